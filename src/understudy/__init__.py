@@ -1,0 +1,54 @@
+"""A stand-in for a private table: synthetic rows under differential privacy.
+
+Names are imported when first used, so that `import understudy` stays light.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from understudy.errors import UnderstudyError
+    from understudy.model import Model
+    from understudy.privacy.budget import Budget
+    from understudy.privacy.ledger import Ledger
+    from understudy.sample import sample_blocks, sample_rows
+    from understudy.schema import Schema
+    from understudy.synthesizers import Independent, Random
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Budget",
+    "Independent",
+    "Ledger",
+    "Model",
+    "Random",
+    "Schema",
+    "UnderstudyError",
+    "sample_blocks",
+    "sample_rows",
+]
+
+_HOMES = {
+    "Budget": "understudy.privacy.budget",
+    "Independent": "understudy.synthesizers",
+    "Ledger": "understudy.privacy.ledger",
+    "Model": "understudy.model",
+    "Random": "understudy.synthesizers",
+    "Schema": "understudy.schema",
+    "UnderstudyError": "understudy.errors",
+    "sample_blocks": "understudy.sample",
+    "sample_rows": "understudy.sample",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'understudy' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

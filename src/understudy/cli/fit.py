@@ -1,0 +1,55 @@
+"""`understudy fit`: learn a model and keep it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from understudy.cli import methods, options
+from understudy.cli.console import Stopwatch, messages, print_json
+
+
+def fit(
+    data: Annotated[Path, typer.Argument(help="The private table: .csv or .parquet.")],
+    schema: options.SchemaFile,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Where the model goes: NAME.zip, or a folder.")
+    ],
+    epsilon: options.Epsilon = None,
+    delta: options.Delta = "0",
+    method: options.MethodName = "auto",
+    neighbours: options.NeighboursName = None,
+    rows: options.RowCount = None,
+    dataset: options.DatasetName = None,
+    ledger: options.LedgerFile = None,
+    ignore_extra: options.IgnoreExtra = False,
+    encoding: options.Encoding = "utf-8",
+    as_json: options.AsJson = False,
+) -> None:
+    """Learn a model of a private table; rows can be drawn from it later at no cost."""
+    from understudy.cli.synth import rescued, summary
+    from understudy.files import check_writable
+    from understudy.schema import Schema
+    from understudy.synthesizers import dataset_name, open_source
+
+    loaded = Schema.load(schema)
+    synthesizer = methods.build(
+        method, loaded, epsilon=epsilon, delta=delta, neighbours=neighbours, rows=rows
+    )
+    if output.suffix:
+        check_writable(output)
+    else:
+        check_writable(output / "manifest.json" if output.is_dir() else output)
+    watch = Stopwatch()
+    with watch.stage("fit", "reading and fitting"):
+        source = open_source(data, loaded, ignore_extra=ignore_extra, encoding=encoding)
+        name = dataset or dataset_name(data)
+        model = synthesizer.fit(source, ledger=options.open_ledger(ledger), dataset=name).model_
+    with rescued(model):
+        model.save(output)
+    if as_json:
+        print_json(summary(model, model.rows) | {"seconds": watch.seconds})
+        return
+    messages().print(f"[bold]model[/] → {output}\n{model.statement.sentence}")

@@ -1,0 +1,55 @@
+"""`understudy inspect`: what a model knows and promises."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from understudy.cli import options
+from understudy.cli.console import print_json, results
+
+if TYPE_CHECKING:
+    from understudy.model import Model
+
+
+def inspect(
+    model: Annotated[Path, typer.Argument(help="A model that `understudy fit` wrote.")],
+    as_json: options.AsJson = False,
+) -> None:
+    """Show a model's network, its statement, and every answer it was made from."""
+    from understudy.cli.synth import summary
+    from understudy.model import Model
+
+    loaded = Model.load(model)
+    if as_json:
+        network = {family.child: list(family.parents) for family in loaded.network}
+        print_json(summary(loaded, loaded.rows) | {"network": network})
+        return
+    _show(loaded)
+
+
+def _show(model: Model) -> None:
+    from rich.table import Table
+
+    say = results()
+    say.print(f"[bold]{model.statement.method}[/], {model.rows:,} rows unless told otherwise")
+    say.print(model.statement.sentence)
+    say.print(f"accounting: {model.statement.bound.accounting}\n")
+    network = Table("attribute", "parents", "codes", box=None)
+    for family in model.network:
+        parents = ", ".join(family.parents) or "–"
+        network.add_row(family.child, parents, f"{model.domain[family.child]:,}")
+    say.print(network)
+    say.print()
+    events = Table("answer", "mechanism", "cost", box=None)
+    for event in model.statement.document()["events"]:
+        events.add_row(event["question"], event["mechanism"], _cost(event))
+    say.print(events)
+
+
+def _cost(event: dict[str, float]) -> str:
+    if "epsilon" in event:
+        return f"ε = {event['epsilon']:.4g}"
+    return f"ρ = {event['rho']:.4g}" if "rho" in event else "no privacy"

@@ -1,0 +1,122 @@
+"""The entry point: commands, exit codes, and errors in plain words.
+
+Exit codes: 0 ok, 2 usage or schema, 3 budget refused, 4 data error, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from types import FrameType
+from typing import Annotated
+
+import typer
+
+from understudy import __version__
+from understudy.errors import UnderstudyError
+
+app = typer.Typer(
+    name="understudy",
+    help="Make a stand-in for a private table: synthetic rows under differential privacy.",
+    no_args_is_help=True,
+    add_completion=False,
+    # A pretty traceback would print local variables, and those hold private rows.
+    pretty_exceptions_enable=False,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """Make a stand-in for a private table: synthetic rows under differential privacy."""
+
+
+def _add_commands() -> None:
+    from understudy.cli import demo, fit, inspect, ledger, sample, schema, synth
+
+    app.command("demo")(demo.demo)
+    app.command("synth")(synth.synth)
+    app.command("fit")(fit.fit)
+    app.command("sample")(sample.sample)
+    app.command("inspect")(inspect.inspect)
+    app.add_typer(schema.app, name="schema")
+    app.add_typer(ledger.app, name="ledger")
+
+
+_add_commands()
+
+
+def main() -> None:
+    """Run one command and end the process with its exit code."""
+    signal.signal(signal.SIGTERM, _as_interrupt)
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command; whatever goes wrong becomes a sentence and an exit code."""
+    import click
+
+    try:
+        return int(app(arguments, standalone_mode=False) or 0)
+    except click.exceptions.Exit as error:
+        return int(error.exit_code)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except UnderstudyError as error:
+        _say(str(error))
+        return error.exit_code
+    except (KeyboardInterrupt, click.exceptions.Abort):
+        _say("interrupted; nothing was left half-written, and the ledger is true")
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except MemoryError:
+        _say("memory ran out; use fewer bins or values, or a larger machine")
+        return 2
+    except Exception as error:
+        if os.environ.get("UNDERSTUDY_TRACEBACK"):
+            raise
+        _say(_without_values(error))
+        return 1
+
+
+def _as_interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _say(sentence: str) -> None:
+    for line in sentence.splitlines():
+        print(f"error: {line}", file=sys.stderr)
+
+
+def _without_values(error: Exception) -> str:
+    """A fault of ours, told without its message, which may quote a private value."""
+    place = error.__traceback__
+    while place and place.tb_next:
+        place = place.tb_next
+    where = (
+        f"{os.path.basename(place.tb_frame.f_code.co_filename)}:{place.tb_lineno}" if place else "?"
+    )
+    return (
+        f"this is a fault in understudy ({type(error).__name__} at {where}); please report it. "
+        "Its message may quote rows and is shown only with UNDERSTUDY_TRACEBACK=1"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""Options that several commands share, said once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from understudy.privacy.ledger import Ledger
+
+SchemaFile = Annotated[
+    Path, typer.Option("--schema", "-s", help="What may stand in each column: TOML or JSON.")
+]
+Epsilon = Annotated[
+    str | None, typer.Option("--epsilon", "-e", help="Privacy loss allowed, for example 1 or 0.5.")
+]
+Delta = Annotated[
+    str, typer.Option("--delta", "-d", help="Chance allowed for a larger loss; 0 is pure privacy.")
+]
+MethodName = Annotated[str, typer.Option("--method", "-m", help="auto, independent or random.")]
+NeighboursName = Annotated[
+    str | None,
+    typer.Option("--neighbours", help="add-remove or replace; the method's own unless given."),
+]
+LedgerFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--ledger", help="Where spending is kept; else $UNDERSTUDY_LEDGER, else the state folder."
+    ),
+]
+DatasetName = Annotated[
+    str | None, typer.Option("--dataset", help="The data's name in the ledger; the file's stem.")
+]
+RowCount = Annotated[int | None, typer.Option("--rows", "-n", min=0, help="How many rows to make.")]
+Output = Annotated[Path, typer.Option("--output", "-o", help="Where to write: .csv or .parquet.")]
+Seed = Annotated[
+    int | None, typer.Option("--seed", help="Repeatable rows; the privacy noise has no seed.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
+IgnoreExtra = Annotated[
+    bool, typer.Option("--ignore-extra", help="Pass over columns the schema does not declare.")
+]
+Encoding = Annotated[str, typer.Option("--encoding", help="Of CSV text, for example latin-1.")]
+
+
+def open_ledger(path: Path | None) -> Ledger:
+    """The ledger asked for, else the user's own."""
+    from understudy.privacy.ledger import Ledger, default_path
+
+    return Ledger(path or default_path())

@@ -1,0 +1,121 @@
+"""`understudy synth`: the main job in one line."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from understudy.cli import methods, options
+from understudy.cli.console import Stopwatch, messages, print_json, with_progress
+from understudy.errors import DiskError, UnderstudyError
+
+if TYPE_CHECKING:
+    from understudy.model import Model
+
+
+def synth(
+    data: Annotated[Path, typer.Argument(help="The private table: .csv or .parquet.")],
+    schema: options.SchemaFile,
+    output: options.Output,
+    epsilon: options.Epsilon = None,
+    delta: options.Delta = "0",
+    method: options.MethodName = "auto",
+    neighbours: options.NeighboursName = None,
+    rows: options.RowCount = None,
+    dataset: options.DatasetName = None,
+    ledger: options.LedgerFile = None,
+    seed: options.Seed = None,
+    ignore_extra: options.IgnoreExtra = False,
+    encoding: options.Encoding = "utf-8",
+    as_json: options.AsJson = False,
+) -> None:
+    """Fit, sample, and write OUTPUT with OUTPUT.privacy.json beside it."""
+    from understudy.codec import Codec
+    from understudy.files import check_suffix, check_writable, write_rows
+    from understudy.sample import sample_blocks
+    from understudy.schema import Schema
+    from understudy.synthesizers import dataset_name, open_source
+
+    loaded = Schema.load(schema)
+    synthesizer = methods.build(
+        method, loaded, epsilon=epsilon, delta=delta, neighbours=neighbours, rows=rows
+    )
+    statement_path = check_writable(f"{check_writable(check_suffix(output))}.privacy.json")
+    watch = Stopwatch()
+    with watch.stage("fit", "reading and fitting"):
+        source = open_source(data, loaded, ignore_extra=ignore_extra, encoding=encoding)
+        name = dataset or dataset_name(data)
+        synthesizer.fit(source, ledger=options.open_ledger(ledger), dataset=name)
+    model = synthesizer.model_
+    with rescued(model):
+        wanted = model.rows if rows is None else rows
+        blocks = with_progress(sample_blocks(model, wanted, seed=seed), wanted)
+        with watch.timed("sample"):
+            written = write_rows(blocks, output, Codec(loaded))
+        document = summary(model, written)
+        write_json(statement_path, document)
+    if as_json:
+        print_json(document | {"seconds": watch.seconds})
+    else:
+        _tell(document, output, statement_path, watch)
+
+
+def summary(model: Model, rows: int) -> dict[str, Any]:
+    """What is said about synthetic rows, for machines."""
+    return {
+        "method": model.statement.method,
+        "rows": rows,
+        "columns": len(model.schema.columns),
+        "statement": model.statement.document(),
+    }
+
+
+def write_json(path: Path, document: dict[str, Any]) -> None:
+    """A JSON file, whole or not at all."""
+    from understudy.files import atomic
+
+    with atomic(path) as file:
+        file.write(json.dumps(document, ensure_ascii=False, indent=1).encode() + b"\n")
+
+
+@contextmanager
+def rescued(model: Model) -> Iterator[None]:
+    """Keep a model that has been paid for when its rows could not be written."""
+    try:
+        yield
+    except (UnderstudyError, KeyboardInterrupt) as error:
+        kept = _keep(model)
+        if kept is None:
+            raise
+        note = f"the fitted model is kept: understudy sample {kept} -o OUTPUT"
+        if isinstance(error, KeyboardInterrupt):
+            messages().print(note)
+            raise
+        raise DiskError(f"{error}\n{note}") from None
+
+
+def _keep(model: Model) -> Path | None:
+    handle, name = tempfile.mkstemp(prefix="understudy-", suffix=".zip")
+    os.close(handle)
+    try:
+        model.save(name)
+    except (UnderstudyError, OSError):
+        Path(name).unlink(missing_ok=True)
+        return None
+    return Path(name)
+
+
+def _tell(document: dict[str, Any], output: Path, statement: Path, watch: Stopwatch) -> None:
+    say = messages()
+    say.print(f"[bold]{document['rows']:,} rows[/] × {document['columns']} columns → {output}")
+    say.print(f"{document['statement']['sentence']}")
+    say.print(f"[dim]method {document['method']}, statement in {statement}")
+    seconds = watch.seconds
+    say.print(f"[dim]fit {seconds['fit']:.2f} s, sample {seconds['sample']:.2f} s")

@@ -1,0 +1,130 @@
+"""Columns on a line: numbers and dates cut into public bins, decoded by a draw inside the bin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from understudy.codec.missing import Encoded, assign, either
+from understudy.codec.ordinates import Ordinates, Reading, arrow_type, parse, read, to_arrow
+from understudy.jit import kernel
+from understudy.schema import BinnedColumn, Ordinate, text_of
+from understudy.table import Codes, code_type
+
+# Comparing with every edge is a vectorised loop; beyond this many edges halving wins.
+_FEW_EDGES = 64
+
+
+@kernel
+def _count_edges_below(values: Ordinates, edges: Ordinates, codes: Codes) -> None:
+    for i in range(values.size):
+        value, code = values[i], 0
+        for j in range(1, edges.size):
+            code += value >= edges[j]
+        codes[i] = code
+
+
+@kernel
+def _halve_edges(values: Ordinates, edges: Ordinates, codes: Codes) -> None:
+    for i in range(values.size):
+        value, base, left = values[i], 0, edges.size
+        while left > 1:
+            half = left >> 1
+            if edges[base + half] <= value:
+                base += half
+            left -= half
+        codes[i] = base
+
+
+@dataclass(frozen=True)
+class BinnedCodec:
+    """One column of numbers, days or moments to bin codes and back."""
+
+    name: str
+    column: BinnedColumn
+
+    @property
+    def read_type(self) -> pa.DataType:
+        """The type to read the column's texts as; plain text when a marker is no number or date."""
+        texts = [m for m in self.column.missing or () if parse(self.column, m) is None]
+        return pa.string() if texts else arrow_type(self.column)
+
+    @cached_property
+    def _edges(self) -> Ordinates:
+        return np.array(self.column.left_edges, np.int64 if self.column.whole else np.float64)
+
+    @cached_property
+    def _marked(self) -> Ordinates:
+        """The ordinates of those missing markers that are themselves numbers or dates."""
+        places = [parse(self.column, marker) for marker in self.column.missing or ()]
+        return np.array([place for place in places if place is not None], self._edges.dtype)
+
+    def encode(self, cells: pa.ChunkedArray) -> Encoded:
+        """Bin codes of every cell."""
+        reading = self._with_markers(read(self.name, self.column, cells))
+        codes = self._bin(reading.ordinates)
+        dropped = self._place_outside(codes, reading)
+        nowhere = self._place_missing(codes, reading)
+        return Encoded(codes, either(dropped, nowhere))
+
+    def _with_markers(self, reading: Reading) -> Reading:
+        if not self._marked.size:
+            return reading
+        marked = np.isin(reading.ordinates, self._marked)
+        return Reading(reading.ordinates, either(reading.missing, marked), reading.unreadable)
+
+    def _bin(self, ordinates: Ordinates) -> Codes:
+        codes = np.empty(ordinates.size, code_type(self.column.size))
+        search = _count_edges_below if self._edges.size <= _FEW_EDGES else _halve_edges
+        search(ordinates, self._edges, codes)
+        return codes
+
+    def _place_outside(self, codes: Codes, reading: Reading) -> npt.NDArray[np.bool_] | None:
+        """Clipping is what the bins do by themselves; everything else is sent where declared."""
+        stray = reading.unreadable
+        if self.column.outside != "clip":
+            low, high = self.column.bounds
+            stray = either(stray, (reading.ordinates < low) | (reading.ordinates > high))
+        return assign(codes, stray, self._outside_code)
+
+    def _place_missing(self, codes: Codes, reading: Reading) -> npt.NDArray[np.bool_] | None:
+        level = self.column.missing_code
+        return assign(codes, reading.missing, self._outside_code if level is None else level)
+
+    @cached_property
+    def _outside_code(self) -> int | None:
+        """The code of the declared stand-in for strays; None when their rows are dropped."""
+        if self.column.outside in ("clip", "drop"):
+            return None
+        if text_of(self.column.outside) in (self.column.missing or ()):
+            return self.column.missing_code
+        return int(self._bin(np.array([self.column.outside_ordinate], self._edges.dtype))[0])
+
+    def decode(self, codes: Codes, generator: np.random.Generator) -> pa.Array:
+        """Values drawn inside the bins; the first marker, else null, where missing."""
+        missing = codes == self.column.missing_code if self.column.missing is not None else None
+        bins = codes if missing is None else np.where(missing, 0, codes)
+        ordinates = self._draw(bins, generator)
+        if missing is not None and self._first_marker is not None:
+            ordinates[missing] = self._first_marker
+            missing = None
+        return to_arrow(self.column, ordinates, missing)
+
+    @cached_property
+    def _first_marker(self) -> Ordinate | None:
+        """The first missing marker as an ordinate, when it is one."""
+        return parse(self.column, self.column.missing[0]) if self.column.missing else None
+
+    def _draw(self, bins: Codes, generator: np.random.Generator) -> Ordinates:
+        low = self._edges[bins]
+        if self.column.whole:
+            last = np.append(self._edges[1:] - 1, self.column.bounds[1])[bins]
+            return np.asarray(generator.integers(low.astype(np.int64), last, endpoint=True))
+        right = np.append(self._edges[1:], self.column.bounds[1])
+        # Rounding may carry a draw onto the next bin's edge, which is not ours.
+        most = np.append(np.nextafter(right[:-1], -np.inf), right[-1])[bins]
+        return np.asarray(np.minimum(low + generator.random(bins.size) * (right[bins] - low), most))

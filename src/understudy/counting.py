@@ -1,0 +1,62 @@
+"""The questions an engine answers: counts, and scores computed from counts.
+
+An engine sits behind the Curator. Whatever it returns is exact, and private.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from understudy.domain import Attributes, Domain
+from understudy.marginal import Marginal
+
+Scores = npt.NDArray[np.float64]
+
+
+class ScoreKernel(Protocol):
+    """The part of a score that runs beside the data, table by table."""
+
+    def __call__(self, marginal: Marginal) -> float:
+        """The exact score of one contingency table."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """A function of contingency tables that carries its own sensitivity.
+
+    Attributes:
+        name: what the statement calls it.
+        kernel: computes the exact score of one table.
+        sensitivity: the most one unit of privacy can move the score.
+        neighbours: the relation the sensitivity holds for.
+    """
+
+    name: str
+    kernel: ScoreKernel
+    sensitivity: Fraction
+    neighbours: str
+
+
+@runtime_checkable
+class CountSource(Protocol):
+    """Private rows that can be counted where they are."""
+
+    @property
+    def domain(self) -> Domain:
+        """The attributes that can be counted; public."""
+
+    @property
+    def rows_read(self) -> int:
+        """How many rows were read, dropped ones included: public under replace-one only."""
+
+    def count(self, sets: Sequence[Attributes]) -> list[Marginal]:
+        """Exact contingency tables, one for each set of attributes; () counts the rows."""
+
+    def score(self, sets: Sequence[Attributes], kernel: ScoreKernel) -> Scores:
+        """Exact scores, one for each set of attributes."""

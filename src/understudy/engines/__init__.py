@@ -1,0 +1,1 @@
+"""Engines that count private rows where they are."""

@@ -1,0 +1,47 @@
+"""Memory is estimated before it is taken; what does not fit is refused with the numbers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from understudy.domain import Attributes, Domain
+from understudy.errors import CapacityError
+
+_BYTES_PER_CELL = 8
+# Counts, their noise and what is computed from them stand in memory together.
+_COPIES = 4
+# Cells are numbered in 32 bits.
+_MOST_CELLS = 2**32
+
+
+def available_bytes() -> int:
+    """The memory that can be taken now without swapping."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            for line in file:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def ensure_tables_fit(domain: Domain, sets: Sequence[Attributes], *, kept: bool = True) -> None:
+    """Refuse contingency tables that would not fit in memory, from public sizes alone.
+
+    Args:
+        domain: the sizes of the attributes.
+        sets: the tables asked for.
+        kept: whether all tables stand in memory together, or one at a time.
+    """
+    cells = [domain.cells(attributes) for attributes in sets]
+    needed = (sum(cells) if kept else max(cells, default=0)) * _BYTES_PER_CELL * _COPIES
+    room = available_bytes()
+    if needed > room or max(cells, default=0) > _MOST_CELLS:
+        widest = max(sets, key=domain.cells)
+        raise CapacityError(
+            f"table {' × '.join(widest)} has {domain.cells(widest):,} cells; all tables need "
+            f"{needed / 2**30:,.1f} GiB and {room / 2**30:,.1f} GiB is free; "
+            "use fewer bins or values"
+        )

@@ -1,0 +1,82 @@
+"""Every error this package raises on purpose.
+
+    UnderstudyError
+    ├── UsageError           a request that cannot be served as asked          exit 2
+    │   ├── SchemaError      a schema that contradicts itself, all problems at once
+    │   ├── CapacityError    a table that would not fit in memory, refused before it is paid for
+    │   └── OutputError      a place that cannot be written
+    ├── BudgetError          privacy budget refused                            exit 3
+    │   ├── BudgetExceeded   more asked for than is left
+    │   └── LedgerError      a ledger that cannot be trusted to be whole
+    └── DataError            input that cannot be read                         exit 4
+        ├── ModelError       a model file that is damaged or too new
+        └── DiskError        a disk that stopped taking bytes
+
+A message gives the thing and its value, the rule, and the way out. It never quotes a private value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+
+class UnderstudyError(Exception):
+    """The root: anything this package refuses to do, or could not do."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class UsageError(UnderstudyError):
+    """The request cannot be served as asked; nothing was read or spent."""
+
+    exit_code = 2
+
+
+class SchemaError(UsageError):
+    """The schema contradicts itself; `problems` holds every finding, one sentence each."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+class CapacityError(UsageError):
+    """A table would not fit in the memory at hand; refused before anything was paid for."""
+
+
+class OutputError(UsageError):
+    """The output cannot be written where it was asked for."""
+
+
+class BudgetError(UnderstudyError):
+    """Privacy budget was refused."""
+
+    exit_code = 3
+
+
+class BudgetExceeded(BudgetError):
+    """More budget was asked for than is left; carries `requested` and `remaining`."""
+
+    def __init__(self, message: str, *, requested: object, remaining: object) -> None:
+        self.requested = requested
+        self.remaining = remaining
+        super().__init__(message)
+
+
+class LedgerError(BudgetError):
+    """The ledger cannot be trusted to be whole, so nothing may be spent on its word."""
+
+
+class DataError(UnderstudyError):
+    """The input cannot be read as the table the schema describes."""
+
+    exit_code = 4
+
+
+class ModelError(DataError):
+    """The model file is damaged, is not one, or was written by a newer version."""
+
+
+class DiskError(DataError):
+    """The disk stopped taking bytes while a result was being written."""

@@ -1,0 +1,33 @@
+"""One typed wrapper around numba, so that kernels keep their signatures for the type checker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar, cast
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a loop on its first call; cached on disk, and free of the interpreter lock.
+
+    Compilation waits for the first call so that importing a room costs nothing.
+    """
+    compiled: list[Callable[P, R]] = []
+
+    @wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        if not compiled:
+            compiled.append(_compile(function))
+        return compiled[0](*args, **kwargs)
+
+    return run
+
+
+def _compile(function: Callable[P, R]) -> Callable[P, R]:
+    import numba
+
+    decorate: Any = numba.njit(cache=True, nogil=True, boundscheck=False)
+    return cast("Callable[P, R]", decorate(function))

@@ -1,0 +1,1 @@
+"""From released answers to a network and its conditionals."""

@@ -1,0 +1,78 @@
+"""A Bayesian network's structure: families in an order that puts parents before children."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from understudy.domain import Attributes
+from understudy.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Family:
+    """A child and its parents."""
+
+    child: str
+    parents: Attributes = ()
+
+    @property
+    def attributes(self) -> Attributes:
+        """The parents, then the child: the axes of the family's table."""
+        return (*self.parents, self.child)
+
+
+@dataclass(frozen=True)
+class Network:
+    """Families in topological order; a cycle, a repeat or an unknown parent cannot be built.
+
+    Example:
+        >>> Network.without_edges(["age", "sex"]).order
+        ('age', 'sex')
+    """
+
+    families: tuple[Family, ...]
+
+    def __post_init__(self) -> None:
+        seen: set[str] = set()
+        for family in self.families:
+            if family.child in seen:
+                raise UsageError(f"attribute {family.child!r} has two families; keep one")
+            late = [parent for parent in family.parents if parent not in seen]
+            if late:
+                raise UsageError(
+                    f"attribute {family.child!r} comes before its parent {late[0]!r}; "
+                    "the network has a cycle, or the parent has no family"
+                )
+            seen.add(family.child)
+
+    @classmethod
+    def without_edges(cls, attributes: Sequence[str]) -> Network:
+        """The network in which every attribute stands alone."""
+        return cls(tuple(Family(attribute) for attribute in attributes))
+
+    @classmethod
+    def from_parents(cls, parents: Mapping[str, Sequence[str]]) -> Network:
+        """A network from each attribute's parents, sorted here so that parents come first."""
+        placed: dict[str, Family] = {}
+        waiting = {child: tuple(above) for child, above in parents.items()}
+        while waiting:
+            ready = [c for c, above in waiting.items() if all(p in placed for p in above)]
+            if not ready:
+                names = ", ".join(sorted(waiting))
+                raise UsageError(f"no order puts parents first for {names}; break the cycle")
+            placed |= {child: Family(child, waiting.pop(child)) for child in ready}
+        return cls(tuple(placed.values()))
+
+    def __iter__(self) -> Iterator[Family]:
+        return iter(self.families)
+
+    @property
+    def order(self) -> Attributes:
+        """The attributes, parents before children."""
+        return tuple(family.child for family in self.families)
+
+    @property
+    def degree(self) -> int:
+        """The largest number of parents."""
+        return max((len(family.parents) for family in self.families), default=0)

@@ -1,0 +1,1 @@
+"""The privacy core: units, budgets, events, accounting, ledger, mechanisms and the one door."""

@@ -1,0 +1,254 @@
+"""What events cost: exact composition, tight conversions, privacy-loss distributions.
+
+Three bounds are known here, each with its name; the tightest proven one is claimed.
+
+- *pure composition*: epsilons add up, also when each mechanism is chosen after seeing the last.
+- *zCDP*: rhos add up, also adaptively; converted to (ε, δ) by the optimal order
+  (Canonne, Kamath, Steinke 2020, Proposition 12).
+- *privacy-loss distribution*: the discrete distributions themselves, convolved by dp-accounting.
+  Proved for a list of events fixed in advance, so claimed only when the list was announced.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from understudy.privacy.budget import Budget, Measure
+from understudy.privacy.events import (
+    ApproximateEvent,
+    Event,
+    ExactEvent,
+    ExponentialEvent,
+    GaussianEvent,
+    LaplaceEvent,
+    PermuteAndFlipEvent,
+)
+
+PURE = "pure composition"
+ZCDP = "zCDP"
+PLD = "privacy-loss distribution"
+NONE = "none: exact answers"
+
+# Claimed epsilons from numerical bounds are rounded up to this.
+_GRID = Fraction(1, 10**6)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """An (ε, δ) that has been proved, and the name of the argument; no ε means no privacy."""
+
+    accounting: str
+    epsilon: Fraction | None
+    delta: Fraction
+
+
+def pure_epsilon(event: Event) -> Fraction | None:
+    """The ε of one event under pure differential privacy; None when it has none."""
+    match event:
+        case LaplaceEvent(scale, sensitivity):
+            return sensitivity / scale
+        case PermuteAndFlipEvent(scale, sensitivity) | ExponentialEvent(scale, sensitivity):
+            return 2 * sensitivity / scale
+        case ApproximateEvent(_, epsilon, delta):
+            return epsilon if delta == 0 else None
+        case _:
+            return None
+
+
+def zcdp_rho(event: Event) -> Fraction | None:
+    """The ρ of one event under zero-concentrated differential privacy; None when it has none."""
+    if isinstance(event, GaussianEvent):
+        # Canonne, Kamath, Steinke 2020, Theorem 4: the discrete Gaussian costs what the
+        # continuous one does.
+        return event.sensitivity_squared / (2 * event.sigma_squared)
+    epsilon = pure_epsilon(event)
+    if epsilon is None:
+        return None
+    # An ε-DP mechanism is ε²/2-zCDP (Bun, Steinke 2016); the exponential mechanism, of bounded
+    # range, is ε²/8-zCDP (Cesar, Rogers 2021).
+    return epsilon**2 / (8 if isinstance(event, ExponentialEvent) else 2)
+
+
+def cost(event: Event, measure: Measure) -> Fraction | None:
+    """What one event costs in a measure that adds up; None when it cannot be paid for in it."""
+    return pure_epsilon(event) if measure is Measure.PURE else zcdp_rho(event)
+
+
+def zcdp_delta(rho: float, epsilon: float) -> float:
+    """The δ at which ρ-zCDP implies (ε, δ)-DP: minimum over orders, every order being valid."""
+    if rho <= 0:
+        return 0.0
+    low, high = 1.0, (epsilon + 1) / (2 * rho) + 2
+    for _ in range(200):
+        order = (low + high) / 2
+        slope = (2 * order - 1) * rho - epsilon + math.log1p(-1 / order)
+        low, high = (order, high) if slope < 0 else (low, order)
+    order = max(high, 1 + 1e-9)
+    log_delta = (order - 1) * (order * rho - epsilon) + order * math.log1p(-1 / order)
+    return math.exp(min(log_delta - math.log(order - 1), 0.0))
+
+
+def zcdp_epsilon(rho: float, delta: float) -> float:
+    """The smallest ε for which ρ-zCDP implies (ε, δ)-DP, rounded up."""
+    if rho <= 0:
+        return 0.0
+    highest = rho + 2 * math.sqrt(rho * math.log(1 / delta))
+    return _bisect(lambda epsilon: zcdp_delta(rho, epsilon) <= delta, 0.0, highest)[1]
+
+
+def largest_rho(epsilon: float, delta: float) -> Fraction:
+    """The largest ρ-zCDP that implies (ε, δ)-DP, rounded down."""
+    high = 1.0
+    while zcdp_delta(high, epsilon) <= delta:
+        high *= 2
+    return _at_most(_bisect(lambda rho: zcdp_delta(rho, epsilon) > delta, 0.0, high)[0])
+
+
+def gaussian_delta(rho: float, epsilon: float) -> float:
+    """The exact δ of *continuous* Gaussian noise of total cost ρ (Balle, Wang 2018, Theorem 8).
+
+    With the discrete Gaussian this is a forecast, not a claim.
+    """
+    from scipy.special import log_ndtr
+
+    if rho <= 0:
+        return 0.0
+    distance = math.sqrt(2 * rho)
+    first = float(log_ndtr(distance / 2 - epsilon / distance))
+    second = epsilon + float(log_ndtr(-distance / 2 - epsilon / distance))
+    return max(0.0, -math.expm1(second - first) * math.exp(first))
+
+
+def gaussian_rho(epsilon: float, delta: float) -> float:
+    """The ρ that continuous Gaussian noise may spend within (ε, δ): half of NIST's f(ε, δ)."""
+    high = 1.0
+    while gaussian_delta(high, epsilon) <= delta:
+        high *= 2
+    return _bisect(lambda rho: gaussian_delta(rho, epsilon) > delta, 0.0, high)[0]
+
+
+def loss_distribution(events: Iterable[Event], *, interval: float) -> Any:
+    """The composed privacy-loss distribution; None when an event has no known one."""
+    composed: Any = None
+    for event, times in Counter(events).items():
+        single = _single_loss(event, interval)
+        if single is None:
+            return None
+        several = single.self_compose(times) if times > 1 else single
+        composed = several if composed is None else composed.compose(several)
+    return composed
+
+
+def _single_loss(event: Event, interval: float) -> Any:
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    if isinstance(event, GaussianEvent):
+        # An integer vector of squared norm 1 or 2 moves one or two cells by one, and so
+        # composes as many one-dimensional discrete Gaussians.
+        if event.sensitivity_squared not in (1, 2):
+            return None
+        sigma = math.nextafter(math.sqrt(event.sigma_squared), 0)
+        cell = pld.from_discrete_gaussian_mechanism(sigma, value_discretization_interval=interval)
+        return cell.self_compose(int(event.sensitivity_squared))
+    if isinstance(event, ExactEvent):
+        return None
+    epsilon = event.epsilon if isinstance(event, ApproximateEvent) else pure_epsilon(event)
+    delta = event.delta if isinstance(event, ApproximateEvent) else Fraction(0)
+    parameters = _privacy_parameters(float(epsilon or 0), float(delta))
+    return pld.from_privacy_parameters(parameters, value_discretization_interval=interval)
+
+
+def _privacy_parameters(epsilon: float, delta: float) -> Any:
+    from dp_accounting.pld.common import DifferentialPrivacyParameters
+
+    return DifferentialPrivacyParameters(epsilon, delta)
+
+
+def bounds(events: Sequence[Event], *, delta: Fraction, announced: bool) -> list[Bound]:
+    """Every bound that is proved for these events at this δ.
+
+    Args:
+        events: what was drawn.
+        delta: the δ at which to state the bound.
+        announced: whether the list was fixed before anything was drawn.
+    """
+    if any(isinstance(event, ExactEvent) for event in events):
+        return [Bound(NONE, None, Fraction(0))]
+    found = []
+    epsilons = [pure_epsilon(event) for event in events]
+    if all(epsilon is not None for epsilon in epsilons):
+        found.append(Bound(PURE, sum((e for e in epsilons if e), Fraction(0)), Fraction(0)))
+    if delta > 0:
+        found += _numerical_bounds(events, delta, announced=announced)
+    return found
+
+
+def _numerical_bounds(events: Sequence[Event], delta: Fraction, *, announced: bool) -> list[Bound]:
+    found = []
+    rhos = [zcdp_rho(event) for event in events]
+    rho = sum((r for r in rhos if r is not None), Fraction(0))
+    if all(r is not None for r in rhos):
+        epsilon = zcdp_epsilon(float(rho), float(delta))
+        found.append(Bound(ZCDP, _rounded_up(epsilon), delta))
+    if announced and events:
+        guess = float(found[0].epsilon or 1) if found else 1.0
+        losses = loss_distribution(events, interval=min(max(guess / 10**4, 1e-7), 1e-2))
+        if losses is not None:
+            epsilon = losses.get_epsilon_for_delta(float(delta))
+            if math.isfinite(epsilon):
+                found.append(Bound(PLD, _rounded_up(epsilon), delta))
+    return found
+
+
+def tightest(events: Sequence[Event], *, delta: Fraction, announced: bool) -> Bound:
+    """The smallest ε among the proved bounds."""
+    found = bounds(events, delta=delta, announced=announced)
+    return min(found, key=lambda bound: math.inf if bound.epsilon is None else bound.epsilon)
+
+
+def announced_rho(plan: Callable[[Budget], Sequence[Event]], target: Budget) -> Budget:
+    """The largest ρ found for which an announced list of events stays within (ε, δ).
+
+    Args:
+        plan: the whole list of events for a given ρ; depends on public facts alone.
+        target: the (ε, δ) to stay within.
+    """
+    epsilon, delta = target.amount, target.delta
+    best = trial = largest_rho(float(epsilon), float(delta))
+    for _ in range(4):
+        bound = tightest(plan(Budget.zcdp(trial)), delta=delta, announced=True)
+        if bound.epsilon is None or bound.epsilon <= 0:
+            break
+        if bound.epsilon <= epsilon:
+            best = max(best, trial)
+        # Near the target ε grows like the square root of ρ; aim a hair below it.
+        ratio = float(epsilon / bound.epsilon)
+        trial = _at_most(float(trial) * ratio**2 * (1 - 2e-4))
+    return Budget.zcdp(best)
+
+
+def _bisect(above: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
+    """Neighbouring floats around the point where a monotone condition turns true."""
+    for _ in range(200):
+        middle = (low + high) / 2
+        if not low < middle < high:
+            break
+        low, high = (low, middle) if above(middle) else (middle, high)
+    return low, high
+
+
+def _at_most(value: float) -> Fraction:
+    """A short fraction not above the value, within one part in 2^30."""
+    if value <= 0:
+        return Fraction(0)
+    scale = 30 - math.frexp(value)[1]
+    return Fraction(math.floor(Fraction(value) * Fraction(2) ** scale)) / Fraction(2) ** scale
+
+
+def _rounded_up(epsilon: float) -> Fraction:
+    return math.ceil(Fraction(epsilon) / _GRID) * _GRID

@@ -1,0 +1,104 @@
+"""Budgets: exact amounts of privacy loss in a named measure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from fractions import Fraction
+
+from understudy.errors import UsageError
+
+Amount = int | float | str | Fraction
+
+
+class Measure(StrEnum):
+    """How privacy loss is measured."""
+
+    PURE = "pure"
+    """ε-differential privacy."""
+
+    ZCDP = "zCDP"
+    """ρ-zero-concentrated differential privacy."""
+
+    APPROXIMATE = "approximate"
+    """(ε, δ)-differential privacy."""
+
+    UNLIMITED = "unlimited"
+    """No privacy at all: for studies."""
+
+
+def exact(amount: Amount, *, what: str = "budget") -> Fraction:
+    """An amount as the fraction its decimal text says: 0.1 is one tenth.
+
+    Example:
+        >>> exact(0.1)
+        Fraction(1, 10)
+    """
+    try:
+        return Fraction(repr(amount) if isinstance(amount, float) else amount)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        raise UsageError(f"{what} is {amount!r}; give a finite number such as 1 or 0.5") from None
+
+
+@dataclass(frozen=True)
+class Budget:
+    """An exact amount of privacy loss; splitting it neither loses nor invents any.
+
+    Example:
+        >>> structure, tables = Budget.pure(1).split([3, 7])
+        >>> structure.amount, tables.amount
+        (Fraction(3, 10), Fraction(7, 10))
+    """
+
+    measure: Measure
+    amount: Fraction
+    delta: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        if self.amount < 0 or not 0 <= self.delta < 1:
+            raise UsageError(f"budget {self} is not possible; epsilon is positive, delta below 1")
+
+    @classmethod
+    def pure(cls, epsilon: Amount) -> Budget:
+        """ε of pure differential privacy."""
+        return cls(Measure.PURE, exact(epsilon, what="epsilon"))
+
+    @classmethod
+    def zcdp(cls, rho: Amount) -> Budget:
+        """ρ of zero-concentrated differential privacy."""
+        return cls(Measure.ZCDP, exact(rho, what="rho"))
+
+    @classmethod
+    def approximate(cls, epsilon: Amount, delta: Amount) -> Budget:
+        """(ε, δ); with δ = 0 this is pure ε."""
+        chance = exact(delta, what="delta")
+        if chance == 0:
+            return cls.pure(epsilon)
+        return cls(Measure.APPROXIMATE, exact(epsilon, what="epsilon"), chance)
+
+    @classmethod
+    def unlimited(cls) -> Budget:
+        """No limit and no noise: for studies on public data, marked as not private."""
+        return cls(Measure.UNLIMITED, Fraction(0))
+
+    def split(self, weights: Sequence[Fraction | int]) -> list[Budget]:
+        """Parts in proportion to the weights, adding up to exactly the whole."""
+        whole = sum(weights, Fraction(0))
+        if whole <= 0 or min(weights) < 0:
+            raise UsageError("a budget is split by weights that are not negative and not all zero")
+        return [self * (Fraction(weight) / whole) for weight in weights]
+
+    def __mul__(self, share: Fraction | int) -> Budget:
+        return replace(self, amount=self.amount * share, delta=self.delta * share)
+
+    def __str__(self) -> str:
+        match self.measure:
+            case Measure.PURE:
+                return f"epsilon = {float(self.amount):g}"
+            case Measure.ZCDP:
+                return f"rho = {float(self.amount):g}"
+            case Measure.APPROXIMATE:
+                return f"epsilon = {float(self.amount):g}, delta = {float(self.delta):g}"
+            case _:
+                return "unlimited"

@@ -1,0 +1,256 @@
+"""The one door between private rows and everything else.
+
+Every verb pays first, looks second, and hands out what a mechanism made of the exact answer. There
+is one place where that happens, `Curator.release_all`; the verbs only say what is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from understudy.counting import CountSource, Score, Scores
+from understudy.domain import Attributes, Domain
+from understudy.engines.capacity import ensure_tables_fit
+from understudy.errors import UsageError
+from understudy.marginal import NoisyMarginal
+from understudy.privacy.budget import Budget
+from understudy.privacy.events import Charge
+from understudy.privacy.grant import Grant
+from understudy.privacy.mechanisms import Additive, Mechanism, additive, choice
+from understudy.privacy.noise import Integers, Noise, SystemNoise
+from understudy.privacy.unit import Neighbours, Unit
+
+T = TypeVar("T")
+
+# Scores are put on a grid this much finer than their sensitivity before integer noise.
+_GRID_PER_SENSITIVITY = 2**20
+
+
+class Tape(Protocol):
+    """What stands between an exact answer and its release: nothing, a recorder, or a replay."""
+
+    def looking(self) -> AbstractContextManager[None]:
+        """The only time during which rows may be read."""
+
+    def answer(
+        self, charge: Charge, mechanism: Mechanism, exact: Integers, draw: Callable[[], Integers]
+    ) -> Integers:
+        """What is released for one question."""
+
+
+class Live:
+    """No tape: answers are drawn."""
+
+    def looking(self) -> AbstractContextManager[None]:
+        """Nothing to guard."""
+        return nullcontext()
+
+    def answer(
+        self, charge: Charge, mechanism: Mechanism, exact: Integers, draw: Callable[[], Integers]
+    ) -> Integers:
+        """A fresh draw."""
+        return draw()
+
+
+@dataclass(frozen=True)
+class Instruments:
+    """What a Curator draws with and records on."""
+
+    noise: Noise = field(default_factory=SystemNoise)
+    tape: Tape = field(default_factory=Live)
+
+
+@dataclass(frozen=True)
+class Question:
+    """Something to be released: its name in the statement, and how it is answered."""
+
+    name: str
+    mechanism: Mechanism
+
+    @property
+    def charge(self) -> Charge:
+        """What asking it costs."""
+        return Charge(self.name, self.mechanism.event)
+
+
+@dataclass(frozen=True, repr=False)
+class Curator:
+    """Answers questions about private rows, each charged to a grant before it is looked at.
+
+    Privacy: the sensitivity of counts follows `unit`. The caller chooses questions by public
+    facts and earlier answers alone; the rows themselves cannot be reached through this object.
+    """
+
+    _source: CountSource
+    unit: Unit
+    _grant: Grant
+    _instruments: Instruments = field(default_factory=Instruments)
+
+    @property
+    def domain(self) -> Domain:
+        """The attributes that can be asked about; public."""
+        return self._source.domain
+
+    @property
+    def budget(self) -> Budget:
+        """What may be spent in all, in the measure that mechanisms are paid in."""
+        return self._grant.spendable
+
+    @property
+    def public_rows(self) -> int | None:
+        """The number of rows, where the neighbouring relation makes it public."""
+        if self.unit.neighbours is Neighbours.REPLACE:
+            with self._instruments.tape.looking():
+                return self._source.rows_read
+        return None
+
+    def announce(self, sets: Sequence[Attributes], weights: Sequence[int]) -> Budget:
+        """Promise that one `measure` of these tables is all there will be.
+
+        Returns:
+            The budget to measure them with: larger than `budget` where a list of events that is
+            known in advance allows a tighter bound.
+        """
+        return self._grant.announce(lambda b: [q.charge for q in self._about(sets, b, weights)])
+
+    def measure(
+        self, sets: Sequence[Attributes], budget: Budget, *, weights: Sequence[int] | None = None
+    ) -> list[NoisyMarginal]:
+        """Noisy contingency tables, noise on every cell, empty ones too.
+
+        Args:
+            sets: the attributes of each table; () is the number of rows.
+            budget: what all tables together may cost.
+            weights: how the budget is shared among them; equally unless given.
+        """
+        ensure_tables_fit(self.domain, sets)
+        asked = list(self._about(sets, budget, weights or [1] * len(sets)))
+        answers = self.release_all(
+            asked, lambda source: [marginal.counts for marginal in source.count(sets)]
+        )
+        return [
+            NoisyMarginal(attributes, counts, question.mechanism.variance)
+            for attributes, counts, question in zip(sets, answers, asked, strict=True)
+        ]
+
+    def _about(
+        self, sets: Sequence[Attributes], budget: Budget, weights: Sequence[int]
+    ) -> Iterator[_TableQuestion]:
+        l1, l2_squared = self.unit.count_l1, self.unit.count_l2_squared
+        for attributes, share in zip(sets, budget.split(weights), strict=True):
+            name = f"counts of {' × '.join(attributes)}" if attributes else "number of rows"
+            yield _TableQuestion(name, additive(share, l1=l1, l2_squared=l2_squared))
+
+    def select(
+        self,
+        candidates: Sequence[T],
+        score: Score,
+        budget: Budget,
+        *,
+        of: Callable[[T], Attributes],
+    ) -> T:
+        """A private choice of a candidate with a high score.
+
+        Args:
+            candidates: what to choose from.
+            score: the quality, with its sensitivity.
+            budget: what the choice may cost.
+            of: the attributes whose table a candidate is scored by.
+        """
+        sets = [of(candidate) for candidate in candidates]
+        ensure_tables_fit(self.domain, sets, kept=False)
+        grid = self._grid(score)
+        chosen = self.release(
+            choice(budget, sensitivity=grid.sensitivity),
+            lambda source: grid.onto(source.score(sets, score.kernel)),
+            name=f"choice among {len(candidates)} by {score.name}",
+        )
+        return candidates[int(chosen)]
+
+    def score(
+        self, sets: Sequence[Attributes], score: Score, budget: Budget
+    ) -> tuple[Scores, float]:
+        """Noisy scores of several tables, and the variance of each."""
+        ensure_tables_fit(self.domain, sets, kept=False)
+        grid = self._grid(score)
+        l1, l2_squared = grid.sensitivity * len(sets), grid.sensitivity**2 * len(sets)
+        mechanism = additive(budget, l1=l1, l2_squared=l2_squared)
+        noisy = self.release(
+            mechanism,
+            lambda source: grid.onto(source.score(sets, score.kernel)),
+            name=f"{score.name} of {len(sets)} sets of attributes",
+        )
+        return np.asarray(noisy * float(grid.step)), mechanism.variance * float(grid.step) ** 2
+
+    def _grid(self, score: Score) -> _Grid:
+        if score.neighbours != self.unit.neighbours or self.unit.rows_per_person > 1:
+            raise UsageError(
+                f"score {score.name} is calibrated for single rows under {score.neighbours}; "
+                f"this run promises {self.unit.label} under {self.unit.neighbours}"
+            )
+        return _Grid(score.sensitivity)
+
+    def release(
+        self, mechanism: Mechanism, query: Callable[[CountSource], Integers], *, name: str
+    ) -> Integers:
+        """Whatever fits no other verb: the mechanism carries cost and sensitivity."""
+        return self.release_all([Question(name, mechanism)], lambda source: [query(source)])[0]
+
+    def release_all(
+        self,
+        asked: Sequence[Question],
+        look: Callable[[CountSource], Sequence[Integers]],
+    ) -> list[Integers]:
+        """Pay for every question, look once, and release the answers.
+
+        Privacy: nothing computed from rows leaves this package's private side except through here.
+        """
+        noise, tape = self._instruments.noise, self._instruments.tape
+        self._grant.charge([question.charge for question in asked])
+        with tape.looking():
+            exact = look(self._source)
+        return [
+            tape.answer(q.charge, q.mechanism, answer, _draw(q.mechanism, answer, noise))
+            for q, answer in zip(asked, exact, strict=True)
+        ]
+
+    def __repr__(self) -> str:
+        return f"Curator({', '.join(self.domain)}; {self.unit.label}, {self.unit.neighbours})"
+
+
+@dataclass(frozen=True)
+class _TableQuestion(Question):
+    mechanism: Additive
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """A public grid for scores, fine against their sensitivity.
+
+    Two scores Δ apart, computed with a rounding error below half a step each and put on the grid,
+    are at most Δ + 2 steps apart.
+    """
+
+    of: Fraction
+
+    @property
+    def step(self) -> Fraction:
+        return self.of / _GRID_PER_SENSITIVITY
+
+    @property
+    def sensitivity(self) -> Fraction:
+        """In steps."""
+        return Fraction(_GRID_PER_SENSITIVITY + 2)
+
+    def onto(self, scores: Scores) -> Integers:
+        return np.rint(scores / float(self.step)).astype(np.int64)
+
+
+def _draw(mechanism: Mechanism, exact: Integers, noise: Noise) -> Callable[[], Integers]:
+    return lambda: mechanism.release(exact, noise)

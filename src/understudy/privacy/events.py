@@ -1,0 +1,107 @@
+"""Spending described as frozen data: what was drawn, from the fields that set its noise.
+
+An event says nothing about the data. `accounting` interprets it; the ledger and the statement
+write it down.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True)
+class LaplaceEvent:
+    """Discrete Laplace noise of a scale on an integer vector of an L1 sensitivity."""
+
+    mechanism: ClassVar[str] = "discrete laplace"
+    scale: Fraction
+    sensitivity: Fraction
+
+
+@dataclass(frozen=True)
+class GaussianEvent:
+    """Discrete Gaussian noise of a parameter σ² on an integer vector of an L2 sensitivity."""
+
+    mechanism: ClassVar[str] = "discrete gaussian"
+    sigma_squared: Fraction
+    sensitivity_squared: Fraction
+
+
+@dataclass(frozen=True)
+class PermuteAndFlipEvent:
+    """A choice by permute-and-flip among integer scores of an L∞ sensitivity."""
+
+    mechanism: ClassVar[str] = "permute and flip"
+    scale: Fraction
+    sensitivity: Fraction
+
+
+@dataclass(frozen=True)
+class ExponentialEvent:
+    """A choice by the exponential mechanism among integer scores of an L∞ sensitivity."""
+
+    mechanism: ClassVar[str] = "exponential"
+    scale: Fraction
+    sensitivity: Fraction
+
+
+@dataclass(frozen=True)
+class ApproximateEvent:
+    """Any mechanism proved to be (ε, δ)-differentially private, by name."""
+
+    mechanism: str
+    epsilon: Fraction
+    delta: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True)
+class ExactEvent:
+    """An exact answer: no privacy, for studies only."""
+
+    mechanism: ClassVar[str] = "none"
+
+
+Event = (
+    LaplaceEvent
+    | GaussianEvent
+    | PermuteAndFlipEvent
+    | ExponentialEvent
+    | ApproximateEvent
+    | ExactEvent
+)
+
+
+@dataclass(frozen=True)
+class Charge:
+    """One entry of a statement or ledger: what was asked, and the event that answered it."""
+
+    question: str
+    event: Event
+
+    def document(self) -> dict[str, Any]:
+        """The charge for JSON: numbers as numbers, exact fractions beside them as texts."""
+        fields: dict[str, Any] = {"question": self.question, "mechanism": self.event.mechanism}
+        for name, value in asdict(self.event).items():
+            if isinstance(value, Fraction):
+                fields |= {name: float(value), f"{name}_exact": str(value)}
+        return fields
+
+    @classmethod
+    def parse(cls, document: dict[str, Any]) -> Charge:
+        """The charge that was written down."""
+        suffix = "_exact"
+        fields = {
+            k.removesuffix(suffix): Fraction(v) for k, v in document.items() if k.endswith(suffix)
+        }
+        name = document["mechanism"]
+        kind = _BY_NAME.get(name)
+        event = kind(**fields) if kind else ApproximateEvent(name, **fields)
+        return cls(document["question"], event)
+
+
+_BY_NAME: dict[str, type[Any]] = {
+    kind.mechanism: kind
+    for kind in (LaplaceEvent, GaussianEvent, PermuteAndFlipEvent, ExponentialEvent, ExactEvent)
+}

@@ -1,0 +1,135 @@
+"""A grant: the budget of one run, and the list of everything it has been charged for."""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Protocol
+
+from understudy.errors import BudgetExceeded, UsageError
+from understudy.privacy.accounting import (
+    ZCDP,
+    Bound,
+    announced_rho,
+    cost,
+    largest_rho,
+    tightest,
+)
+from understudy.privacy.budget import Budget, Measure
+from understudy.privacy.events import Charge, Event
+
+
+class Journal(Protocol):
+    """Where a grant writes its charges before their noise is drawn."""
+
+    def append(self, entries: Sequence[Mapping[str, Any]]) -> None:
+        """Write entries so that they survive the death of this process."""
+
+
+class Memory:
+    """A journal for runs that keep no ledger file."""
+
+    def append(self, entries: Sequence[Mapping[str, Any]]) -> None:
+        """Keep nothing: the grant itself remembers its charges."""
+
+
+@dataclass
+class Grant:
+    """The budget of one run: every charge is counted, written down, and only then allowed.
+
+    Privacy: charges are counted in pure ε, or in ρ whose total implies the granted (ε, δ). Both
+    add up under adaptive choice of mechanisms, so the run may look at its answers as it goes.
+    """
+
+    budget: Budget
+    journal: Journal = field(default_factory=Memory)
+    identity: str = field(default_factory=lambda: uuid.uuid4().hex)
+    charges: list[Charge] = field(default_factory=list)
+    plan: Counter[Charge] | None = None
+
+    def __post_init__(self) -> None:
+        self._spendable = self.budget
+        if self.budget.measure is Measure.APPROXIMATE:
+            epsilon, delta = float(self.budget.amount), float(self.budget.delta)
+            self._spendable = Budget.zcdp(largest_rho(epsilon, delta))
+        self._left = self._spendable.amount
+
+    @property
+    def spendable(self) -> Budget:
+        """The whole budget in the measure that charges are counted in."""
+        return self._spendable
+
+    @property
+    def remaining(self) -> Budget:
+        """What is left of it."""
+        return Budget(self._spendable.measure, self._left)
+
+    def announce(self, plan: Callable[[Budget], Sequence[Charge]]) -> Budget:
+        """Fix the whole list of charges in advance, for the tighter bound that this allows.
+
+        Args:
+            plan: the charges for a given budget; must depend on public facts alone.
+
+        Returns:
+            The budget to spend on exactly the announced charges.
+        """
+        if self.charges or self.plan is not None:
+            raise UsageError("a plan is announced once, before the first charge")
+        if self.budget.measure is Measure.APPROXIMATE:
+            self._spendable = announced_rho(lambda b: _events(plan(b)), self.budget)
+            self._left = self._spendable.amount
+        self.plan = Counter(plan(self._spendable))
+        return self._spendable
+
+    def charge(self, charges: Sequence[Charge]) -> None:
+        """Count and write down what is about to be drawn; refuse what exceeds the grant."""
+        if self._spendable.measure is not Measure.UNLIMITED:
+            self._left -= self._price(charges)
+        self.journal.append(
+            [{"entry": "charge", "grant": self.identity, **c.document()} for c in charges]
+        )
+        self.charges.extend(charges)
+
+    def _price(self, charges: Sequence[Charge]) -> Fraction:
+        prices = [cost(charge.event, self._spendable.measure) for charge in charges]
+        if any(price is None for price in prices):
+            raise UsageError(f"this mechanism cannot be paid for in {self._spendable.measure}")
+        total = sum((price for price in prices if price is not None), Fraction(0))
+        if total > self._left:
+            raise BudgetExceeded(
+                f"asked for {float(total):g}, but {float(self._left):g} of "
+                f"{self._spendable} is left; raise the budget or ask for less",
+                requested=total,
+                remaining=self._left,
+            )
+        if self.plan is not None:
+            self._tick_off(Counter(charges))
+        return total
+
+    def _tick_off(self, charges: Counter[Charge]) -> None:
+        assert self.plan is not None
+        if any(times > self.plan[charge] for charge, times in charges.items()):
+            raise BudgetExceeded(
+                "a charge was not announced; announce everything a run will ask",
+                requested=charges,
+                remaining=self.plan,
+            )
+        self.plan = self.plan - charges
+
+    def bound(self) -> Bound:
+        """The tightest proven bound on what has been charged so far.
+
+        A run that was not announced may have stopped early because of what it saw, and then the
+        conversion from ρ holds for the whole grant only: the grant is what is claimed.
+        """
+        if self.budget.measure is Measure.APPROXIMATE and self.plan is None and self.charges:
+            return Bound(ZCDP, self.budget.amount, self.budget.delta)
+        events = _events(self.charges)
+        return tightest(events, delta=self.budget.delta, announced=self.plan is not None)
+
+
+def _events(charges: Sequence[Charge]) -> list[Event]:
+    return [charge.event for charge in charges]

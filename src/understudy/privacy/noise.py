@@ -1,0 +1,119 @@
+"""Where randomness that protects people comes from: exact, and from the operating system.
+
+`Noise` is a protocol so that tests can hand in a seeded twin; the twin says that it is not
+private, and whatever is made with it carries that word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Integers = npt.NDArray[np.int64]
+
+
+class Noise(Protocol):
+    """Exact draws from the distributions that mechanisms are made of."""
+
+    @property
+    def private(self) -> bool:
+        """Whether nobody can predict the draws."""
+
+    def laplace(self, scale: Fraction, size: int) -> Integers:
+        """Discrete Laplace: P(z) ∝ exp(−|z| / scale)."""
+
+    def gaussian(self, sigma_squared: Fraction, size: int) -> Integers:
+        """Discrete Gaussian: P(z) ∝ exp(−z² / 2σ²)."""
+
+    def permute_and_flip(self, scores: Integers, scale: Fraction) -> int:
+        """The first index accepted, in random order, with chance exp((sᵢ − max) / scale)."""
+
+    def exponential(self, scores: Integers, scale: Fraction) -> int:
+        """An index drawn with P(i) ∝ exp(sᵢ / scale)."""
+
+
+class SystemNoise:
+    """OpenDP's exact samplers over the operating system's randomness.
+
+    A scale that is no floating-point number is rounded up, so that the noise drawn is never less
+    than the noise charged for.
+    """
+
+    private = True
+
+    def laplace(self, scale: Fraction, size: int) -> Integers:
+        """Discrete Laplace noise."""
+        return _drawn(_laplace(at_least(scale)), size)
+
+    def gaussian(self, sigma_squared: Fraction, size: int) -> Integers:
+        """Discrete Gaussian noise."""
+        return _drawn(_gaussian(root_at_least(sigma_squared)), size)
+
+    def permute_and_flip(self, scores: Integers, scale: Fraction) -> int:
+        """A choice by permute-and-flip, as OpenDP's noisy max under pure privacy is."""
+        return int(_noisy_max("max_divergence", at_least(scale))(scores.tolist()))
+
+    def exponential(self, scores: Integers, scale: Fraction) -> int:
+        """A choice by Gumbel noise, as OpenDP's noisy max under zCDP is."""
+        choose = _noisy_max("zero_concentrated_divergence", at_least(scale))
+        return int(choose(scores.tolist()))
+
+
+def at_least(value: Fraction) -> float:
+    """The smallest floating-point number not below the value."""
+    nearest = float(value)
+    return nearest if Fraction(nearest) >= value else float(np.nextafter(nearest, np.inf))
+
+
+def root_at_least(square: Fraction) -> float:
+    """A floating-point number whose square is not below the value."""
+    root = float(np.sqrt(float(square)))
+    while Fraction(root) ** 2 < square:
+        root = float(np.nextafter(root, np.inf))
+    return root
+
+
+def _drawn(measurement: Callable[[list[int]], list[int]], size: int) -> Integers:
+    return np.array(measurement([0] * size) if size else [], np.int64)
+
+
+@cache
+def _opendp() -> tuple[Any, Any, Any, Any]:
+    """OpenDP's rooms; its `prelude` would import far more."""
+    import opendp.domains
+    import opendp.measurements
+    import opendp.measures
+    import opendp.metrics
+    import opendp.mod
+
+    opendp.mod.enable_features("contrib")
+    return opendp.measurements, opendp.domains, opendp.metrics, opendp.measures
+
+
+@cache
+def _laplace(scale: float) -> Any:
+    measurements, domains, metrics, _ = _opendp()
+    integers = domains.vector_domain(domains.atom_domain(T="i64"))
+    return measurements.make_laplace(integers, metrics.l1_distance(T="i64"), scale=scale)
+
+
+@cache
+def _gaussian(scale: float) -> Any:
+    measurements, domains, metrics, _ = _opendp()
+    integers = domains.vector_domain(domains.atom_domain(T="i64"))
+    return measurements.make_gaussian(integers, metrics.l2_distance(T="f64"), scale=scale)
+
+
+@cache
+def _noisy_max(measure: str, scale: float) -> Any:
+    measurements, domains, metrics, measures = _opendp()
+    integers = domains.vector_domain(domains.atom_domain(T="i64"))
+    divergence = getattr(measures, measure)()
+    return measurements.make_noisy_max(
+        integers, metrics.linf_distance(T="i64"), divergence, scale=scale
+    )

@@ -1,0 +1,57 @@
+"""Whom the promise protects: the neighbouring relation, and how many rows a person may own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+from understudy.errors import UsageError
+
+
+class Neighbours(StrEnum):
+    """Which two tables must be hard to tell apart."""
+
+    ADD_REMOVE = "add-remove"
+    """One has a row more than the other; the number of rows is private."""
+
+    REPLACE = "replace"
+    """One row differs; the number of rows is public."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The unit of privacy: one row, or one person with at most `rows_per_person` rows.
+
+    Example:
+        >>> Unit(Neighbours.REPLACE).count_l1
+        Fraction(2, 1)
+    """
+
+    neighbours: Neighbours
+    rows_per_person: int = 1
+
+    def __post_init__(self) -> None:
+        if self.rows_per_person < 1:
+            raise UsageError(f"rows per person is {self.rows_per_person}; it must be at least 1")
+        if self.rows_per_person > 1 and self.neighbours is Neighbours.REPLACE:
+            raise UsageError("persons with several rows need add-remove neighbours; choose them")
+
+    @property
+    def count_l1(self) -> Fraction:
+        """How far one unit moves a contingency table in L1: c, or 2 when a row is replaced."""
+        return Fraction(2 if self.neighbours is Neighbours.REPLACE else self.rows_per_person)
+
+    @property
+    def count_l2_squared(self) -> Fraction:
+        """The same in L2, squared: c rows may fall into one cell, a replaced row touches two."""
+        if self.neighbours is Neighbours.REPLACE:
+            return Fraction(2)
+        return Fraction(self.rows_per_person) ** 2
+
+    @property
+    def label(self) -> str:
+        """The unit in words."""
+        if self.rows_per_person == 1:
+            return "row"
+        return f"person with at most {self.rows_per_person} rows"

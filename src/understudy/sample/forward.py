@@ -1,0 +1,68 @@
+"""Forward sampling: attributes in topological order, each given its parents' codes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from understudy.conditional import Conditional, Probabilities
+from understudy.domain import Domain
+from understudy.jit import kernel
+from understudy.model import Model
+from understudy.table import Codes, code_type
+
+
+@kernel
+def _invert(
+    cumulative: Probabilities,
+    rows: npt.NDArray[np.int64],
+    uniforms: npt.NDArray[np.float64],
+    codes: Codes,
+) -> None:
+    """The first code whose cumulative probability exceeds the uniform draw, by halving."""
+    size = cumulative.shape[1]
+    for i in range(uniforms.size):
+        row, low, left = rows[i], 0, size
+        while left > 0:
+            half = left >> 1
+            if cumulative[row, low + half] <= uniforms[i]:
+                low += half + 1
+                left -= half + 1
+            else:
+                left = half
+        codes[i] = low
+
+
+def sample_codes(model: Model, rows: int, generator: np.random.Generator) -> dict[str, Codes]:
+    """Independent rows from the model's joint distribution, as codes in the schema's order."""
+    codes: dict[str, Codes] = {}
+    for conditional in model.conditionals:
+        child = conditional.family.child
+        codes[child] = _draw(conditional, codes, model.domain, rows, generator)
+    return {attribute: codes[attribute] for attribute in model.domain}
+
+
+def _draw(
+    conditional: Conditional,
+    codes: Mapping[str, Codes],
+    domain: Domain,
+    rows: int,
+    generator: np.random.Generator,
+) -> Codes:
+    size = domain[conditional.family.child]
+    drawn = np.empty(rows, code_type(size))
+    configurations = np.zeros(rows, np.int64)
+    for parent in conditional.family.parents:
+        configurations = configurations * domain[parent] + codes[parent]
+    _invert(_cumulative(conditional), configurations, generator.random(rows), drawn)
+    return drawn
+
+
+def _cumulative(conditional: Conditional) -> Probabilities:
+    """Cumulative rows whose last possible code is reached whatever rounding does."""
+    probabilities = conditional.probabilities
+    sums = probabilities.reshape(-1, probabilities.shape[-1]).cumsum(axis=1)
+    sums[sums >= sums[:, -1:]] = 2.0
+    return sums

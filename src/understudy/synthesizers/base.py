@@ -1,0 +1,170 @@
+"""What every synthesizer shares: the walk from private rows to a model, and rows from it."""
+
+from __future__ import annotations
+
+import copy
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from understudy.codec import Codec
+from understudy.conditional import Conditional
+from understudy.counting import CountSource
+from understudy.engines.memory import MemorySource
+from understudy.errors import UsageError
+from understudy.files import Rows, brand_of, in_brand, read_rows
+from understudy.model import Model
+from understudy.privacy.budget import Amount, Budget, Measure
+from understudy.privacy.curator import Curator, Instruments
+from understudy.privacy.grant import Grant
+from understudy.privacy.ledger import Ledger
+from understudy.privacy.statement import Statement
+from understudy.privacy.unit import Neighbours, Unit
+from understudy.sample import sample_rows
+from understudy.schema import Schema
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a method hands back: conditionals in topological order, and how many rows to make."""
+
+    conditionals: tuple[Conditional, ...]
+    rows: int
+
+
+class Synthesizer(ABC):
+    """A method that learns a model of private rows and makes rows like them.
+
+    Parameters are stored as given. Fitting twice spends twice; a seed reaches sampling, never the
+    noise; `epsilon` has no default.
+
+    Args:
+        schema: what may stand in each column: public.
+        epsilon: the privacy loss allowed, exact when given as text or fraction.
+        delta: the chance allowed for a larger loss; 0 asks for pure differential privacy.
+        neighbours: which tables must be hard to tell apart; the method's own unless given.
+    """
+
+    method: ClassVar[str]
+    default_neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
+
+    model_: Model
+
+    def __init__(
+        self,
+        schema: Schema,
+        *,
+        epsilon: Amount | Budget,
+        delta: Amount = 0,
+        neighbours: Neighbours | str | None = None,
+    ) -> None:
+        self.schema = schema
+        self.epsilon = epsilon
+        self.delta = delta
+        self.neighbours = neighbours
+        self._instruments = Instruments()
+
+    @property
+    def budget(self) -> Budget:
+        """The whole budget of a fit."""
+        if isinstance(self.epsilon, Budget):
+            return self.epsilon
+        budget = Budget.approximate(self.epsilon, self.delta)
+        if budget.amount == 0:
+            raise UsageError("epsilon is 0; nothing can be learned for free, give more")
+        return budget
+
+    @property
+    def unit(self) -> Unit:
+        """Whom the promise protects."""
+        try:
+            return Unit(Neighbours(self.neighbours or self.default_neighbours))
+        except ValueError:
+            choices = " or ".join(Neighbours)
+            raise UsageError(f"neighbours is {self.neighbours!r}; use {choices}") from None
+
+    def fit(
+        self, data: Rows | CountSource, *, ledger: Ledger | None = None, dataset: str | None = None
+    ) -> Self:
+        """Learn a model of private rows.
+
+        Args:
+            data: a file, a data frame of any brand, or rows already behind an engine.
+            ledger: where the spending is kept; without one it stands in the statement alone.
+            dataset: the name the ledger knows the rows by; a file's stem unless given.
+
+        Privacy: the grant is charged before each answer is drawn; the model is released.
+        """
+        budget, unit = self.budget, self.unit
+        source = data if isinstance(data, CountSource) else open_source(data, self.schema)
+        with self._granted(budget, unit, ledger, dataset or dataset_name(data)) as grant:
+            curator = Curator(source, unit, grant, self._instruments)
+            learned = self.learn(curator)
+            statement = self._state(grant, unit)
+        self.model_ = Model(self.schema, learned.conditionals, learned.rows, statement)
+        self._brand = brand_of(data)
+        return self
+
+    @abstractmethod
+    def learn(self, curator: Curator) -> Learned:
+        """The method itself: it sees the rows through the Curator alone."""
+
+    def sample(self, rows: int | None = None, *, seed: int | None = None) -> Any:
+        """Synthetic rows, in the brand of data frame that `fit` was given.
+
+        Privacy: post-processing of the model; costs nothing, however often.
+        """
+        if not hasattr(self, "model_"):
+            raise UsageError("there is no model yet; call fit before sample")
+        return in_brand(sample_rows(self.model_, rows, seed=seed), self._brand)
+
+    def with_instruments(self, instruments: Instruments) -> Self:
+        """A copy that draws or records otherwise: for tests and audits."""
+        twin = copy.copy(self)
+        twin._instruments = instruments
+        return twin
+
+    @contextmanager
+    def _granted(
+        self, budget: Budget, unit: Unit, ledger: Ledger | None, dataset: str
+    ) -> Iterator[Grant]:
+        if ledger is None or budget.measure is Measure.UNLIMITED:
+            yield Grant(budget)
+            return
+        about = {
+            "method": self.method,
+            "unit": unit.label,
+            "neighbours": str(unit.neighbours),
+            "schema": self.schema.fingerprint,
+        }
+        with ledger.grant(dataset, budget, about=about) as grant:
+            yield grant
+
+    def _state(self, grant: Grant, unit: Unit) -> Statement:
+        private = self._instruments.noise.private
+        return Statement(self.method, grant.bound(), unit, tuple(grant.charges), private=private)
+
+
+def open_source(
+    data: Rows, schema: Schema, *, ignore_extra: bool = False, encoding: str = "utf-8"
+) -> CountSource:
+    """Private rows behind an engine that counts them in memory.
+
+    Args:
+        data: a file, or a data frame of any brand.
+        schema: what may stand in each column.
+        ignore_extra: pass over columns that the schema does not speak of instead of refusing.
+        encoding: of a CSV file's text.
+    """
+    codec = Codec(schema)
+    rows = read_rows(data, codec, ignore_extra=ignore_extra, encoding=encoding)
+    return MemorySource(codec.encode(rows))
+
+
+def dataset_name(data: object) -> str:
+    """The name a ledger knows some data by: a file's stem, else "table"."""
+    return Path(data).stem if isinstance(data, str | os.PathLike) else "table"

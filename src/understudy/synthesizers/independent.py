@@ -1,0 +1,41 @@
+"""Independent attributes: every column right on its own, no column aware of another."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from understudy.learn.allocation import least_error_weights
+from understudy.learn.consistency import best_total
+from understudy.learn.parameters import conditional
+from understudy.network import Network
+from understudy.privacy.curator import Curator
+from understudy.synthesizers.base import Learned, Synthesizer
+
+
+class Independent(Synthesizer):
+    """Measures every attribute's own counts and draws attributes independently.
+
+    Example:
+        >>> from understudy.schema import Schema
+        >>> schema = Schema.parse({"columns": {"smoker": {"kind": "boolean"}}})
+        >>> synthesizer = Independent(schema, epsilon=1).fit({"smoker": [True, False] * 500})
+        >>> synthesizer.sample(3, seed=1).column_names
+        ['smoker']
+    """
+
+    method: ClassVar[str] = "independent"
+
+    def learn(self, curator: Curator) -> Learned:
+        """One table for each attribute, the budget shared so that the summed error is least."""
+        domain = curator.domain
+        tables = [(attribute,) for attribute in domain]
+        cells = [domain.cells(table) for table in tables]
+        weights = least_error_weights(cells, curator.budget.measure)
+
+        budget = curator.announce(tables, weights)
+        marginals = curator.measure(tables, budget, weights=weights)
+        rows = curator.public_rows
+        total = best_total(marginals) if rows is None else float(rows)
+        families = zip(Network.without_edges(domain.attributes), marginals, strict=True)
+        conditionals = tuple(conditional(family, marginal, total) for family, marginal in families)
+        return Learned(conditionals, max(round(total), 0))

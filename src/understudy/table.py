@@ -1,0 +1,48 @@
+"""Encoded rows. A table is private: it shows its shape in public facts only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from understudy.domain import Domain
+
+Codes = npt.NDArray[np.uint8 | np.uint16]
+
+
+def code_type(size: int) -> type[np.uint8] | type[np.uint16]:
+    """The narrowest type that holds codes below `size`."""
+    return np.uint8 if size <= 2**8 else np.uint16
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Table:
+    """Rows as codes, one contiguous array per attribute.
+
+    `rows_read` counts the rows of the source, those dropped by the codec included: under
+    replace-one neighbours it is the public n, whatever the rows hold.
+    """
+
+    domain: Domain
+    codes: Mapping[str, Codes]
+    rows_read: int
+
+    @property
+    def rows(self) -> int:
+        """How many rows were kept; private."""
+        return len(next(iter(self.codes.values()), ()))
+
+    def __repr__(self) -> str:
+        return f"Table({', '.join(self.domain)}; rows private)"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Table):
+            return NotImplemented
+        return self.domain == other.domain and all(
+            np.array_equal(self.codes[a], other.codes[a]) for a in self.domain
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # arrays inside: equal, not hashable

@@ -1,0 +1,53 @@
+"""For tests and studies: predictable noise. Whatever is made with it says NOT PRIVATE."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TypeVar
+
+import numpy as np
+
+from understudy.privacy.curator import Instruments
+from understudy.privacy.mechanisms import Exponential, PermuteAndFlip
+from understudy.privacy.noise import Integers
+from understudy.synthesizers.base import Synthesizer
+
+S = TypeVar("S", bound=Synthesizer)
+
+
+class SeededNoise:
+    """The same distributions as `SystemNoise`, from a seed that anyone may know."""
+
+    private = False
+
+    def __init__(self, seed: int) -> None:
+        self._generator = np.random.default_rng(seed)
+
+    def laplace(self, scale: Fraction, size: int) -> Integers:
+        """The difference of two geometric draws is discrete Laplace."""
+        stop = -np.expm1(-1 / float(scale))
+        first, second = self._generator.geometric(stop, (2, size))
+        return np.asarray(first - second, np.int64)
+
+    def gaussian(self, sigma_squared: Fraction, size: int) -> Integers:
+        """Discrete Gaussian by inversion over all integers that matter."""
+        sigma = float(sigma_squared) ** 0.5
+        reach = int(np.ceil(12 * sigma)) + 1
+        values = np.arange(-reach, reach + 1)
+        weights = np.exp(-(values**2) / (2 * sigma**2))
+        return self._generator.choice(values, size, p=weights / weights.sum())
+
+    def permute_and_flip(self, scores: Integers, scale: Fraction) -> int:
+        """A draw from the closed form."""
+        chances = PermuteAndFlip(scale, Fraction(1)).probabilities(scores)
+        return int(self._generator.choice(len(scores), p=chances / chances.sum()))
+
+    def exponential(self, scores: Integers, scale: Fraction) -> int:
+        """A draw from the closed form."""
+        chances = Exponential(scale, Fraction(1)).probabilities(scores)
+        return int(self._generator.choice(len(scores), p=chances))
+
+
+def seeded(synthesizer: S, seed: int) -> S:
+    """A copy of a synthesizer whose fit is repeatable and NOT PRIVATE."""
+    return synthesizer.with_instruments(Instruments(noise=SeededNoise(seed)))
