@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -43,7 +43,6 @@ class Score:
     neighbours: str
 
 
-@runtime_checkable
 class CountSource(Protocol):
     """Private rows that can be counted where they are."""
 

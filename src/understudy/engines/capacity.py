@@ -28,7 +28,7 @@ def available_bytes() -> int:
 
 
 def ensure_tables_fit(domain: Domain, sets: Sequence[Attributes], *, kept: bool = True) -> None:
-    """Refuse contingency tables that would not fit in memory, from public sizes alone.
+    """Refuse contingency tables that would not fit into the memory that is free now.
 
     Args:
         domain: the sizes of the attributes.

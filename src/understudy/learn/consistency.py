@@ -36,5 +36,5 @@ def onto_simplex(counts: npt.NDArray[np.int64] | Weights, total: float) -> Weigh
         return np.zeros(counts.shape)
     descending = np.sort(counts.ravel().astype(float))[::-1]
     excess = (np.cumsum(descending) - total) / np.arange(1, descending.size + 1)
-    last = int(np.nonzero(descending > excess)[0][-1])
+    last = max(np.count_nonzero(descending > excess) - 1, 0)
     return np.asarray(np.maximum(counts - excess[last], 0.0))

@@ -11,6 +11,9 @@ from understudy.errors import UsageError
 
 Amount = int | float | str | Fraction
 
+# Below this the conversions would leave what floating point can hold.
+_SMALLEST_DELTA = Fraction(1, 10**100)
+
 
 class Measure(StrEnum):
     """How privacy loss is measured."""
@@ -75,6 +78,8 @@ class Budget:
         chance = exact(delta, what="delta")
         if chance == 0:
             return cls.pure(epsilon)
+        if 0 < chance < _SMALLEST_DELTA:
+            raise UsageError(f"delta is {delta}; use 0, or at least {float(_SMALLEST_DELTA):g}")
         return cls(Measure.APPROXIMATE, exact(epsilon, what="epsilon"), chance)
 
     @classmethod

@@ -29,7 +29,8 @@ from understudy.privacy.unit import Neighbours, Unit
 T = TypeVar("T")
 
 # Scores are put on a grid this much finer than their sensitivity before integer noise.
-_GRID_PER_SENSITIVITY = 2**20
+_GRID_PER_SENSITIVITY = 2**16
+_WIDEST = 2.0**52
 
 
 class Tape(Protocol):
@@ -249,7 +250,9 @@ class _Grid:
         return Fraction(_GRID_PER_SENSITIVITY + 2)
 
     def onto(self, scores: Scores) -> Integers:
-        return np.rint(scores / float(self.step)).astype(np.int64)
+        """The nearest grid points; no score, however wild, leaves the integers."""
+        steps = np.nan_to_num(scores / float(self.step), nan=0.0)
+        return np.rint(np.clip(steps, -_WIDEST, _WIDEST)).astype(np.int64)
 
 
 def _draw(mechanism: Mechanism, exact: Integers, noise: Noise) -> Callable[[], Integers]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -49,6 +49,7 @@ class Grant:
     identity: str = field(default_factory=lambda: uuid.uuid4().hex)
     charges: list[Charge] = field(default_factory=list)
     plan: Counter[Charge] | None = None
+    announced: tuple[Charge, ...] = ()
 
     def __post_init__(self) -> None:
         self._spendable = self.budget
@@ -81,7 +82,8 @@ class Grant:
         if self.budget.measure is Measure.APPROXIMATE:
             self._spendable = announced_rho(lambda b: _events(plan(b)), self.budget)
             self._left = self._spendable.amount
-        self.plan = Counter(plan(self._spendable))
+        self.announced = tuple(plan(self._spendable))
+        self.plan = Counter(self.announced)
         return self._spendable
 
     def charge(self, charges: Sequence[Charge]) -> None:
@@ -122,13 +124,17 @@ class Grant:
     def bound(self) -> Bound:
         """The tightest proven bound on what has been charged so far.
 
-        A run that was not announced may have stopped early because of what it saw, and then the
-        conversion from ρ holds for the whole grant only: the grant is what is claimed.
+        Pure ε adds up charge by charge. The numerical bounds hold for a whole list that did not
+        depend on the answers: for the announced one, even if it was charged in part, else for
+        the grant, since a run may have stopped early because of what it saw.
         """
-        if self.budget.measure is Measure.APPROXIMATE and self.plan is None and self.charges:
+        if self.budget.measure is not Measure.APPROXIMATE or not self.charges:
+            return tightest(_events(self.charges), delta=Fraction(0), announced=True)
+        if self.plan is None:
             return Bound(ZCDP, self.budget.amount, self.budget.delta)
-        events = _events(self.charges)
-        return tightest(events, delta=self.budget.delta, announced=self.plan is not None)
+        found = tightest(_events(self.announced), delta=self.budget.delta, announced=True)
+        # Rounding up may carry a bound beyond the grant that the noise was found for.
+        return replace(found, epsilon=min(found.epsilon or Fraction(0), self.budget.amount))
 
 
 def _events(charges: Sequence[Charge]) -> list[Event]:

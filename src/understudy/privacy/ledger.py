@@ -125,7 +125,7 @@ class Ledger:
             yield grant
         finally:
             bound = grant.bound()
-            spent = Spent(bound.epsilon or Fraction(0), bound.delta)
+            spent = Spent(budget.amount if bound.epsilon is None else bound.epsilon, bound.delta)
             closing = {"entry": "close", "grant": grant.identity, "accounting": bound.accounting}
             self.append([{**closing, **_amounts(spent)}])
 

@@ -28,6 +28,9 @@ from understudy.privacy.noise import Integers, Noise
 
 Probabilities = npt.NDArray[np.float64]
 
+# Laplace noise of this scale passes 2⁶² with a chance of exp(−2²²).
+_LARGEST_SCALE = 2**40
+
 
 class Mechanism(Protocol):
     """What the Curator releases answers through."""
@@ -56,7 +59,7 @@ class DiscreteLaplace:
     @classmethod
     def costing(cls, epsilon: Fraction, *, sensitivity: Fraction) -> DiscreteLaplace:
         """The mechanism that costs exactly ε."""
-        return cls(sensitivity / _positive(epsilon), sensitivity)
+        return cls(_drawable(sensitivity / _positive(epsilon)), sensitivity)
 
     @property
     def event(self) -> LaplaceEvent:
@@ -96,7 +99,9 @@ class DiscreteGaussian:
     @classmethod
     def costing(cls, rho: Fraction, *, sensitivity_squared: Fraction) -> DiscreteGaussian:
         """The mechanism that costs exactly ρ."""
-        return cls(sensitivity_squared / (2 * _positive(rho)), sensitivity_squared)
+        sigma_squared = sensitivity_squared / (2 * _positive(rho))
+        _drawable(Fraction(math.isqrt(math.ceil(sigma_squared))))
+        return cls(sigma_squared, sensitivity_squared)
 
     @property
     def event(self) -> GaussianEvent:
@@ -138,7 +143,7 @@ class _Selection:
     @classmethod
     def costing(cls, epsilon: Fraction, *, sensitivity: Fraction) -> Self:
         """The mechanism that costs exactly ε."""
-        return cls(2 * sensitivity / _positive(epsilon), sensitivity)
+        return cls(_drawable(2 * sensitivity / _positive(epsilon)), sensitivity)
 
     def covers(self, difference: Integers) -> bool:
         """Whether every score is within the sensitivity."""
@@ -270,12 +275,18 @@ def _positive(amount: Fraction) -> Fraction:
     return amount
 
 
+def _drawable(scale: Fraction) -> Fraction:
+    """The scale, when noise of it cannot reach the end of 64 bits while anybody lives."""
+    if scale > _LARGEST_SCALE:
+        raise UsageError(
+            f"noise of scale {float(scale):.3g} would drown any table; raise epsilon or delta"
+        )
+    return scale
+
+
 def _root_below(square: Fraction) -> Fraction:
-    """A short fraction whose square is not above the value."""
-    root = Fraction(math.floor(math.sqrt(_positive(square)) * 2**40), 2**40)
-    while root**2 > square:
-        root -= Fraction(1, 2**40)
-    return root
+    """A fraction of denominator 2⁸⁰ whose square is not above the value."""
+    return Fraction(math.isqrt(math.floor(_positive(square) * 2**160)), 2**80)
 
 
 def _wins(accept: Probabilities, index: int) -> float:

@@ -16,7 +16,7 @@ from understudy.conditional import Conditional
 from understudy.counting import CountSource
 from understudy.engines.memory import MemorySource
 from understudy.errors import UsageError
-from understudy.files import Rows, brand_of, in_brand, read_rows
+from understudy.files import Rows, are_rows, brand_of, in_brand, read_rows
 from understudy.model import Model
 from understudy.privacy.budget import Amount, Budget, Measure
 from understudy.privacy.curator import Curator, Instruments
@@ -74,9 +74,14 @@ class Synthesizer(ABC):
         if isinstance(self.epsilon, Budget):
             return self.epsilon
         budget = Budget.approximate(self.epsilon, self.delta)
-        if budget.amount == 0:
+        if budget.amount == 0 and not self.is_free:
             raise UsageError("epsilon is 0; nothing can be learned for free, give more")
-        return budget
+        return budget * 0 if self.is_free else budget
+
+    @property
+    def is_free(self) -> bool:
+        """Whether a fit reads nothing and so spends nothing."""
+        return False
 
     @property
     def unit(self) -> Unit:
@@ -100,7 +105,7 @@ class Synthesizer(ABC):
         Privacy: the grant is charged before each answer is drawn; the model is released.
         """
         budget, unit = self.budget, self.unit
-        source = data if isinstance(data, CountSource) else open_source(data, self.schema)
+        source = open_source(data, self.schema) if are_rows(data) else data
         with self._granted(budget, unit, ledger, dataset or dataset_name(data)) as grant:
             curator = Curator(source, unit, grant, self._instruments)
             learned = self.learn(curator)
@@ -132,9 +137,11 @@ class Synthesizer(ABC):
     def _granted(
         self, budget: Budget, unit: Unit, ledger: Ledger | None, dataset: str
     ) -> Iterator[Grant]:
-        if ledger is None or budget.measure is Measure.UNLIMITED:
+        if ledger is None:
             yield Grant(budget)
             return
+        if budget.measure is Measure.UNLIMITED or not self._instruments.noise.private:
+            raise UsageError("a run that is not private is no entry for a ledger; leave it out")
         about = {
             "method": self.method,
             "unit": unit.label,

@@ -41,6 +41,11 @@ class Random(Synthesizer):
         super().__init__(schema, epsilon=epsilon, delta=delta, neighbours=neighbours)
         self.rows = rows
 
+    @property
+    def is_free(self) -> bool:
+        """With a declared number of rows there is nothing left to ask."""
+        return self.rows is not None
+
     def learn(self, curator: Curator) -> Learned:
         """Uniform conditionals, and the number of rows: declared, public, or paid for."""
         rows = curator.public_rows if self.rows is None else self.rows

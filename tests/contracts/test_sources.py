@@ -1,0 +1,124 @@
+"""The contract of every engine: the same counts, cell by cell, as counting by hand."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from understudy.counting import CountSource
+from understudy.domain import Attributes, Domain
+from understudy.engines.capacity import available_bytes
+from understudy.engines.memory import MemorySource
+from understudy.errors import CapacityError, UsageError
+from understudy.marginal import Counts, Marginal, NoisyMarginal
+from understudy.table import Codes, Table, code_type
+
+Engine = Callable[[Table], CountSource]
+ENGINES: dict[str, Engine] = {"memory": MemorySource}
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Table:
+    """Small tables of one to four attributes, some beyond 8 bits, with any number of rows."""
+    sizes = draw(st.lists(st.sampled_from([1, 2, 3, 7, 40, 300]), min_size=1, max_size=4))
+    domain = Domain({f"a{i}": size for i, size in enumerate(sizes)})
+    rows = draw(st.integers(0, 30))
+    seed = draw(st.integers(0, 2**32 - 1))
+    return _table(domain, rows, seed)
+
+
+def _table(domain: Domain, rows: int, seed: int) -> Table:
+    generator = np.random.default_rng(seed)
+    codes: dict[str, Codes] = {
+        name: generator.integers(0, size, rows, dtype=code_type(size))
+        for name, size in domain.sizes.items()
+    }
+    return Table(domain, codes, rows)
+
+
+def _by_hand(table: Table, attributes: Attributes) -> Counts:
+    counts = np.zeros(table.domain.shape(attributes), np.int64)
+    rows = zip(*(table.codes[a].tolist() for a in attributes), strict=True)
+    seen = Counter(rows) if attributes else Counter({(): table.rows})
+    for cell, times in seen.items():
+        counts[cell] = times
+    return counts
+
+
+def _subsets(domain: Domain) -> list[Attributes]:
+    names = domain.attributes
+    return [s for k in range(len(names) + 1) for s in itertools.permutations(names, k)]
+
+
+@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+@given(table=tables())
+def test_counts_equal_counting_by_hand(engine: Engine, table: Table) -> None:
+    """Every set of attributes in every order, the empty one too."""
+    sets = [s for s in _subsets(table.domain) if table.domain.cells(s) <= 10**6]
+    for attributes, marginal in zip(sets, engine(table).count(sets), strict=True):
+        assert attributes == marginal.attributes
+        assert np.array_equal(_by_hand(table, attributes), marginal.counts)
+
+
+@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+@pytest.mark.parametrize("rows", [4095, 4096, 4097, 20_000])
+def test_blocks_of_rows_lose_nothing(engine: Engine, rows: int) -> None:
+    """Tables around and beyond the size of a block count every row once."""
+    table = _table(Domain({"a": 9, "b": 300, "c": 2}), rows, rows)
+    for attributes in [("a",), ("b", "a"), ("c", "b", "a"), ()]:
+        [marginal] = engine(table).count([attributes])
+        assert np.array_equal(_by_hand(table, attributes), marginal.counts)
+
+
+@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+@given(table=tables())
+def test_scores_are_the_kernel_on_the_counts(engine: Engine, table: Table) -> None:
+    """Scoring a set is counting it and applying the kernel."""
+
+    def spread(marginal: Marginal) -> float:
+        return float(marginal.counts.std())
+
+    sets = [(name,) for name in table.domain]
+    expected = [spread(marginal) for marginal in engine(table).count(sets)]
+    assert expected == engine(table).score(sets, spread).tolist()
+
+
+@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+def test_unknown_attributes_are_refused_by_name(engine: Engine) -> None:
+    """The message lists what is known."""
+    with pytest.raises(UsageError, match="'z' is unknown; known are a, b"):
+        engine(_table(Domain({"a": 2, "b": 2}), 3, 0)).count([("z",)])
+
+
+@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+def test_tables_beyond_memory_are_refused(engine: Engine) -> None:
+    """Refused before anything is allocated."""
+    table = _table(Domain({f"a{i}": 60_000 for i in range(4)}), 3, 0)
+    with pytest.raises(CapacityError, match="GiB"):
+        engine(table).count([table.domain.attributes])
+
+
+def test_available_memory_is_known() -> None:
+    """Some, and not more than any machine has."""
+    assert 2**20 < available_bytes() < 2**50
+
+
+@given(table=tables(), variance=st.floats(0.1, 100))
+def test_projections_commute_with_counting(table: Table, variance: float) -> None:
+    """Summing a released table down equals releasing the smaller one, with summed variance."""
+    names = table.domain.attributes
+    if table.domain.cells(names) > 10**6:
+        return
+    [joint] = MemorySource(table).count([names])
+    noisy = NoisyMarginal(names, joint.counts, variance)
+    for attributes in _subsets(table.domain):
+        small = noisy.project(attributes)
+        assert np.array_equal(_by_hand(table, attributes), small.counts)
+        assert small.variance == pytest.approx(variance * joint.counts.size / small.counts.size)
+    assert noisy.total == table.rows

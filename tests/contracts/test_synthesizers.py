@@ -1,0 +1,256 @@
+"""The exam that every synthesizer sits."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from support.methods import BUILDERS, WITH_BUDGET
+from support.neighbours import SCHEMA, random_rows, source_of
+from support.replay import check_same
+from support.statistics import NEVER, fit_of_choices
+from understudy.codec import Codec
+from understudy.domain import Domain
+from understudy.engines.memory import MemorySource
+from understudy.errors import CapacityError, UsageError
+from understudy.model import Model
+from understudy.privacy.budget import Budget
+from understudy.privacy.curator import Curator
+from understudy.privacy.ledger import Ledger
+from understudy.sample import sample_codes, sample_rows
+from understudy.schema import Schema
+from understudy.synthesizers import Independent, Learned, Random, Synthesizer
+from understudy.table import Codes, Table, code_type
+from understudy.testing import seeded
+
+EVERY_KIND = Schema.parse(
+    {
+        "columns": {
+            "key": {"kind": "id", "prefix": "K"},
+            "colour": {"kind": "categorical", "values": ["red", "green"], "missing": ["?"]},
+            "grade": {"kind": "categorical", "values": [1, 2, 3], "ordered": True, "missing": []},
+            "alive": {"kind": "boolean", "missing": []},
+            "age": {"kind": "integer", "min": 0, "max": 120, "missing": ["-1"]},
+            "score": {"kind": "float", "min": -1.5, "max": 2.5, "bins": 8, "missing": ["n/a"]},
+            "born": {"kind": "date", "min": "1900-01-01", "max": "2030-12-31", "missing": []},
+            "seen": {
+                "kind": "datetime",
+                "min": "2020-01-01T00:00:00",
+                "max": "2021-01-01T00:00:00",
+            },
+        }
+    }
+)
+
+
+def _random_source(schema: Schema, rows: int, seed: int = 0) -> MemorySource:
+    generator = np.random.default_rng(seed)
+    domain = Domain.of(schema)
+    codes: dict[str, Codes] = {
+        name: generator.integers(0, size, rows, dtype=code_type(size))
+        for name, size in domain.sizes.items()
+    }
+    return MemorySource(Table(domain, codes, rows))
+
+
+@pytest.fixture(params=BUILDERS)
+def builder(request: pytest.FixtureRequest) -> str:
+    """Every method in every setting."""
+    return str(request.param)
+
+
+def test_round_trip(builder: str, tmp_path: Path) -> None:
+    """Fit, save, load, sample: the loaded model is the fitted one."""
+    fitted = BUILDERS[builder](EVERY_KIND).fit(_random_source(EVERY_KIND, 200))
+    for name in ("model.zip", "folder"):
+        fitted.model_.save(tmp_path / name)
+        loaded = Model.load(tmp_path / name)
+        check_same(fitted.model_, loaded)
+        assert fitted.sample(20, seed=5).equals(sample_rows(loaded, 20, seed=5))
+
+
+def test_the_statement_equals_the_ledger(builder: str, tmp_path: Path) -> None:
+    """What the model says it cost is what the ledger says was spent."""
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    source = _random_source(EVERY_KIND, 100)
+    fitted = BUILDERS[builder](EVERY_KIND).fit(source, ledger=ledger, dataset="exam")
+    statement, account = fitted.model_.statement, ledger.account("exam")
+    assert statement.bound.epsilon == account.spent.epsilon
+    assert statement.bound.delta == account.spent.delta
+    assert len(statement.charges) == account.runs[0]["charges"]
+    assert account.spent.epsilon <= 1
+    assert EVERY_KIND.fingerprint == account.runs[0]["schema"]
+
+
+def test_only_declared_values_come_out(builder: str) -> None:
+    """Every sampled row is legal: encoding it drops nothing and clips nothing."""
+    rows = BUILDERS[builder](EVERY_KIND).fit(_random_source(EVERY_KIND, 50)).sample(500)
+    again = Codec(EVERY_KIND).encode(rows)
+    assert 500 == again.rows == rows.num_rows
+    assert list(EVERY_KIND.columns) == rows.column_names
+    ages = rows["age"].to_numpy()
+    assert ((ages >= -1) & (ages <= 120)).all()
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2])
+def test_tiny_tables(builder: str, rows: int) -> None:
+    """No rows, one or two: a model all the same, and as many rows from it as asked for."""
+    fitted = BUILDERS[builder](EVERY_KIND).fit(_random_source(EVERY_KIND, rows))
+    assert fitted.model_.rows >= 0
+    assert fitted.model_.rows == fitted.sample().num_rows
+    assert 7 == fitted.sample(7).num_rows
+    assert 0 == fitted.sample(0).num_rows
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        {"kind": "categorical", "values": ["only"]},
+        {"kind": "boolean"},
+        {"kind": "integer", "min": 3, "max": 3},
+    ],
+    ids=["one value", "boolean", "one number"],
+)
+def test_one_column(builder: str, column: dict[str, object]) -> None:
+    """A single column, also one that can hold a single value."""
+    schema = Schema.parse({"columns": {"a": column}})
+    assert 5 == BUILDERS[builder](schema).fit(_random_source(schema, 30)).sample(5).num_rows
+
+
+def test_two_hundred_columns(builder: str) -> None:
+    """Wide tables fit within the same budget."""
+    columns = {f"c{i}": {"kind": "integer", "min": 0, "max": 1 + i % 7} for i in range(200)}
+    schema = Schema.parse({"columns": columns})
+    fitted = BUILDERS[builder](schema).fit(_random_source(schema, 100))
+    assert 200 == fitted.sample(3).num_columns
+    assert (fitted.model_.statement.bound.epsilon or 0) <= 1
+
+
+@pytest.mark.parametrize("delta", ["0", "1e-9"])
+@pytest.mark.parametrize("epsilon", ["1e-3", "1e3"])
+@pytest.mark.parametrize("method", WITH_BUDGET)
+def test_extreme_budgets(method: str, epsilon: str, delta: str) -> None:
+    """Very little and very much budget both work and are kept."""
+    fitted = WITH_BUDGET[method](EVERY_KIND, epsilon, delta).fit(_random_source(EVERY_KIND, 300))
+    assert 0 < (fitted.model_.statement.bound.epsilon or 0) <= Fraction(epsilon)
+    assert 10 == fitted.sample(10).num_rows
+
+
+def test_tables_beyond_memory_are_refused_before_spending(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With next to no memory nothing is charged and the message says the way out."""
+    monkeypatch.setattr("understudy.engines.capacity.available_bytes", lambda: 100)
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    source = _random_source(EVERY_KIND, 10)
+    with pytest.raises(CapacityError, match="fewer bins"):
+        Independent(EVERY_KIND, epsilon=1).fit(source, ledger=ledger)
+    assert 0 == ledger.account("table").spent.epsilon
+
+
+def test_repeatable_under_the_testing_seed(builder: str) -> None:
+    """A seeded fit repeats, says NOT PRIVATE, and an unseeded one does neither."""
+    source = _random_source(EVERY_KIND, 100)
+    first, second = (seeded(BUILDERS[builder](EVERY_KIND), 3).fit(source) for _ in range(2))
+    check_same(first.model_, second.model_)
+    assert "NOT PRIVATE" in first.model_.statement.sentence
+    assert first.model_.statement.document()["private"] is False
+    private = BUILDERS[builder](EVERY_KIND).fit(source).model_.statement
+    assert private.document()["private"] is True
+    assert "NOT PRIVATE" not in private.sentence
+
+
+def test_the_sampled_distribution_is_the_models(builder: str) -> None:
+    """Codes come as often as the conditionals say."""
+    model = seeded(BUILDERS[builder](SCHEMA), 1).fit(source_of(random_rows(400))).model_
+    codes = sample_codes(model, 20_000, np.random.default_rng(2))
+    for conditional in model.conditionals:
+        drawn = codes[conditional.family.child].astype(np.int64)
+        assert fit_of_choices(drawn, conditional.probabilities) > NEVER
+
+
+def test_fitting_twice_spends_twice(tmp_path: Path) -> None:
+    """There is no free second look."""
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    synthesizer = Independent(EVERY_KIND, epsilon="0.3")
+    for _ in range(2):
+        synthesizer.fit(_random_source(EVERY_KIND, 10), ledger=ledger)
+    assert Fraction(6, 10) == ledger.account("table").spent.epsilon
+
+
+def test_frames_go_out_in_the_brand_they_came_in() -> None:
+    """Pandas in, pandas out; Polars in, Polars out; Arrow else."""
+    schema = Schema.parse({"columns": {"a": {"kind": "boolean"}}})
+    cells = {"a": [True, False, True]}
+    frames = [pd.DataFrame(cells), pl.DataFrame(cells), pa.table(cells)]
+    for frame in frames:
+        assert type(frame) is type(Random(schema, epsilon=1).fit(frame).sample(2))
+    assert pa.Table is type(Random(schema, epsilon=1).fit(cells).sample(2))
+
+
+def test_parameters_are_stored_unchanged() -> None:
+    """What was given can be read back."""
+    synthesizer = Independent(SCHEMA, epsilon="1/3", delta=0.25, neighbours="replace")
+    assert ("1/3", 0.25, "replace") == (
+        synthesizer.epsilon,
+        synthesizer.delta,
+        synthesizer.neighbours,
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"epsilon": 0}, "epsilon is 0"),
+        ({"epsilon": -1}, "not possible"),
+        ({"epsilon": "much"}, "finite number"),
+        ({"epsilon": 1, "delta": 1}, "not possible"),
+        ({"epsilon": 1, "neighbours": "friends"}, "add-remove or replace"),
+    ],
+)
+def test_impossible_parameters_are_refused(options: dict[str, object], message: str) -> None:
+    """Refused by name before anything is read."""
+    with pytest.raises(UsageError, match=message):
+        Independent(SCHEMA, **options).fit("nowhere.csv")  # type: ignore[arg-type]
+
+
+def test_sampling_needs_a_fit() -> None:
+    """The message says what to call first."""
+    with pytest.raises(UsageError, match="call fit"):
+        Random(SCHEMA, epsilon=1).sample(1)
+
+
+def test_without_privacy_for_studies(tmp_path: Path) -> None:
+    """An unlimited budget gives exact marginals, says NOT PRIVATE, and keeps no ledger."""
+    source = source_of(random_rows(1000))
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    exact_method = Independent(SCHEMA, epsilon=Budget.unlimited())
+    for method in (exact_method, seeded(Independent(SCHEMA, epsilon=1), 1)):
+        with pytest.raises(UsageError, match="no entry for a ledger"):
+            method.fit(source, ledger=ledger)
+    model = exact_method.fit(source).model_
+    exact = source.count([("size",)])[0].counts / 1000
+    assert exact.tolist() == pytest.approx(model.conditionals[1].probabilities.tolist())
+    assert "NOT PRIVATE" in model.statement.sentence
+    assert {} == ledger.accounts()
+
+
+def test_a_method_of_ones_own() -> None:
+    """A new method is one function from a Curator to conditionals."""
+
+    class Coin(Synthesizer):
+        method = "coin"
+
+        def learn(self, curator: Curator) -> Learned:
+            [count] = curator.measure([()], curator.budget)
+            return Learned(
+                Random(self.schema, epsilon=1, rows=1).learn(curator).conditionals, count.total
+            )
+
+    assert abs(Coin(SCHEMA, epsilon=50).fit(source_of(random_rows(90))).model_.rows - 90) < 5

@@ -1,0 +1,339 @@
+"""The ledger never says less than the truth, whatever happens to the process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from understudy.errors import BudgetExceeded, LedgerError, UsageError
+from understudy.privacy.budget import Budget
+from understudy.privacy.events import Charge, LaplaceEvent
+from understudy.privacy.grant import Grant
+from understudy.privacy.ledger import Ledger, Spent, default_path
+
+QUARTER = Charge("counts of age", LaplaceEvent(Fraction(4), Fraction(1)))
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    """A ledger of its own for every test."""
+    return Ledger(tmp_path / "deep" / "ledger.jsonl")
+
+
+def test_spending_adds_up_exactly(ledger: Ledger) -> None:
+    """Three runs of a third leave exactly nothing of one."""
+    ledger.limit("a", epsilon=Fraction(1))
+    for _ in range(3):
+        with ledger.grant("a", Budget.pure("1/3")) as grant:
+            grant.charge([Charge("q", LaplaceEvent(Fraction(3), Fraction(1)))])
+    assert Spent() == ledger.account("a").remaining
+    with pytest.raises(BudgetExceeded), ledger.grant("a", Budget.pure("1e-30")):
+        pass
+
+
+def test_a_refusal_says_what_is_left(ledger: Ledger) -> None:
+    """The error carries the amounts and the way out, and nothing was spent."""
+    ledger.limit("a", epsilon=Fraction(1), delta=Fraction(1, 10**6))
+    with (
+        pytest.raises(BudgetExceeded, match="ledger limit") as caught,
+        ledger.grant("a", Budget.pure(2)),
+    ):
+        pass
+    assert Spent(Fraction(2)) == caught.value.requested
+    assert Spent(Fraction(1), Fraction(1, 10**6)) == caught.value.remaining
+    assert Spent() == ledger.account("a").spent
+
+
+def test_delta_is_limited_too(ledger: Ledger) -> None:
+    """A limit on epsilon alone allows no delta."""
+    ledger.limit("a", epsilon=Fraction(10))
+    with pytest.raises(BudgetExceeded), ledger.grant("a", Budget.approximate(1, 1e-9)):
+        pass
+
+
+def test_no_limit_unless_set(ledger: Ledger) -> None:
+    """Without a limit everything is granted and written down."""
+    with ledger.grant("a", Budget.pure(1000)) as grant:
+        grant.charge([Charge("q", LaplaceEvent(Fraction(1, 1000), Fraction(1)))])
+    account = ledger.account("a")
+    assert account.limit is account.remaining is None
+    assert Spent(Fraction(1000)) == account.spent
+
+
+def test_datasets_do_not_mix(ledger: Ledger) -> None:
+    """What is spent on one dataset leaves another alone."""
+    with ledger.grant("a", Budget.pure(1)) as grant:
+        grant.charge([QUARTER])
+    assert Spent() == ledger.account("b").spent
+    assert ["a"] == list(ledger.accounts())
+
+
+def test_a_run_that_drew_nothing_cost_nothing(ledger: Ledger) -> None:
+    """A grant closed before its first charge is given back whole."""
+    with pytest.raises(RuntimeError), ledger.grant("a", Budget.pure(1)):
+        raise RuntimeError
+    assert Spent() == ledger.account("a").spent
+
+
+def test_a_run_that_failed_halfway_cost_what_it_drew(ledger: Ledger) -> None:
+    """Charges made before an error stay."""
+
+    def run() -> None:
+        with ledger.grant("a", Budget.pure(1)) as grant:
+            grant.charge([QUARTER])
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        run()
+    assert Spent(Fraction(1, 4)) == ledger.account("a").spent
+
+
+def test_a_grant_refuses_what_exceeds_it() -> None:
+    """Four quarters fit into one; a fifth is refused, and not counted."""
+    grant = Grant(Budget.pure(1))
+    grant.charge([QUARTER] * 4)
+    assert Fraction(0) == grant.remaining.amount
+    with pytest.raises(BudgetExceeded) as caught:
+        grant.charge([QUARTER])
+    assert (Fraction(1, 4), Fraction(0)) == (caught.value.requested, caught.value.remaining)
+    assert 4 == len(grant.charges)
+
+
+def test_a_budgets_walk() -> None:
+    """13 choices at 3/130 and 12 tables at 7/120 are 25 entries that use up exactly one."""
+    structure, tables = Budget.pure(1).split([3, 7])
+    grant = Grant(Budget.pure(1))
+    for share in [*structure.split([1] * 13), *tables.split([1] * 12)]:
+        grant.charge([Charge("q", LaplaceEvent(1 / share.amount, Fraction(1)))])
+    assert (25, Fraction(0)) == (len(grant.charges), grant.remaining.amount)
+    with pytest.raises(BudgetExceeded):
+        grant.charge([Charge("q", LaplaceEvent(Fraction(10**9), Fraction(1)))])
+
+
+def test_an_announced_run_asks_nothing_else() -> None:
+    """After an announcement only the announced charges are allowed, each once."""
+    grant = Grant(Budget.pure(1))
+    grant.announce(lambda budget: [QUARTER, QUARTER])
+    grant.charge([QUARTER])
+    grant.charge([QUARTER])
+    with pytest.raises(BudgetExceeded, match="announced"):
+        grant.charge([QUARTER])
+    with pytest.raises(UsageError, match="before the first charge"):
+        grant.announce(lambda budget: [QUARTER])
+
+
+def test_gaussian_noise_cannot_be_paid_for_in_pure_epsilon() -> None:
+    """What has no ε is refused under a pure budget, whatever it would cost otherwise."""
+    from understudy.privacy.events import GaussianEvent
+
+    with pytest.raises(UsageError, match="cannot be paid"):
+        Grant(Budget.pure(1)).charge([Charge("q", GaussianEvent(Fraction(10**9), Fraction(1)))])
+
+
+def test_an_unannounced_run_claims_its_whole_grant() -> None:
+    """It may have stopped because of what it saw, so the conversion of less ρ is not claimed."""
+    from understudy.privacy.events import GaussianEvent
+
+    grant = Grant(Budget.approximate(1, 1e-9))
+    assert Fraction(0) == grant.bound().epsilon
+    grant.charge([Charge("q", GaussianEvent(Fraction(10**9), Fraction(1)))])
+    assert (Fraction(1), Fraction(1, 10**9)) == (grant.bound().epsilon, grant.bound().delta)
+
+
+def test_a_plan_charged_in_part_is_claimed_whole() -> None:
+    """A run that stopped in the middle of its plan may have done so because of what it saw."""
+    from understudy.privacy.events import GaussianEvent
+
+    def plan(budget: Budget) -> list[Charge]:
+        shares = budget.split([1, 1])
+        return [Charge("q", GaussianEvent(1 / (2 * s.amount), Fraction(1))) for s in shares]
+
+    grant = Grant(Budget.approximate(1, 1e-6))
+    charges = plan(grant.announce(plan))
+    grant.charge(charges[:1])
+    half = grant.bound()
+    grant.charge(charges[1:])
+    assert half == grant.bound()
+    assert Fraction(99, 100) < (half.epsilon or 0) <= 1
+
+
+# --- damage ---------------------------------------------------------------------------------
+
+
+def _spend(ledger: Ledger) -> None:
+    with ledger.grant("a", Budget.pure(1)) as grant:
+        grant.charge([QUARTER])
+
+
+def test_a_torn_last_line_is_passed_over(ledger: Ledger) -> None:
+    """A line that was never finished was never paid on; the next process says that it saw it."""
+    _spend(ledger)
+    with ledger.path.open("a") as file:
+        file.write('{"entry": "grant", "datas')
+    assert Spent(Fraction(1, 4)) == Ledger(ledger.path).account("a").spent
+    _spend(Ledger(ledger.path))
+    assert Spent(Fraction(1, 2)) == Ledger(ledger.path).account("a").spent
+    assert '"torn"' in ledger.path.read_text()
+
+
+def test_every_cut_of_the_file_is_either_true_or_refused(ledger: Ledger) -> None:
+    """Cut anywhere, as by a power failure, the ledger reports all whole lines, and goes on."""
+    _spend(ledger)
+    _spend(ledger)
+    data = ledger.path.read_bytes()
+    ends = [i for i, byte in enumerate(data) if byte == ord("\n")]
+    for cut in range(len(data) + 1):
+        ledger.path.write_bytes(data[:cut])
+        whole = data[:cut].count(b"\n") + (cut in ends)
+        entries = [json.loads(line) for line in data.splitlines()[:whole]]
+        grants = {entry["grant"]: Fraction(1) for entry in entries if entry["entry"] == "grant"}
+        grants |= {e["grant"]: Fraction(1, 4) for e in entries if e["entry"] == "close"}
+        assert sum(grants.values()) == Ledger(ledger.path).account("a").spent.epsilon
+        _spend(Ledger(ledger.path))
+        after = Ledger(ledger.path).account("a").spent.epsilon
+        assert sum(grants.values()) + Fraction(1, 4) == after
+
+
+def test_a_changed_line_is_refused(ledger: Ledger) -> None:
+    """An amount edited by hand or by a failing disk stops all further spending."""
+    _spend(ledger)
+    _spend(ledger)
+    text = ledger.path.read_text()
+    ledger.path.write_text(text.replace('"epsilon_exact": "1"', '"epsilon_exact": "0"', 1))
+    with pytest.raises(LedgerError, match="line 1 is damaged"):
+        _spend(Ledger(ledger.path))
+
+
+def test_a_removed_line_is_refused(ledger: Ledger) -> None:
+    """Lines are chained: none can be taken out of the middle."""
+    _spend(ledger)
+    _spend(ledger)
+    lines = ledger.path.read_text().splitlines(keepends=True)
+    ledger.path.write_text("".join(lines[:1] + lines[2:]))
+    with pytest.raises(LedgerError, match="damaged"):
+        Ledger(ledger.path).accounts()
+
+
+def test_an_open_ledger_sees_what_others_wrote(ledger: Ledger) -> None:
+    """A process reads on from where it was, and starts over when the file is another."""
+    _spend(ledger)
+    _spend(Ledger(ledger.path))
+    assert Spent(Fraction(1, 2)) == ledger.account("a").spent
+    ledger.path.unlink()
+    _spend(ledger)
+    assert Spent(Fraction(1, 4)) == ledger.account("a").spent
+
+
+def test_a_ledger_that_cannot_be_opened_refuses(tmp_path: Path) -> None:
+    """A folder is no ledger; nothing is granted."""
+    with pytest.raises(LedgerError, match="--ledger"), Ledger(tmp_path).grant("a", Budget.pure(1)):
+        pass
+
+
+def test_a_full_disk_refuses_before_anything_is_drawn() -> None:
+    """A charge that cannot be written down is not allowed."""
+    with pytest.raises(LedgerError, match="nothing was drawn"):
+        Ledger("/dev/full").limit("a", epsilon=Fraction(1))
+
+
+def test_the_default_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """$UNDERSTUDY_LEDGER, else the state folder."""
+    monkeypatch.setenv("UNDERSTUDY_LEDGER", str(tmp_path / "mine"))
+    assert tmp_path / "mine" == default_path()
+    monkeypatch.delenv("UNDERSTUDY_LEDGER")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert tmp_path / "understudy" / "ledger.jsonl" == default_path()
+
+
+# --- processes ------------------------------------------------------------------------------
+
+_SPENDER = """
+import sys
+from fractions import Fraction
+from understudy.privacy.budget import Budget
+from understudy.privacy.events import Charge, LaplaceEvent
+from understudy.privacy.ledger import Ledger
+
+with Ledger(sys.argv[1]).grant("a", Budget.pure(1)) as grant:
+    for _ in range(100):
+        grant.charge([Charge("q", LaplaceEvent(Fraction(100), Fraction(1)))])
+        print("released", flush=True)
+"""
+
+_RACER = """
+import sys
+from understudy.errors import BudgetExceeded
+from understudy.privacy.budget import Budget
+from understudy.privacy.ledger import Ledger
+
+for line in sys.stdin:
+    try:
+        with Ledger(line.strip()).grant("a", Budget.pure(1)) as grant:
+            grant.charge([])
+            print("won", flush=True)
+            sys.stdin.readline()
+    except BudgetExceeded:
+        print("lost", flush=True)
+        sys.stdin.readline()
+"""
+
+
+def _process(code: str, *arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def _kill_after(releases: int, path: Path) -> int:
+    """Run a spender, kill it after some releases, and count what it had released by then."""
+    process = _process(_SPENDER, str(path))
+    assert process.stdout is not None
+    for _ in range(releases):
+        process.stdout.readline()
+    process.kill()
+    seen = releases + len(process.stdout.readlines())
+    process.wait()
+    return seen
+
+
+@pytest.mark.slow
+def test_killed_at_any_instant_it_never_under_reports(tmp_path: Path) -> None:
+    """100 processes killed between charges and releases: every release had been written down."""
+
+    def one(number: int) -> None:
+        path = tmp_path / f"ledger-{number}.jsonl"
+        seen = _kill_after(number % 40, path)
+        account = Ledger(path).account("a")
+        assert sum(run["charges"] for run in account.runs) >= seen
+        assert account.spent.epsilon >= Fraction(seen, 100)
+        assert all(run["open"] == (seen < 100) for run in account.runs)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(one, range(100)))
+
+
+@pytest.mark.slow
+def test_two_processes_cannot_overspend_together(tmp_path: Path) -> None:
+    """100 races for the last budget, and each has exactly one winner."""
+    racers = [_process(_RACER), _process(_RACER)]
+    outcomes = []
+    for number in range(100):
+        path = tmp_path / f"ledger-{number}.jsonl"
+        Ledger(path).limit("a", epsilon=Fraction(1))
+        for racer in racers:
+            assert racer.stdin is not None
+            racer.stdin.write(f"{path}\n")
+            racer.stdin.flush()
+        outcomes.append(sorted(r.stdout.readline().strip() for r in racers if r.stdout))
+        for racer in racers:
+            assert racer.stdin is not None
+            racer.stdin.write("go on\n")
+            racer.stdin.flush()
+    for racer in racers:
+        racer.communicate()
+    assert [["lost", "won"]] * 100 == outcomes

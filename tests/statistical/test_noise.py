@@ -1,0 +1,92 @@
+"""Noise has the scale it is charged for: the true one is accepted, 30 % off is rejected."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from support.statistics import NEVER, fit_of_choices, fit_of_integers
+from understudy.privacy.mechanisms import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Exponential,
+    PermuteAndFlip,
+)
+from understudy.privacy.noise import Noise, SystemNoise
+from understudy.testing import SeededNoise
+
+NOISES: list[Noise] = [SystemNoise(), SeededNoise(7)]
+DRAWS = 20_000
+SCORES = np.array([0, 3, 8, 8, 12, 15])
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=lambda n: type(n).__name__)
+@pytest.mark.parametrize("scale", ["7/10", "5", "33"])
+def test_laplace_scale(noise: Noise, scale: str) -> None:
+    """Discrete Laplace draws follow their closed form and no other."""
+    true = Fraction(scale)
+    draws = DiscreteLaplace(true, Fraction(1)).release(np.zeros(DRAWS, np.int64), noise)
+    assert fit_of_integers(draws, DiscreteLaplace(true, Fraction(1)).probability) > NEVER
+    for factor in (Fraction(7, 10), Fraction(13, 10)):
+        wrong = DiscreteLaplace(true * factor, Fraction(1))
+        assert fit_of_integers(draws, wrong.probability) < NEVER
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=lambda n: type(n).__name__)
+@pytest.mark.parametrize("sigma", ["7/10", "5", "33"])
+def test_gaussian_scale(noise: Noise, sigma: str) -> None:
+    """Discrete Gaussian draws follow their closed form and no other."""
+    true = Fraction(sigma)
+    draws = DiscreteGaussian(true**2, Fraction(1)).release(np.zeros(DRAWS, np.int64), noise)
+    assert fit_of_integers(draws, DiscreteGaussian(true**2, Fraction(1)).probability) > NEVER
+    for factor in (Fraction(7, 10), Fraction(13, 10)):
+        wrong = DiscreteGaussian((true * factor) ** 2, Fraction(1))
+        assert fit_of_integers(draws, wrong.probability) < NEVER
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=lambda n: type(n).__name__)
+@pytest.mark.parametrize("kind", [PermuteAndFlip, Exponential])
+def test_selection_frequencies(noise: Noise, kind: type[PermuteAndFlip | Exponential]) -> None:
+    """Choices come as often as the closed form says, and not as with 30 % more or less noise."""
+    mechanism = kind(Fraction(6), Fraction(1))
+    draws = np.array([int(mechanism.release(SCORES, noise)) for _ in range(DRAWS)])
+    assert fit_of_choices(draws, mechanism.probabilities(SCORES)) > NEVER
+    for factor in (Fraction(7, 10), Fraction(13, 10)):
+        wrong = kind(mechanism.scale * factor, Fraction(1))
+        assert fit_of_choices(draws, wrong.probabilities(SCORES)) < NEVER
+
+
+def test_the_two_selections_are_told_apart() -> None:
+    """Permute-and-flip is not the exponential mechanism under another name."""
+    flip = PermuteAndFlip(Fraction(6), Fraction(1))
+    draws = np.array([int(flip.release(SCORES, SystemNoise())) for _ in range(DRAWS)])
+    gumbel = Exponential(Fraction(6), Fraction(1))
+    assert fit_of_choices(draws, gumbel.probabilities(SCORES)) < NEVER
+
+
+def test_halved_noise_is_caught() -> None:
+    """A planted bug: noise of half the charged scale fails the test that true noise passes."""
+
+    class Halved(SystemNoise):
+        def laplace(self, scale: Fraction, size: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+            return super().laplace(scale / 2, size)
+
+    mechanism = DiscreteLaplace(Fraction(20), Fraction(1))
+    draws = mechanism.release(np.zeros(DRAWS, np.int64), Halved())
+    assert fit_of_integers(draws, mechanism.probability) < NEVER
+
+
+def test_noise_of_the_system_never_repeats() -> None:
+    """Two draws of a thousand cells differ: there is no seed to know."""
+    first, second = (SystemNoise().laplace(Fraction(100), 1000) for _ in range(2))
+    assert first.tolist() != second.tolist()
+
+
+def test_seeded_noise_repeats_and_says_so() -> None:
+    """The testing twin is repeatable, and not private."""
+    first, second = (SeededNoise(3).gaussian(Fraction(100), 1000) for _ in range(2))
+    assert first.tolist() == second.tolist()
+    assert not SeededNoise(3).private
+    assert SystemNoise().private

@@ -1,0 +1,44 @@
+"""Record a fit on one table and replay it on a neighbour."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from understudy.counting import CountSource
+from understudy.model import Model
+from understudy.privacy.audit import LeakFound, Recorder, Replay
+from understudy.privacy.curator import Instruments
+from understudy.synthesizers import Synthesizer
+
+
+def record(synthesizer: Synthesizer, source: CountSource) -> tuple[Recorder, Model]:
+    """A recorded fit; what it released must be exactly what it was charged for."""
+    tape = Recorder()
+    fitted = synthesizer.with_instruments(Instruments(tape=tape)).fit(tape.guard(source))
+    tape.check_paid(fitted.model_.statement.charges)
+    return tape, fitted.model_
+
+
+def replay(synthesizer: Synthesizer, tape: Recorder, neighbour: CountSource) -> Model:
+    """The same fit on a neighbour with the released answers frozen; raises where it strays."""
+    again = Replay(tape.exchanges)
+    fitted = synthesizer.with_instruments(Instruments(tape=again)).fit(again.guard(neighbour))
+    again.check_finished()
+    return fitted.model_
+
+
+def check_same(first: Model, second: Model) -> None:
+    """With all answers equal, everything that leaves must be equal."""
+    same = first.rows == second.rows and first.statement == second.statement
+    tables = zip(first.conditionals, second.conditionals, strict=True)
+    if not same or any(
+        a.family != b.family or not np.array_equal(a.probabilities, b.probabilities)
+        for a, b in tables
+    ):
+        raise LeakFound("the models differ although every answer was the same")
+
+
+def audit(synthesizer: Synthesizer, source: CountSource, neighbour: CountSource) -> None:
+    """Record on one table, replay on the other, compare what leaves."""
+    tape, model = record(synthesizer, source)
+    check_same(model, replay(synthesizer, tape, neighbour))
