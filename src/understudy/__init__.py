@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from understudy.privacy.ledger import Ledger
     from understudy.sample import sample_blocks, sample_rows
     from understudy.schema import Schema
-    from understudy.synthesizers import Independent, Random
+    from understudy.synthesizers import Independent, Nist, PrivBayes, Random
 
 __version__ = "0.1.0"
 
@@ -24,6 +24,8 @@ __all__ = [
     "Independent",
     "Ledger",
     "Model",
+    "Nist",
+    "PrivBayes",
     "Random",
     "Schema",
     "UnderstudyError",
@@ -36,6 +38,8 @@ _HOMES = {
     "Independent": "understudy.synthesizers",
     "Ledger": "understudy.privacy.ledger",
     "Model": "understudy.model",
+    "Nist": "understudy.synthesizers",
+    "PrivBayes": "understudy.synthesizers",
     "Random": "understudy.synthesizers",
     "Schema": "understudy.schema",
     "UnderstudyError": "understudy.errors",

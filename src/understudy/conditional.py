@@ -31,8 +31,18 @@ class Conditional:
         return bool((self.probabilities >= 0).all())
 
     @classmethod
-    def from_weights(cls, family: Family, weights: Probabilities) -> Conditional:
-        """Normalise non-negative weights row by row; a row of zeros becomes uniform."""
+    def from_weights(
+        cls, family: Family, weights: Probabilities, *, fallback: Probabilities | None = None
+    ) -> Conditional:
+        """Normalise non-negative weights row by row.
+
+        Args:
+            family: the child and its parents.
+            weights: one axis per parent, the child's last.
+            fallback: what a row of zeros becomes, parents never seen; uniform unless given.
+        """
+        size = weights.shape[-1]
+        unseen = np.full(size, 1 / size) if fallback is None else fallback
         sums = weights.sum(axis=-1, keepdims=True)
-        uniform = np.full_like(weights, 1 / weights.shape[-1])
-        return cls(family, np.divide(weights, sums, out=uniform, where=sums > 0))
+        rows = np.array(np.broadcast_to(unseen, weights.shape))
+        return cls(family, np.divide(weights, sums, out=rows, where=sums > 0))

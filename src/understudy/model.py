@@ -10,10 +10,12 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import lzma
 import os
 import shutil
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,8 +27,8 @@ import pyarrow as pa
 
 from understudy.conditional import Conditional
 from understudy.domain import Domain
-from understudy.errors import ModelError, SchemaError, UsageError
-from understudy.files import atomic, writing
+from understudy.errors import ModelError, OutputError, SchemaError, UsageError
+from understudy.files import atomic, check_writable, writing
 from understudy.network import Family, Network
 from understudy.privacy.statement import Statement
 from understudy.schema import Schema
@@ -35,6 +37,15 @@ FORMAT = "understudy-model"
 VERSION = 1
 MEMBERS = ("schema.json", "network.json", "statement.json", "conditionals.arrow")
 _LARGEST_MEMBER = 2**32
+# What parsers raise when they are fed something else than they expect.
+_MISFITS = (
+    *(ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError),
+    *(UsageError, pa.ArrowException),
+)
+_BAD_ARCHIVE = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError),
+    *(LookupError, RuntimeError, ValueError),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +61,8 @@ class Model:
     statement: Statement
 
     def __post_init__(self) -> None:
+        if self.rows < 0:
+            raise UsageError(f"rows is {self.rows}; a model makes none or more")
         if set(self.network.order) != set(self.domain):
             raise UsageError("the network's attributes are not those of the schema")
         for conditional in self.conditionals:
@@ -94,7 +107,7 @@ class Model:
         members = _read_members(path)
         try:
             return cls._assembled(members)
-        except (UsageError, KeyError, TypeError, ValueError, pa.ArrowException) as error:
+        except _MISFITS as error:
             detail = error.problems[0] if isinstance(error, SchemaError) else "its parts do not fit"
             raise ModelError(f"{path}: the model is damaged: {detail}; fit it again") from None
 
@@ -151,16 +164,25 @@ def _write_zip(path: Path, members: Mapping[str, bytes]) -> None:
 
 
 def _write_folder(path: Path, members: Mapping[str, bytes]) -> None:
+    check_place(path)
     with writing(path):
-        beside = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+        beside = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
         try:
             for name, data in members.items():
                 (beside / name).write_bytes(data)
-            if path.exists():
-                shutil.rmtree(path)
+            shutil.rmtree(path, ignore_errors=True)
             beside.replace(path)
         finally:
             shutil.rmtree(beside, ignore_errors=True)
+
+
+def check_place(path: Path) -> None:
+    """Make sure that a model can be written there; asked before spending."""
+    if path.suffix or not os.path.exists(path):
+        check_writable(path)
+    elif not path.is_dir() or {p.name for p in path.iterdir()} - {*MEMBERS, "manifest.json"}:
+        # A folder is written whole, so one that holds anything else would lose it.
+        raise OutputError(f"{path}: is there already and is no model; name a new folder")
 
 
 def _read_members(path: Path) -> dict[str, bytes]:
@@ -170,7 +192,7 @@ def _read_members(path: Path) -> dict[str, bytes]:
     except OSError as error:
         reason = error.strerror or "it is damaged"
         raise ModelError(f"{path}: the model cannot be read: {reason}; check the path") from None
-    except (KeyError, zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, RuntimeError, ValueError):
+    except _BAD_ARCHIVE:
         raise ModelError(f"{path}: is no whole model; it is damaged or something else") from None
     for name, data in members.items():
         if manifest["members"].get(name) != _digest(data):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,9 +10,9 @@ from scipy.optimize import minimize
 
 from understudy.learn.allocation import least_error_weights
 from understudy.learn.consistency import best_total, onto_simplex
-from understudy.learn.parameters import conditional
+from understudy.learn.parameters import conditionals
 from understudy.marginal import Counts, NoisyMarginal
-from understudy.network import Family
+from understudy.network import Family, Network
 from understudy.privacy.budget import Measure
 
 counts = st.lists(st.integers(-50, 200), min_size=1, max_size=12).map(np.array)
@@ -79,13 +77,23 @@ def test_shares_make_the_expected_error_least(measure: Measure, cost_power: int)
 def test_conditionals_come_from_the_joint() -> None:
     """P(child | parents) is the joint over its parents' sum, in the family's order of axes."""
     joint = NoisyMarginal(("child", "parent"), np.array([[10, 0, 0], [30, 20, 0]]), 1.0)
-    table = conditional(Family("child", ("parent",)), joint, 60).probabilities
-    assert [[0.25, 0.75], [0.0, 1.0], [0.5, 0.5]] == table.tolist()
+    network = Network((Family("parent"), Family("child", ("parent",))))
+    table = conditionals(network, [joint], 60)[1].probabilities
+    assert table[0].tolist() == pytest.approx([0.25, 0.75])
+    assert table[1].tolist() == pytest.approx([0.0, 1.0])
 
 
-def test_parents_never_seen_give_a_uniform_child() -> None:
+def test_parents_never_seen_give_the_child_its_own_distribution() -> None:
     """The fallback is defined, and not a division by zero."""
-    joint = NoisyMarginal(("a",), np.array([-5, -3, -9]), 1.0)
-    table = conditional(Family("a"), joint, 0.0).probabilities
-    assert [1 / 3] * 3 == table.tolist()
-    assert not math.isnan(table.sum())
+    joint = NoisyMarginal(("child", "parent"), np.array([[10, 0, 0], [30, 20, 0]]), 1.0)
+    network = Network((Family("parent"), Family("child", ("parent",))))
+    assert [1 / 6, 5 / 6] == pytest.approx(
+        conditionals(network, [joint], 60)[1].probabilities[2].tolist()
+    )
+
+
+def test_no_rows_give_uniform_conditionals() -> None:
+    """With nothing known, every value is as likely as the next."""
+    nothing = NoisyMarginal(("a",), np.array([-5, -3, -9]), 1.0)
+    [alone] = conditionals(Network.without_edges(["a"]), [nothing], 0.0)
+    assert [1 / 3] * 3 == alone.probabilities.tolist()

@@ -14,18 +14,22 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+# Names of files and columns may hold brackets and colons; they are shown as they are.
+_PLAIN: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}
+
+
 def messages() -> Console:
     """Where people are spoken to: the owner's terminal."""
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False, soft_wrap=True)
+    return Console(stderr=True, soft_wrap=True, **_PLAIN)
 
 
 def results() -> Console:
     """Where a command's own result goes when it is for people."""
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    return Console(soft_wrap=not sys.stdout.isatty(), **_PLAIN)
 
 
 def print_json(document: Mapping[str, Any]) -> None:

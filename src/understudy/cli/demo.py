@@ -34,7 +34,6 @@ def demo(
     from understudy.privacy.ledger import Ledger
     from understudy.synthesizers import Independent
 
-    say = results()
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     private, schema_file, output = (
@@ -43,7 +42,8 @@ def demo(
         folder / "synthetic.csv",
     )
     schema, codec = example.schema(), Codec(example.schema())
-    schema.dump(schema_file)
+    with writing(schema_file):
+        schema.dump(schema_file)
     write_rows([example.rows()], private, codec)
     watch = Stopwatch()
     ledger = Ledger(folder / "ledger.jsonl")
@@ -57,21 +57,23 @@ def demo(
     if as_json:
         print_json(document | {"seconds": watch.seconds})
         return
-    say.print(f"[bold]A private table[/] (made up, so that it can be shown): {private}")
-    say.print(f"[bold]What may stand in it[/], which is public: {schema_file}")
-    say.print("[bold]The same by hand:[/]")
-    say.print(f"  understudy synth {private} --schema {schema_file} --epsilon 1 -o {output}\n")
+    _say("A private table", f" (made up, so that it can be shown): {private}")
+    _say("What may stand in it", f", which is public: {schema_file}")
+    _say("The same by hand:")
+    _say("", f"  understudy synth {private} --schema {schema_file} --epsilon 1 -o {output}\n")
     _show_rows(synthetic)
     _show_columns(codec, example.rows(), synthetic)
     spent = ledger.account("clinic").spent
-    say.print(f"\n[bold]Promise[/]: {document['statement']['sentence']}")
-    say.print(
-        f"[bold]Ledger[/]: {spent} spent on clinic so far; "
-        f"see understudy ledger show --ledger {ledger.path}"
-    )
-    say.print(
-        f"[dim]fit {watch.seconds['fit']:.2f} s, sample {watch.seconds['sample']:.2f} s → {output}"
-    )
+    _say("\nPromise", f": {document['statement']['sentence']}")
+    _say("Ledger", f": {spent} spent on clinic so far; see", end=" ")
+    _say("", f"understudy ledger show --ledger {ledger.path}")
+    _say("", f"fit {watch.seconds['fit']:.2f} s, sample {watch.seconds['sample']:.2f} s → {output}")
+
+
+def _say(head: str, rest: str = "", *, end: str = "\n") -> None:
+    from rich.text import Text
+
+    results().print(Text.assemble((head, "bold"), rest), end=end)
 
 
 def _show_rows(synthetic: pa.Table) -> None:
@@ -109,7 +111,7 @@ def _show_columns(codec: Codec, private: pa.Table, synthetic: pa.Table) -> None:
         bars.add_row(label, _bar(first, highest), _bar(second, highest))
     results().print(bars)
     off = ", ".join(f"{n} {np.abs(a - b).sum() / 2:.1%}" for n, (a, b) in shares.items())
-    results().print(f"\n[bold]Share of rows in the wrong place[/], column by column: {off}")
+    _say("\nShare of rows in the wrong place", f", column by column: {off}")
 
 
 def _shares(codes: npt.NDArray[np.integer], size: int) -> npt.NDArray[np.float64]:

@@ -30,7 +30,8 @@ def fit(
 ) -> None:
     """Learn a model of a private table; rows can be drawn from it later at no cost."""
     from understudy.cli.synth import rescued, summary
-    from understudy.files import check_writable
+    from understudy.files import check_apart
+    from understudy.model import check_place
     from understudy.schema import Schema
     from understudy.synthesizers import dataset_name, open_source
 
@@ -38,10 +39,8 @@ def fit(
     synthesizer = methods.build(
         method, loaded, epsilon=epsilon, delta=delta, neighbours=neighbours, rows=rows
     )
-    if output.suffix:
-        check_writable(output)
-    else:
-        check_writable(output / "manifest.json" if output.is_dir() else output)
+    check_apart(output, data, schema)
+    check_place(output)
     watch = Stopwatch()
     with watch.stage("fit", "reading and fitting"):
         source = open_source(data, loaded, ignore_extra=ignore_extra, encoding=encoding)
@@ -52,4 +51,5 @@ def fit(
     if as_json:
         print_json(summary(model, model.rows) | {"seconds": watch.seconds})
         return
-    messages().print(f"[bold]model[/] → {output}\n{model.statement.sentence}")
+    messages().print(f"model → {output}", style="bold")
+    messages().print(model.statement.sentence)

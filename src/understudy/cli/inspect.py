@@ -34,7 +34,7 @@ def _show(model: Model) -> None:
     from rich.table import Table
 
     say = results()
-    say.print(f"[bold]{model.statement.method}[/], {model.rows:,} rows unless told otherwise")
+    say.print(f"{model.statement.method}, {model.rows:,} rows unless told otherwise", style="bold")
     say.print(model.statement.sentence)
     say.print(f"accounting: {model.statement.bound.accounting}\n")
     network = Table("attribute", "parents", "codes", box=None)

@@ -55,7 +55,7 @@ def _show(account: Account) -> None:
     from rich.table import Table
 
     say = results()
-    say.print(f"[bold]{account.dataset}[/]: spent {account.spent} (runs added up)")
+    say.print(f"{account.dataset}: spent {account.spent} (runs added up)", style="bold")
     say.print(
         f"limit {account.limit}, left {account.remaining}" if account.limit else "no limit is set"
     )

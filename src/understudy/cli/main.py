@@ -16,6 +16,8 @@ import typer
 from understudy import __version__
 from understudy.errors import UnderstudyError
 
+_INTERRUPTED = 130
+
 app = typer.Typer(
     name="understudy",
     help="Make a stand-in for a private table: synthetic rows under differential privacy.",
@@ -70,7 +72,11 @@ def run(arguments: list[str]) -> int:
     import click
 
     try:
-        return int(app(arguments, standalone_mode=False) or 0)
+        code = int(app(arguments, standalone_mode=False) or 0)
+        if code == _INTERRUPTED:
+            # Typer makes a number of it.
+            raise KeyboardInterrupt
+        return code
     except click.exceptions.Exit as error:
         return int(error.exit_code)
     except click.ClickException as error:
@@ -81,7 +87,7 @@ def run(arguments: list[str]) -> int:
         return error.exit_code
     except (KeyboardInterrupt, click.exceptions.Abort):
         _say("interrupted; nothing was left half-written, and the ledger is true")
-        return 130
+        return _INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

@@ -31,8 +31,7 @@ def build(
         raise UsageError(
             "epsilon is not given; say how much privacy loss is allowed, as --epsilon 1"
         )
-    # Random rows of a declared number spend nothing, whatever budget stands here.
-    amount = epsilon or "1"
+    amount = epsilon or "0"
     synthesizer: Synthesizer
     if method == "random":
         synthesizer = Random(schema, epsilon=amount, delta=delta, neighbours=neighbours, rows=rows)

@@ -9,6 +9,7 @@ import typer
 
 from understudy.cli import options
 from understudy.cli.console import messages, print_json, results
+from understudy.errors import OutputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,6 +51,8 @@ def init(
     if output is None:
         print(text, end="")
         return
+    if output.exists():
+        raise OutputError(f"{output}: is there already; remove it, or choose another place")
     with atomic(output) as file:
         file.write(text.encode())
     messages().print(

@@ -38,7 +38,7 @@ def synth(
 ) -> None:
     """Fit, sample, and write OUTPUT with OUTPUT.privacy.json beside it."""
     from understudy.codec import Codec
-    from understudy.files import check_suffix, check_writable, write_rows
+    from understudy.files import check_apart, check_suffix, check_writable, write_rows
     from understudy.sample import sample_blocks
     from understudy.schema import Schema
     from understudy.synthesizers import dataset_name, open_source
@@ -47,6 +47,7 @@ def synth(
     synthesizer = methods.build(
         method, loaded, epsilon=epsilon, delta=delta, neighbours=neighbours, rows=rows
     )
+    check_apart(output, data, schema)
     statement_path = check_writable(f"{check_writable(check_suffix(output))}.privacy.json")
     watch = Stopwatch()
     with watch.stage("fit", "reading and fitting"):
@@ -114,8 +115,8 @@ def _keep(model: Model) -> Path | None:
 
 def _tell(document: dict[str, Any], output: Path, statement: Path, watch: Stopwatch) -> None:
     say = messages()
-    say.print(f"[bold]{document['rows']:,} rows[/] × {document['columns']} columns → {output}")
-    say.print(f"{document['statement']['sentence']}")
-    say.print(f"[dim]method {document['method']}, statement in {statement}")
     seconds = watch.seconds
-    say.print(f"[dim]fit {seconds['fit']:.2f} s, sample {seconds['sample']:.2f} s")
+    say.print(f"{document['rows']:,} rows × {document['columns']} columns → {output}", style="bold")
+    say.print(document["statement"]["sentence"])
+    say.print(f"method {document['method']}, statement in {statement}", style="dim")
+    say.print(f"fit {seconds['fit']:.2f} s, sample {seconds['sample']:.2f} s", style="dim")

@@ -13,9 +13,10 @@ import pyarrow as pa
 from understudy.codec.bins import BinnedCodec
 from understudy.codec.categories import ListedCodec
 from understudy.codec.missing import Encoded, Mask, either
+from understudy.column import BooleanColumn, CategoricalColumn, IdColumn, LearnedColumn
 from understudy.domain import Domain
 from understudy.errors import DataError
-from understudy.schema import BooleanColumn, CategoricalColumn, IdColumn, LearnedColumn, Schema
+from understudy.schema import Schema
 from understudy.table import Codes, Table
 
 __all__ = ["Codec"]

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from understudy.codec.missing import Encoded, assign, either
 from understudy.codec.ordinates import Ordinates, Reading, arrow_type, parse, read, to_arrow
+from understudy.column import BinnedColumn, Ordinate, text_of
 from understudy.jit import kernel
-from understudy.schema import BinnedColumn, Ordinate, text_of
 from understudy.table import Codes, code_type
 
 # Comparing with every edge is a vectorised loop; beyond this many edges halving wins.
@@ -89,6 +89,8 @@ class BinnedCodec:
         if self.column.outside != "clip":
             low, high = self.column.bounds
             stray = either(stray, (reading.ordinates < low) | (reading.ordinates > high))
+        if stray is not None and reading.missing is not None:
+            stray = stray & ~reading.missing
         return assign(codes, stray, self._outside_code)
 
     def _place_missing(self, codes: Codes, reading: Reading) -> npt.NDArray[np.bool_] | None:

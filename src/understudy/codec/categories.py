@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,13 +11,29 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from understudy.codec.missing import Encoded
+from understudy.column import BooleanColumn, ListedColumn, Scalar, text_of
 from understudy.errors import DataError
-from understudy.schema import BooleanColumn, ListedColumn, Scalar, text_of
 from understudy.table import Codes, code_type
 
 _DROP = -1
 _TRUE = ("true", "t", "yes", "y", "1")
 _FALSE = ("false", "f", "no", "n", "0")
+# The types whose every value can be spelled; of bytes, for one, some cannot.
+_HAVE_TEXT: tuple[Callable[[pa.DataType], bool], ...] = (
+    pa.types.is_string,
+    pa.types.is_large_string,
+    pa.types.is_string_view,
+    pa.types.is_boolean,
+    pa.types.is_integer,
+    pa.types.is_floating,
+    pa.types.is_decimal128,
+    pa.types.is_decimal256,
+    pa.types.is_null,
+    pa.types.is_date,
+    pa.types.is_time,
+    pa.types.is_timestamp,
+    pa.types.is_duration,
+)
 
 
 @dataclass(frozen=True)
@@ -34,7 +51,7 @@ class ListedCodec:
     def encode(self, cells: pa.ChunkedArray) -> Encoded:
         """Codes of every cell, looked up once for each different value."""
         encoded = [self._encode_chunk(chunk) for chunk in self._as_dictionary(cells).chunks]
-        codes = np.concatenate([e.codes for e in encoded]) if encoded else self._no_codes
+        codes = np.concatenate([self._no_codes, *(e.codes for e in encoded)])
         if all(e.dropped is None for e in encoded):
             return Encoded(codes)
         masks = [np.zeros(len(e.codes), bool) if e.dropped is None else e.dropped for e in encoded]
@@ -45,27 +62,29 @@ class ListedCodec:
         return np.empty(0, code_type(self.column.size))
 
     def _as_dictionary(self, cells: pa.ChunkedArray) -> pa.ChunkedArray:
-        if pa.types.is_dictionary(cells.type):
-            return cells
-        try:
-            return cells.dictionary_encode()
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        is_dictionary = pa.types.is_dictionary(cells.type)
+        kind = cells.type.value_type if is_dictionary else cells.type
+        if not any(test(kind) for test in _HAVE_TEXT):
             raise DataError(
-                f"column {self.name!r}: the data holds {cells.type}, which has no text to match; "
+                f"column {self.name!r}: the data holds {kind}, which has no text to match; "
                 "convert the column to text or numbers"
-            ) from None
+            )
+        return cells if is_dictionary else cells.dictionary_encode()
 
     def _encode_chunk(self, chunk: pa.DictionaryArray) -> Encoded:
         lookup = self._lookup(chunk.dictionary)
-        index = (
-            chunk.indices.fill_null(len(chunk.dictionary)) if chunk.null_count else chunk.indices
-        )
+        index = chunk.indices
+        if chunk.null_count:
+            index = index.cast(pa.int64()).fill_null(len(chunk.dictionary))
         where = index.to_numpy(zero_copy_only=False)
         codes = np.maximum(lookup, 0).astype(self._no_codes.dtype)[where]
         return Encoded(codes, (lookup == _DROP)[where] if (lookup == _DROP).any() else None)
 
     def _lookup(self, values: pa.Array) -> npt.NDArray[np.int32]:
         """The code of every different value, and last the code of a null."""
+        if pa.types.is_temporal(values.type):
+            # Arrow spells every moment; Python's calendar ends with the year 9999.
+            values = values.cast(pa.string())
         codes = [self._code_of(value) for value in values.to_pylist()]
         return np.array([*codes, self._code_of(None)], np.int32)
 
@@ -104,6 +123,7 @@ class ListedCodec:
 
     @cached_property
     def _value_type(self) -> pa.DataType:
+        """The declared type, where one type holds every declared value; else text."""
         if isinstance(self.column, BooleanColumn):
             return pa.bool_()
         kinds = {type(value) for value in self.column.values}
@@ -112,7 +132,7 @@ class ListedCodec:
             ({int}, pa.int64()),
             ({int, float}, pa.float64()),
         ):
-            if kinds <= python:
+            if kinds <= python and _holds(arrow, self.column.values):
                 return arrow
         return pa.string()
 
@@ -137,3 +157,11 @@ class ListedCodec:
             return []
         spelled = self.column.missing and self._value_type == pa.string()
         return [self.column.missing[0] if spelled else None]
+
+
+def _holds(kind: pa.DataType, values: Sequence[Scalar]) -> bool:
+    try:
+        held: list[Scalar] = pa.array(values, kind).to_pylist()
+    except (pa.ArrowInvalid, OverflowError):
+        return False
+    return held == list(values)

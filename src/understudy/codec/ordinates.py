@@ -1,16 +1,15 @@
 """Places on a line: how numbers, days and moments of any Arrow type become ordinates, and back.
 
-Reading is a function of the single cell: a vectorised cast is tried first, and when one cell
-defeats it every text of the column goes through the parser below, which agrees with the cast on
-whatever the cast accepts. So no row's reading depends on another row.
+Reading is a function of the single cell. Texts are cast by Arrow, a whole column at once; when one
+cell defeats that, every text goes through `parse`, which gives what the cast would give wherever
+the cast gives anything. So no row's reading depends on another row.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
 from typing import Any
 
 import numpy as np
@@ -19,11 +18,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from understudy.codec.missing import Mask, either
+from understudy.column import (
+    HIGHEST_WHOLE,
+    HIGHEST_WHOLE_REAL,
+    LOWEST_WHOLE,
+    BinnedColumn,
+    DateColumn,
+    DatetimeColumn,
+    IntegerColumn,
+    Ordinate,
+)
 from understudy.errors import DataError
-from understudy.schema import BinnedColumn, DateColumn, DatetimeColumn, IntegerColumn, Ordinate
 
-# Whole ordinates are kept this far from the ends of 64 bits.
-_FAR = 2**62
+_SECONDS_PER_DAY = 86400
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 Ordinates = npt.NDArray[np.int64 | np.float64]
 
@@ -65,22 +73,40 @@ def to_arrow(column: BinnedColumn, ordinates: Ordinates, missing: Mask | None) -
 def read(name: str, column: BinnedColumn, cells: pa.ChunkedArray) -> Reading:
     """Where every cell of a column lies on the line."""
     if pa.types.is_dictionary(cells.type):
-        cells = cells.cast(cells.type.value_type)
+        cells = _undictionary(cells)
     if pa.types.is_null(cells.type):
         cells = cells.cast(arrow_type(column))
+    if pa.types.is_string_view(cells.type):
+        cells = cells.cast(pa.string())
     if pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type):
         return _read_texts(column, cells)
-    if pa.types.is_string_view(cells.type):
-        return _read_texts(column, cells.cast(pa.string()))
     return _read_typed(name, column, cells)
+
+
+def _undictionary(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    # Arrow cannot cast a dictionary of string views, which is what polars hands over.
+    kind = cells.type.value_type
+    plain = pa.string() if pa.types.is_string_view(kind) else kind
+    return pa.chunked_array([c.dictionary.cast(plain).take(c.indices) for c in cells.chunks], plain)
 
 
 def parse(column: BinnedColumn, text: str) -> Ordinate | None:
     """Where one text lies on the line; None when it is no value of this kind."""
+    text = text.strip()
     try:
-        return _PARSERS[column.kind](text.strip())
+        return column.place(text)
     except (ValueError, OverflowError):
+        return _cast(column, text)
+
+
+def _cast(column: BinnedColumn, text: str) -> Ordinate | None:
+    """What Arrow makes of a text that Python refuses, such as 0x1F, nan(1) or the year 0000."""
+    try:
+        typed = pa.chunked_array([[text]], pa.string()).cast(arrow_type(column))
+    except pa.ArrowInvalid:
         return None
+    ordinate: Ordinate = _read_typed("", column, typed).ordinates[0].item()
+    return ordinate
 
 
 def _read_typed(name: str, column: BinnedColumn, cells: pa.ChunkedArray) -> Reading:
@@ -106,7 +132,7 @@ def _is_number(kind: pa.DataType) -> bool:
 
 def _read_whole(cells: pa.ChunkedArray) -> Reading:
     if cells.type == pa.uint64():
-        cells = pc.min_element_wise(cells, pa.scalar(_FAR, pa.uint64()))
+        cells = pc.min_element_wise(cells, pa.scalar(HIGHEST_WHOLE, pa.uint64()), skip_nulls=False)
     ordinates = _values(cells.cast(pa.int64()), 0)
     return Reading(ordinates, _nulls(cells), None)
 
@@ -126,19 +152,19 @@ def _real_reading(
     missing = nan if nan.any() else None
     if not isinstance(column, IntegerColumn):
         return Reading(ordinates, missing, unreadable)
-    whole = np.floor(np.clip(np.where(nan, 0.0, ordinates), -_FAR, _FAR))
+    whole = np.floor(np.clip(np.where(nan, 0.0, ordinates), LOWEST_WHOLE, HIGHEST_WHOLE_REAL))
     return Reading(whole.astype(np.int64), missing, unreadable)
 
 
 def _read_temporal(column: BinnedColumn, cells: pa.ChunkedArray) -> Reading:
-    missing = _nulls(cells)
-    if pa.types.is_timestamp(cells.type):
-        if cells.type.tz is not None:
-            cells = cells.cast(pa.timestamp(cells.type.unit, "UTC"))
-        unit = "day" if isinstance(column, DateColumn) else "second"
-        cells = pc.floor_temporal(cells, unit=unit)
-    seconds = _values(cells.cast(pa.timestamp("s"), safe=False).cast(pa.int64()), 0)
-    return Reading(seconds // 86400 if isinstance(column, DateColumn) else seconds, missing, None)
+    """Moments with a zone are kept by Arrow in UTC, which is how we read them."""
+    if pa.types.is_date32(cells.type):
+        seconds = _values(cells.cast(pa.int32()), 0).astype(np.int64) * _SECONDS_PER_DAY
+    else:
+        unit = "ms" if pa.types.is_date64(cells.type) else cells.type.unit
+        seconds = _values(cells.cast(pa.int64()), 0) // _PER_SECOND[unit]
+    days = isinstance(column, DateColumn)
+    return Reading(seconds // _SECONDS_PER_DAY if days else seconds, _nulls(cells), None)
 
 
 def _read_texts(column: BinnedColumn, cells: pa.ChunkedArray) -> Reading:
@@ -159,71 +185,22 @@ def _texts_missing(column: BinnedColumn, cells: pa.ChunkedArray) -> pa.ChunkedAr
 
 
 def _read_each(column: BinnedColumn, cells: pa.ChunkedArray) -> Reading:
-    """The total path: every different text is parsed once."""
-    encoded = cells.combine_chunks().dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.combine_chunks()
-    texts: list[str] = encoded.dictionary.to_pylist()
-    markers = {"", *(column.missing or ())}
-    parsed = [None if text in markers else parse(column, text) for text in texts]
-    bad = np.array([p is None and t not in markers for p, t in zip(parsed, texts, strict=True)])
-    index = encoded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
-    nan_or_zero: Ordinate = 0 if column.whole else math.nan
-    values = [nan_or_zero if p is None else p for p in parsed]
-    dtype = np.int64 if column.whole else np.float64
-    ordinates = np.array([*values, nan_or_zero], dtype)[index]
-    unreadable = np.append(bad, False)[index] if bad.size else np.zeros(len(index), bool)
-    absent = np.array([t in markers for t in texts] + [True], bool)[index]
-    if not column.whole:
-        absent |= np.isnan(ordinates) & ~unreadable
-    return Reading(ordinates, absent, unreadable)
+    """The total path: every different text is parsed once, and a null stands after the last."""
+    encoded = cells.dictionary_encode().unify_dictionaries()
+    texts: list[str] = encoded.chunk(0).dictionary.to_pylist()
+    places = [*(parse(column, text) for text in texts), None]
+    values = [0 if place is None else place for place in places]
+    ordinates = np.array(values, np.int64 if column.whole else np.float64)
+    absent = np.array([*(_is_missing(column, text) for text in texts), True])
+    absent |= np.isnan(ordinates)
+    unreadable = np.array([place is None for place in places]) & ~absent
+    index = _values(pa.chunked_array([c.indices for c in encoded.chunks]), len(texts))
+    return Reading(ordinates[index], absent[index], unreadable[index])
 
 
-def _parse_whole(text: str) -> int:
-    bare = text.removeprefix("-").lower()
-    if bare.startswith("0x") and "_" not in bare:
-        # Arrow reads hexadecimal whole numbers, as two's complement of 64 bits.
-        return _wrap(int(bare, 16)) if not text.startswith("-") else _refuse()
-    real = _parse_real(text)
-    if math.isinf(real):
-        return int(math.copysign(_FAR, real))
-    try:
-        return max(-_FAR, min(_FAR, int(text)))
-    except ValueError:
-        return max(-_FAR, min(_FAR, math.floor(real)))
-
-
-def _wrap(value: int) -> int:
-    return value - 2**64 if 2**63 <= value < 2**64 else value if value < 2**63 else _refuse()
-
-
-def _refuse() -> int:
-    raise ValueError
-
-
-def _parse_real(text: str) -> float:
-    if "_" in text or not text.isascii():
-        raise ValueError
-    return float(text)
-
-
-def _parse_moment(text: str) -> int:
-    return DatetimeColumn.ordinate(datetime.fromisoformat(text))
-
-
-def _parse_day(text: str) -> int:
-    try:
-        return DateColumn.ordinate(date.fromisoformat(text))
-    except ValueError:
-        return _parse_moment(text) // 86400
-
-
-_PARSERS: dict[str, Callable[[str], Ordinate]] = {
-    "integer": _parse_whole,
-    "float": _parse_real,
-    "date": _parse_day,
-    "datetime": _parse_moment,
-}
+def _is_missing(column: BinnedColumn, text: str) -> bool:
+    is_nan = isinstance(column, IntegerColumn) and text.lower() == "nan"
+    return is_nan or text in ("", *(column.missing or ()))
 
 
 def _values(cells: pa.ChunkedArray, fill: Ordinate) -> npt.NDArray[Any]:

@@ -92,6 +92,7 @@ class Curator:
     unit: Unit
     _grant: Grant
     _instruments: Instruments = field(default_factory=Instruments)
+    _memory: dict[str, dict[Attributes, float]] = field(default_factory=dict)
 
     @property
     def domain(self) -> Domain:
@@ -155,6 +156,7 @@ class Curator:
         budget: Budget,
         *,
         of: Callable[[T], Attributes],
+        handicap: Callable[[T], float] | None = None,
     ) -> T:
         """A private choice of a candidate with a high score.
 
@@ -163,13 +165,15 @@ class Curator:
             score: the quality, with its sensitivity.
             budget: what the choice may cost.
             of: the attributes whose table a candidate is scored by.
+            handicap: taken off a candidate's score; must depend on public facts alone.
         """
         sets = [of(candidate) for candidate in candidates]
         ensure_tables_fit(self.domain, sets, kept=False)
         grid = self._grid(score)
+        less = np.array([handicap(c) if handicap else 0.0 for c in candidates])
         chosen = self.release(
             choice(budget, sensitivity=grid.sensitivity),
-            lambda source: grid.onto(source.score(sets, score.kernel)),
+            lambda source: grid.onto(self._scored(source, sets, score) - less),
             name=f"choice among {len(candidates)} by {score.name}",
         )
         return candidates[int(chosen)]
@@ -184,10 +188,18 @@ class Curator:
         mechanism = additive(budget, l1=l1, l2_squared=l2_squared)
         noisy = self.release(
             mechanism,
-            lambda source: grid.onto(source.score(sets, score.kernel)),
+            lambda source: grid.onto(self._scored(source, sets, score)),
             name=f"{score.name} of {len(sets)} sets of attributes",
         )
         return np.asarray(noisy * float(grid.step)), mechanism.variance * float(grid.step) ** 2
+
+    def _scored(self, source: CountSource, sets: Sequence[Attributes], score: Score) -> Scores:
+        """Exact scores, each table looked at once in the life of this Curator. Private."""
+        known = self._memory.setdefault(score.name, {})
+        new = [attributes for attributes in dict.fromkeys(sets) if attributes not in known]
+        if new:
+            known.update(zip(new, source.score(new, score.kernel).tolist(), strict=True))
+        return np.array([known[attributes] for attributes in sets])
 
     def _grid(self, score: Score) -> _Grid:
         if score.neighbours != self.unit.neighbours or self.unit.rows_per_person > 1:

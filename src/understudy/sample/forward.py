@@ -39,25 +39,22 @@ def sample_codes(model: Model, rows: int, generator: np.random.Generator) -> dic
     """Independent rows from the model's joint distribution, as codes in the schema's order."""
     codes: dict[str, Codes] = {}
     for conditional in model.conditionals:
-        child = conditional.family.child
-        codes[child] = _draw(conditional, codes, model.domain, rows, generator)
+        given = configurations(conditional, codes, model.domain, rows)
+        drawn = np.empty(rows, code_type(model.domain[conditional.family.child]))
+        _invert(_cumulative(conditional), given, generator.random(rows), drawn)
+        codes[conditional.family.child] = drawn
     return {attribute: codes[attribute] for attribute in model.domain}
 
 
-def _draw(
-    conditional: Conditional,
-    codes: Mapping[str, Codes],
-    domain: Domain,
-    rows: int,
-    generator: np.random.Generator,
-) -> Codes:
-    size = domain[conditional.family.child]
-    drawn = np.empty(rows, code_type(size))
-    configurations = np.zeros(rows, np.int64)
+def configurations(
+    conditional: Conditional, codes: Mapping[str, Codes], domain: Domain, rows: int
+) -> npt.NDArray[np.int64]:
+    """For every row, which configuration of its parents it has."""
+    numbers = np.zeros(rows, np.int64)
     for parent in conditional.family.parents:
-        configurations = configurations * domain[parent] + codes[parent]
-    _invert(_cumulative(conditional), configurations, generator.random(rows), drawn)
-    return drawn
+        numbers *= domain[parent]
+        numbers += codes[parent]
+    return numbers
 
 
 def _cumulative(conditional: Conditional) -> Probabilities:

@@ -2,6 +2,17 @@
 
 from understudy.synthesizers.base import Learned, Synthesizer, dataset_name, open_source
 from understudy.synthesizers.independent import Independent
+from understudy.synthesizers.nist import Nist
+from understudy.synthesizers.privbayes import PrivBayes
 from understudy.synthesizers.random import Random
 
-__all__ = ["Independent", "Learned", "Random", "Synthesizer", "dataset_name", "open_source"]
+__all__ = [
+    "Independent",
+    "Learned",
+    "Nist",
+    "PrivBayes",
+    "Random",
+    "Synthesizer",
+    "dataset_name",
+    "open_source",
+]

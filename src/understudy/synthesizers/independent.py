@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from understudy.learn.allocation import least_error_weights
 from understudy.learn.consistency import best_total
-from understudy.learn.parameters import conditional
+from understudy.learn.parameters import conditionals, one_way_tables
 from understudy.network import Network
 from understudy.privacy.curator import Curator
 from understudy.synthesizers.base import Learned, Synthesizer
@@ -28,7 +28,7 @@ class Independent(Synthesizer):
     def learn(self, curator: Curator) -> Learned:
         """One table for each attribute, the budget shared so that the summed error is least."""
         domain = curator.domain
-        tables = [(attribute,) for attribute in domain]
+        tables = one_way_tables(domain)
         cells = [domain.cells(table) for table in tables]
         weights = least_error_weights(cells, curator.budget.measure)
 
@@ -36,6 +36,5 @@ class Independent(Synthesizer):
         marginals = curator.measure(tables, budget, weights=weights)
         rows = curator.public_rows
         total = best_total(marginals) if rows is None else float(rows)
-        families = zip(Network.without_edges(domain.attributes), marginals, strict=True)
-        conditionals = tuple(conditional(family, marginal, total) for family, marginal in families)
-        return Learned(conditionals, max(round(total), 0))
+        network = Network.without_edges(domain.attributes)
+        return Learned(conditionals(network, marginals, total), max(round(total), 0))

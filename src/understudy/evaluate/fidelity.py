@@ -1,0 +1,65 @@
+"""How near synthetic rows, or a model, come to real ones.
+
+Privacy: the results are exact functions of real rows and no mechanism stands between: for the
+owner's eyes and for public data only.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from understudy.counting import Scores
+from understudy.domain import Attributes, Domain
+from understudy.engines.memory import MemorySource
+from understudy.model import Model
+from understudy.sample.forward import configurations
+from understudy.table import Table
+
+# Fixes the choice of sets for ever, so that numbers can be compared.
+_WORKLOAD_SEED = 20_240_607
+_MOST_SETS = 300
+
+
+def workload(domain: Domain, ways: int, *, most: int = _MOST_SETS) -> list[Attributes]:
+    """All sets of so many attributes, or a fixed choice of them when there are too many."""
+    sets = list(itertools.combinations(domain.attributes, ways))
+    if len(sets) <= most:
+        return sets
+    chosen = np.random.default_rng(_WORKLOAD_SEED).choice(len(sets), most, replace=False)
+    return [sets[i] for i in sorted(chosen)]
+
+
+def total_variation(real: Table, synthetic: Table, sets: Sequence[Attributes]) -> Scores:
+    """The total variation distance of each marginal: 0 is the same, 1 has nothing in common.
+
+    An empty table is as far as can be from one with rows.
+    """
+    pairs = zip(_shares(real, sets), _shares(synthetic, sets), strict=True)
+    return np.array([0.5 * float(np.abs(a - b).sum()) for a, b in pairs])
+
+
+def _shares(table: Table, sets: Sequence[Attributes]) -> list[Scores]:
+    counted = MemorySource(table).count(sets)
+    return [marginal.counts / max(table.rows, 1) for marginal in counted]
+
+
+def cross_entropy(model: Model, held_out: Table) -> float:
+    """The bits a model needs for a held-out row, on average; the entropy itself is the least.
+
+    Conditionals are smoothed as if one more row of every value had been seen, so that a row the
+    model thought impossible costs much and not infinitely much (TUC-1 section 3.7.1).
+    """
+    if held_out.rows == 0:
+        return math.nan
+    bits = np.zeros(held_out.rows)
+    for conditional in model.conditionals:
+        size = model.domain[conditional.family.child]
+        given = configurations(conditional, held_out.codes, model.domain, held_out.rows)
+        table = conditional.probabilities.reshape(-1, size)
+        likely = table[given, held_out.codes[conditional.family.child]]
+        bits -= np.log2((likely * model.rows + 1) / (model.rows + size))
+    return float(bits.mean())

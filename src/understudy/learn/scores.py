@@ -1,0 +1,177 @@
+"""Scores of a child against its parents, each with its own sensitivity and relation.
+
+A score looks at one contingency table whose last axis is the child. MI, F and R are divided by the
+public number of rows n and hold under replace-one; the total variation in counts holds under
+add-remove, where n is private. Proofs: docs/proofs/scores.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from understudy.counting import Score
+from understudy.errors import UsageError
+from understudy.jit import kernel
+from understudy.marginal import Counts, Marginal
+from understudy.privacy.unit import Neighbours
+
+Joint = npt.NDArray[np.int64]
+
+
+@kernel
+def _distance_to_independence(joint: Joint) -> float:
+    """½ Σ |C[π, x] − C[π]·C[x] / n|, with n the table's own total."""
+    columns = np.zeros(joint.shape[1], np.int64)
+    total = 0
+    for i in range(joint.shape[0]):
+        for j in range(joint.shape[1]):
+            columns[j] += joint[i, j]
+            total += joint[i, j]
+    if total == 0:
+        return 0.0
+    distance = 0.0
+    for i in range(joint.shape[0]):
+        row = 0
+        for j in range(joint.shape[1]):
+            row += joint[i, j]
+        share = row / total
+        for j in range(joint.shape[1]):
+            distance += abs(joint[i, j] - share * columns[j])
+    return 0.5 * distance
+
+
+@kernel
+def _information(joint: Joint) -> float:
+    """Mutual information in bits between the rows and the columns of a table of counts."""
+    columns = np.zeros(joint.shape[1], np.int64)
+    total = 0
+    for i in range(joint.shape[0]):
+        for j in range(joint.shape[1]):
+            columns[j] += joint[i, j]
+            total += joint[i, j]
+    bits = 0.0
+    for i in range(joint.shape[0]):
+        row = 0
+        for j in range(joint.shape[1]):
+            row += joint[i, j]
+        for j in range(joint.shape[1]):
+            if joint[i, j] > 0:
+                bits += joint[i, j] / total * math.log2(joint[i, j] * total / (row * columns[j]))
+    return bits
+
+
+@kernel
+def _best_split(joint: Joint, rows: int) -> float:
+    """−min over assignments of every π to 0 or 1 of (½ − K₀)₊ + (½ − K₁)₊.
+
+    A dynamic programme over parent values: for each count that can go to K₀, the most that can
+    go to K₁ beside it. Counts beyond one half add nothing and are cut there.
+    """
+    half = (rows + 1) // 2
+    most = np.full(half + 1, -1, np.int64)
+    most[0] = 0
+    for i in range(joint.shape[0]):
+        zero, one = joint[i, 0], joint[i, 1]
+        after = np.full(half + 1, -1, np.int64)
+        for k in range(half + 1):
+            if most[k] >= 0:
+                more = min(half, k + zero)
+                after[more] = max(after[more], most[k])
+                after[k] = max(after[k], min(half, most[k] + one))
+        most = after
+    best = 2.0
+    for k in range(half + 1):
+        if most[k] >= 0:
+            first = max(0.0, 0.5 - k / rows)
+            second = max(0.0, 0.5 - most[k] / rows)
+            best = min(best, first + second)
+    return -best
+
+
+@dataclass(frozen=True)
+class _Kernel:
+    """A function of the (parents × child) table; `rows` fills the table up to a public n.
+
+    Rows that the codec dropped would make the table's total private. Counted in its first cell
+    they are rows like any other, and replacing one row still moves one count.
+    """
+
+    function: Callable[[Joint], float]
+    rows: int | None = None
+
+    def __call__(self, marginal: Marginal) -> float:
+        """The exact score of one table."""
+        joint = _flat(marginal.counts)
+        if self.rows is not None:
+            joint[0, 0] += self.rows - int(joint.sum())
+        return float(self.function(joint))
+
+
+def _flat(counts: Counts) -> Joint:
+    """Parents' configurations as rows, the child as columns; a copy."""
+    return np.array(counts.reshape(-1, counts.shape[-1]), np.int64)
+
+
+def total_variation() -> Score:
+    """Half the L1 distance to independence, in rows; one row more or less moves it by less than 2.
+
+    Source: NIST eq. 2.1–2.2, also for an attribute against a set of attributes.
+    """
+    kernel = _Kernel(_distance_to_independence)
+    return Score("total variation", kernel, Fraction(2), Neighbours.ADD_REMOVE)
+
+
+def r_score(rows: int) -> Score:
+    """The same as a share of n public rows; replacing one moves it by at most 3/n + 2/n².
+
+    Source: Zhang et al. 2017, Theorem 4.7.
+    """
+    n = max(rows, 1)
+
+    def share(joint: Joint) -> float:
+        return _distance_to_independence(joint) / n
+
+    sensitivity = Fraction(3, n) + Fraction(2, n * n)
+    return Score("R", _Kernel(share, rows), sensitivity, Neighbours.REPLACE)
+
+
+def f_score(rows: int) -> Score:
+    """How near the table of a binary child is to one that determines it; sensitivity 1/n.
+
+    Source: Zhang et al. 2017, Definition 4.4 and Theorem 4.5.
+    """
+    n = max(rows, 1)
+
+    def split(joint: Joint) -> float:
+        if joint.shape[1] != 2:
+            raise UsageError("score F is for children of two values; use R")
+        return _best_split(joint, n)
+
+    return Score("F", _Kernel(split, rows), Fraction(1, n), Neighbours.REPLACE)
+
+
+def mutual_information(rows: int, *, binary: bool) -> Score:
+    """Mutual information in bits over n public rows.
+
+    Args:
+        rows: n.
+        binary: whether in every table scored the child, or all parents together, have two values,
+            which allows a smaller sensitivity.
+
+    Source: Zhang et al. 2017, Lemma 4.1.
+    """
+    n = max(rows, 2)
+    if binary:
+        bits = math.log2(n) / n + (n - 1) / n * math.log2(n / (n - 1))
+    else:
+        bits = 2 / n * math.log2((n + 1) / 2) + (n - 1) / n * math.log2((n + 1) / (n - 1))
+    # Rounded up in the thirteenth digit, far beyond what the logarithms err by.
+    sensitivity = Fraction(math.ceil(bits * 10**12 * (1 + 1e-12)), 10**12)
+    kernel = _Kernel(_information, rows)
+    return Score("mutual information", kernel, sensitivity, Neighbours.REPLACE)

@@ -1,0 +1,205 @@
+"""Bayesian networks: what the two methods that learn one share.
+
+Structure and tables are asked for in stages, each by a public share of the budget. Everything a
+stage is set by is public, declared, or already paid for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from understudy.counting import Score
+from understudy.domain import Domain
+from understudy.learn import scores
+from understudy.learn.allocation import least_error_weights
+from understudy.learn.consistency import best_total
+from understudy.learn.given import check_network, read_network
+from understudy.learn.greedy import affordable_degree, greedy_network
+from understudy.learn.pairwise import (
+    capped_network,
+    noisy_pair_scores,
+    spanning_tree,
+    weighed_network,
+)
+from understudy.learn.parameters import (
+    conditionals,
+    family_tables,
+    measure_tables,
+    one_way_tables,
+)
+from understudy.learn.weighing import Weighing, by_gain, by_usefulness, expected_noise
+from understudy.network import Network
+from understudy.privacy.budget import Amount, Budget
+from understudy.privacy.curator import Curator
+from understudy.privacy.unit import Neighbours, Unit
+from understudy.schema import Schema
+from understudy.synthesizers.base import Learned, Synthesizer
+
+STRUCTURES = ("greedy", "pairwise", "tree")
+
+_SIZE_SHARE = Fraction(1, 100)
+_STRUCTURE_SHARE = Fraction(1, 10)
+# One-way tables get at least this share, and more, up to the most, when they would be poor.
+_LEAST_ONE_WAY, _MOST_ONE_WAY = Fraction(15, 100), Fraction(1, 2)
+_ONE_WAY_PER_ERROR = 4
+
+
+@dataclass(frozen=True)
+class Shares:
+    """How a budget is divided among the stages of a fit."""
+
+    size: Budget
+    one_way: Budget
+    structure: Budget
+    tables: Budget
+
+
+class NetworkSynthesizer(Synthesizer):
+    """Learns a Bayesian network and one noisy table for each of its families.
+
+    Args:
+        schema: what may stand in each column.
+        epsilon: as for every synthesizer.
+        delta: as for every synthesizer.
+        neighbours: as for every synthesizer.
+        structure: "greedy", "pairwise", "tree", a Network, or a file of each attribute's parents.
+        degree: the most parents; chosen from public numbers unless given.
+        theta: a hard bound on tables instead of a price for cells: the average count must be at
+            least θ times a cell's noise, as in the papers (4 there).
+        rows: a declared number of rows, which saves measuring it where it is private.
+    """
+
+    default_structure: str
+
+    def __init__(
+        self,
+        schema: Schema,
+        *,
+        epsilon: Amount | Budget,
+        delta: Amount = 0,
+        neighbours: Neighbours | str | None = None,
+        structure: str | Path | Network | None = None,
+        degree: int | None = None,
+        theta: float | None = None,
+        rows: int | None = None,
+    ) -> None:
+        super().__init__(schema, epsilon=epsilon, delta=delta, neighbours=neighbours)
+        self.structure = structure
+        self.degree = degree
+        self.theta = theta
+        self.rows = rows
+
+    def learn(self, curator: Curator) -> Learned:
+        """Size, one-way tables, structure, all tables; then they are made to agree.
+
+        One-way tables are measured again beside the families': where no family is worth its
+        noise, they get the whole of what is left.
+        """
+        given = self._given_network(curator.domain)
+        size_share = self._size_share(curator)
+        size = self._size(curator, size_share)
+        shares = divide(curator, size, size_share, structure=given is None)
+
+        alone = one_way_tables(curator.domain)
+        first = measure_tables(curator, alone, shares.one_way)
+        network = given or self._learn_structure(curator, shares, size)
+        second = measure_tables(curator, [*family_tables(network), *alone], shares.tables)
+
+        marginals, rows = [*first, *second], curator.public_rows
+        total = best_total(marginals) if rows is None else float(rows)
+        return Learned(conditionals(network, marginals, total), self._to_make(total))
+
+    def _given_network(self, domain: Domain) -> Network | None:
+        match self.structure:
+            case Network():
+                return check_network(self.structure, domain)
+            case None:
+                return None
+            case name if str(name) in STRUCTURES:
+                return None
+            case path:
+                return check_network(read_network(path), domain)
+
+    def _size_share(self, curator: Curator) -> Budget:
+        """What the number of rows may cost: nothing where it is public or declared."""
+        known = curator.public_rows is not None or self.rows is not None
+        return curator.budget * (0 if known else _SIZE_SHARE)
+
+    def _size(self, curator: Curator, share: Budget) -> float:
+        """The number of rows as far as it is known before anything is measured."""
+        if curator.public_rows is not None:
+            return curator.public_rows
+        if self.rows is not None:
+            return self.rows
+        [count] = curator.measure([()], share)
+        return max(float(count.total), 1.0)
+
+    def _to_make(self, total: float) -> int:
+        return max(round(total), 0) if self.rows is None else self.rows
+
+    def _learn_structure(self, curator: Curator, shares: Shares, size: float) -> Network:
+        domain = curator.domain
+        if len(domain) == 1:
+            return Network.without_edges(domain.attributes)
+        name = str(self.structure or self.default_structure)
+        weighing = self._weighing(curator, shares, size)
+        score = score_for(curator.unit, size)
+        if score.neighbours == Neighbours.REPLACE:
+            weighing = in_shares_of(weighing, size)
+        if name == "greedy":
+            degree = self.degree or affordable_degree(len(domain))
+            return greedy_network(
+                curator, shares.structure, score=score, weighing=weighing, degree=degree
+            )
+        pairs = noisy_pair_scores(curator, shares.structure, score)
+        if name == "tree":
+            return spanning_tree(pairs, weighing)
+        if self.theta is not None:
+            return capped_network(pairs, most_cells=weighing.most_cells)
+        return weighed_network(pairs, weighing, degree=self.degree or len(domain))
+
+    def _weighing(self, curator: Curator, shares: Shares, size: float) -> Weighing:
+        domain, unit = curator.domain, curator.unit
+        if self.theta is None:
+            return by_gain(domain, shares.tables, unit, rows=size)
+        return by_usefulness(domain, shares.tables, unit, rows=size, theta=self.theta)
+
+
+def score_for(unit: Unit, size: float) -> Score:
+    """The score whose sensitivity holds for a relation."""
+    if unit.neighbours is Neighbours.REPLACE:
+        return scores.r_score(round(size))
+    return scores.total_variation()
+
+
+def in_shares_of(weighing: Weighing, size: float) -> Weighing:
+    """A price in rows as one in shares of n, for scores that are divided by n."""
+    return Weighing(weighing.price / max(size, 1.0), weighing.most_cells, weighing.noise)
+
+
+def divide(curator: Curator, size: float, size_share: Budget, *, structure: bool) -> Shares:
+    """The shares of a fit's stages, from the number of rows, the domain and the budget alone.
+
+    One-way tables get a larger share when, with the least one, they would be far off.
+    """
+    whole, spent = curator.budget, size_share.amount
+    for_structure = _STRUCTURE_SHARE if structure and len(curator.domain) > 1 else Fraction(0)
+    error = one_way_error(curator.domain, whole * _LEAST_ONE_WAY, curator.unit, size)
+    wanted = _LEAST_ONE_WAY + Fraction(round(_ONE_WAY_PER_ERROR * min(error, 1.0) * 1000), 1000)
+    one_way = min(wanted, _MOST_ONE_WAY)
+    left = Budget(whole.measure, whole.amount - spent)
+    parts = left.split([one_way, for_structure, 1 - one_way - for_structure])
+    return Shares(size_share, *parts)
+
+
+def one_way_error(domain: Domain, budget: Budget, unit: Unit, size: float) -> float:
+    """The mean total variation distance that one-way tables would have from their noise."""
+    cells = [domain[attribute] for attribute in domain]
+    shares = budget.split(least_error_weights(cells, budget.measure))
+    off = [
+        0.4 * count * expected_noise(share, unit, tables=1)
+        for count, share in zip(cells, shares, strict=True)
+    ]
+    return sum(off) / len(off) / max(size, 1.0)

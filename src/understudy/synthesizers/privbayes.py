@@ -1,0 +1,39 @@
+"""PrivBayes under pure ε: a greedy network by private choices, Laplace noise on its tables.
+
+Source: Zhang, Cormode, Procopiuc, Srivastava, Xiao 2017; AAU chapter 4. Where this differs: the
+noise goes on joint counts, one-way tables are measured too, and all tables are made to agree.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from understudy.errors import UsageError
+from understudy.privacy.budget import Budget, Measure
+from understudy.privacy.unit import Neighbours
+from understudy.synthesizers.network import NetworkSynthesizer
+
+
+class PrivBayes(NetworkSynthesizer):
+    """A Bayesian network under pure ε; by default replace-one neighbours and the score R.
+
+    Example:
+        >>> from understudy.schema import Schema
+        >>> yes_or_no = {"kind": "boolean"}
+        >>> schema = Schema.parse({"columns": {"smoker": yes_or_no, "coughs": yes_or_no}})
+        >>> rows = {"smoker": [True, False] * 500, "coughs": [True, False] * 500}
+        >>> PrivBayes(schema, epsilon=1).fit(rows).model_.network.degree
+        1
+    """
+
+    method: ClassVar[str] = "privbayes"
+    default_neighbours: ClassVar[Neighbours] = Neighbours.REPLACE
+    default_structure = "greedy"
+
+    @property
+    def budget(self) -> Budget:
+        """The whole budget of a fit: pure."""
+        budget = super().budget
+        if budget.measure is Measure.APPROXIMATE:
+            raise UsageError("privbayes promises pure epsilon and takes no delta; use nist")
+        return budget

@@ -1,0 +1,233 @@
+"""Every Arrow type that may hold numbers or dates is read to the same places on the line."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from understudy.codec import Codec
+from understudy.codec.ordinates import parse, read
+from understudy.column import BinnedColumn, DateColumn, DatetimeColumn, FloatColumn, IntegerColumn
+from understudy.errors import DataError
+from understudy.files import read_rows
+from understudy.schema import Schema
+
+WHOLE = IntegerColumn(min=-(2**62), max=2**62)
+REAL = FloatColumn(min=-1e300, max=1e300)
+DAY = DateColumn(min=date.min, max=date.max)
+MOMENT = DatetimeColumn(min=datetime.min, max=datetime.max)
+NOON = datetime(2021, 3, 4, 12)
+NOON_SECONDS = 1_614_859_200
+
+
+def places(column: BinnedColumn, cells: Any) -> list[Any]:
+    """Ordinates, None where missing and "?" where unreadable."""
+    reading = read(
+        "x", column, cells if isinstance(cells, pa.ChunkedArray) else pa.chunked_array([cells])
+    )
+    absent = np.zeros(len(cells), bool) if reading.missing is None else reading.missing
+    bad = np.zeros(len(cells), bool) if reading.unreadable is None else reading.unreadable
+    assert not (absent & bad).any()
+    return [
+        None if gone else "?" if unread else value
+        for value, gone, unread in zip(reading.ordinates.tolist(), absent, bad, strict=True)
+    ]
+
+
+WHOLE_TYPES = [pa.int8(), pa.int16(), pa.int32(), pa.int64()]
+WHOLE_TYPES += [pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()]
+REAL_TYPES = [pa.float16(), pa.float32(), pa.float64()]
+DECIMAL_TYPES = [pa.decimal128(10, 2), pa.decimal256(40, 2)]
+TEXT_TYPES = [pa.string(), pa.large_string(), pa.string_view()]
+
+
+@pytest.mark.parametrize("kind", WHOLE_TYPES, ids=str)
+def test_whole_numbers_of_every_width(kind: pa.DataType) -> None:
+    """Any integer type serves columns of whole and of real numbers."""
+    cells = pa.array([3, None], kind)
+    assert [3, None] == places(WHOLE, cells)
+    assert [3.0, None] == places(REAL, cells)
+
+
+@pytest.mark.parametrize("kind", REAL_TYPES, ids=str)
+def test_real_numbers_are_rounded_down_in_a_column_of_whole_ones(kind: pa.DataType) -> None:
+    """3.75 is 3, -3.75 is -4; NaN is missing; infinities lie beyond every bound."""
+    cells = pa.array([3.75, -3.75, None, float("nan"), float("inf"), float("-inf")], kind)
+    first, second, *absent, high, low = places(WHOLE, cells)
+    assert [3, -4, None, None] == [first, second, *absent]
+    assert low < -(2**62)
+    assert high > 2**62
+    assert [3.75, -3.75, None, None, float("inf"), float("-inf")] == places(REAL, cells)
+
+
+@pytest.mark.parametrize("kind", DECIMAL_TYPES, ids=str)
+def test_decimals(kind: pa.DataType) -> None:
+    """Decimals are read as the numbers they are."""
+    cells = pa.array([Decimal("3.75"), None], kind)
+    assert [3, None] == places(WHOLE, cells)
+    assert [3.75, None] == places(REAL, cells)
+
+
+def test_unsigned_numbers_beyond_63_bits_lie_above_every_bound() -> None:
+    """They do not wrap round to negative numbers, and a null beside them stays one."""
+    assert [2**63 - 1, 1, None] == places(WHOLE, pa.array([2**64 - 1, 1, None], pa.uint64()))
+
+
+def test_truth_values_are_numbers() -> None:
+    """True is 1, false is 0."""
+    assert [1, 0, None] == places(WHOLE, pa.array([True, False, None]))
+
+
+@pytest.mark.parametrize("kind", TEXT_TYPES, ids=str)
+def test_texts_of_every_layout(kind: pa.DataType) -> None:
+    """Texts are read alike, plain or in a dictionary, in one chunk or several."""
+    cells = pa.array(["3", None, "x", " 4 "], kind)
+    assert [3, None, "?", 4] == places(WHOLE, cells)
+    assert [3, None, "?", 4] == places(WHOLE, cells.dictionary_encode())
+    assert [3, None, "?", 4] * 2 == places(WHOLE, pa.chunked_array([cells, cells]))
+
+
+def test_dictionaries_of_numbers() -> None:
+    """A dictionary is what its values are."""
+    assert [3, None, 3] == places(WHOLE, pa.array([3, None, 3]).dictionary_encode())
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize("zone", [None, "UTC", "Europe/Berlin", "+02:00"])
+def test_moments_of_every_unit_and_zone(unit: str, zone: str | None) -> None:
+    """A moment without a zone is taken as it stands, one with a zone by its UTC time."""
+    per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[unit]
+    cells = pa.array([NOON_SECONDS * per_second, -1, None], pa.int64())
+    cells = cells.cast(pa.timestamp(unit, zone))
+    assert [NOON_SECONDS, -1, None] == places(MOMENT, cells)
+    assert [NOON_SECONDS // 86400, -1, None] == places(DAY, cells)
+
+
+@pytest.mark.parametrize("end", [-(2**63), 2**63 - 1])
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_moments_at_the_ends_of_time_do_not_wrap_round(unit: str, end: int) -> None:
+    """The farthest moments of a type keep their sign."""
+    cells = pa.array([end], pa.int64()).cast(pa.timestamp(unit))
+    for column in (DAY, MOMENT):
+        [place] = places(column, cells)
+        assert (end > 0) == (place > 0)
+
+
+def test_days_of_both_types() -> None:
+    """Both date types serve columns of days and of moments."""
+    for kind in (pa.date32(), pa.date64()):
+        cells = pa.array([NOON.date(), None], kind)
+        assert [NOON_SECONDS // 86400, None] == places(DAY, cells)
+        assert [NOON_SECONDS - 12 * 3600, None] == places(MOMENT, cells)
+
+
+@pytest.mark.parametrize("column", [WHOLE, REAL, DAY, MOMENT], ids=lambda column: column.kind)
+def test_a_column_of_nothing_is_missing_everywhere(column: BinnedColumn) -> None:
+    """Arrow's null type, and a table of no chunks, are read by every kind."""
+    assert [None, None] == places(column, pa.nulls(2))
+    assert [] == places(column, pa.chunked_array([], pa.string()))
+    assert [] == places(
+        column, pa.chunked_array([], pa.int64() if column in (WHOLE, REAL) else pa.date32())
+    )
+
+
+@pytest.mark.parametrize(
+    ("column", "cells"),
+    [
+        (WHOLE, pa.array([NOON])),
+        (DAY, pa.array([1])),
+        (MOMENT, pa.array([1.5])),
+        (REAL, pa.array([[1.0]])),
+        (REAL, pa.array([b"1"])),
+        (MOMENT, pa.array([1], pa.time32("s"))),
+    ],
+)
+def test_a_type_that_is_of_another_kind_is_refused(column: BinnedColumn, cells: pa.Array) -> None:
+    """The message names the column, the type and the kind; no cell."""
+    with pytest.raises(
+        DataError, match=rf"column 'x': the data holds .*the schema says {column.kind}"
+    ):
+        places(column, cells)
+
+
+@pytest.mark.parametrize(
+    ("column", "text", "place"),
+    [
+        (WHOLE, "+5", 5),
+        (WHOLE, "0x1F", 31),
+        (WHOLE, "1e5", 100_000),
+        (WHOLE, "3.7", 3),
+        (WHOLE, "-0.5", -1),
+        (WHOLE, "9" * 400, 2**63 - 1),
+        (WHOLE, "1_000", None),
+        (WHOLE, "１２", None),
+        (REAL, "1_0.5", None),
+        (REAL, "-.5e1", -5.0),
+        (DAY, "2021-02-30", None),
+        (DAY, "2021-03-04T12:00:00", NOON_SECONDS // 86400),
+        (DAY, "2021-03-05T01:00:00+02:00", NOON_SECONDS // 86400),
+        (DAY, "0000-01-01", -719_528),
+        (MOMENT, "2021-03-04T12:00:00Z", NOON_SECONDS),
+        (MOMENT, "2021-03-04 14:00:00+02:00", NOON_SECONDS),
+        (MOMENT, "2021-03-04", NOON_SECONDS - 12 * 3600),
+        (MOMENT, "1969-12-31T23:59:59.5", -1),
+        (MOMENT, "9999-12-31T23:59:59.999999", 253_402_300_799),
+        (MOMENT, "9999-12-31T23:59:59-05:00", 253_402_318_799),
+        (MOMENT, "yesterday", None),
+    ],
+)
+def test_texts_are_parsed(column: BinnedColumn, text: str, place: float | None) -> None:
+    """What a text means is a fact about the text alone."""
+    assert place == parse(column, text)
+
+
+ROWS = {
+    "whole": [1, 2],
+    "real": [0.5, 1.5],
+    "day": [date(2021, 1, 1), date(2021, 1, 2)],
+    "moment": [NOON, NOON],
+    "truth": [True, False],
+    "text": ["a", "b"],
+}
+FRAMES = Schema.parse(
+    {
+        "columns": {
+            "whole": {"kind": "integer", "min": 0, "max": 3},
+            "real": {"kind": "float", "min": 0.0, "max": 2.0, "bins": 2},
+            "day": {"kind": "date", "min": "2021-01-01", "max": "2021-01-03"},
+            "moment": {"kind": "datetime", "min": "2021-01-01", "max": "2021-12-31", "bins": 12},
+            "truth": {"kind": "boolean"},
+            "text": {"kind": "categorical", "values": ["a", "b"]},
+        }
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pl.DataFrame(ROWS),
+        pl.DataFrame(ROWS).with_columns(
+            pl.col("text").cast(pl.Categorical), pl.col("real").cast(pl.Decimal(10, 2))
+        ),
+        pl.DataFrame(ROWS).with_columns(pl.col("whole").cast(pl.String).cast(pl.Categorical)),
+        pd.DataFrame(ROWS),
+        pd.DataFrame(ROWS).astype({"text": "category", "whole": "Int16"}),
+        pd.DataFrame(ROWS).set_index(pd.Index([7, 5])),
+        pa.table(ROWS),
+        ROWS,
+    ],
+)
+def test_frames_of_every_brand_are_read_alike(frame: Any) -> None:
+    """The same rows give the same codes from pandas, polars, Arrow and plain columns."""
+    codec = Codec(FRAMES)
+    expected = codec.encode(pa.table(ROWS))
+    assert [1, 2] == expected.codes["whole"].tolist()
+    assert expected == codec.encode(read_rows(frame, codec))

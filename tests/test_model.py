@@ -1,0 +1,277 @@
+"""The model file: whole, versioned, checked, and nothing in it is executable."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import zipfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support.tables import schemas
+from understudy.conditional import Conditional
+from understudy.domain import Domain
+from understudy.errors import ModelError, OutputError, UsageError
+from understudy.model import MEMBERS, VERSION, Model
+from understudy.network import Family
+from understudy.schema import Schema
+from understudy.synthesizers import Independent, Random
+
+SCHEMA = Schema.parse(
+    {
+        "name": "small",
+        "columns": {
+            "no": {"kind": "id"},
+            "a": {"kind": "boolean"},
+            "b": {"kind": "categorical", "values": ["x", "y", "日本"], "missing": ["?"]},
+            "c": {
+                "kind": "date",
+                "min": "2020-01-01",
+                "max": "2020-12-31",
+                "outside": "2020-06-01",
+            },
+        },
+    }
+)
+ROWS = {"a": [True, False] * 20, "b": ["x", "y"] * 20, "c": ["2020-02-03"] * 40}
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    """A model with an edge and a statement of several events."""
+    fitted = Independent(SCHEMA, epsilon="0.7", delta="1e-6").fit(ROWS).model_
+    first, second, third = fitted.conditionals
+    both = np.stack([second.probabilities, second.probabilities[::-1]])
+    edge = Conditional(Family("b", ("a",)), both)
+    return replace(fitted, conditionals=(first, edge, third))
+
+
+def same(first: Model, second: Model) -> bool:
+    """Whether two models are equal in everything."""
+    return (
+        (first.schema, first.rows, first.statement, first.network)
+        == (second.schema, second.rows, second.statement, second.network)
+        and len(first.conditionals) == len(second.conditionals)
+        and all(
+            np.array_equal(a.probabilities, b.probabilities)
+            for a, b in zip(first.conditionals, second.conditionals, strict=True)
+        )
+    )
+
+
+@pytest.mark.parametrize("name", ["model.zip", "model", "model.v1"])
+def test_a_model_survives_being_written(tmp_path: Path, model: Model, name: str) -> None:
+    """Zip or folder, written twice: what is read equals what was written, bit by bit."""
+    model.save(tmp_path / name)
+    model.save(tmp_path / name)
+    assert same(model, Model.load(tmp_path / name))
+    assert [tmp_path / name] == list(tmp_path.iterdir())
+
+
+@settings(max_examples=30)
+@given(schemas)
+def test_every_schema_survives_in_a_model(schema: Schema) -> None:
+    """Names, values and bounds of every sort are kept."""
+    from tempfile import TemporaryDirectory
+
+    model = Random(schema, epsilon=1, rows=5).fit({name: [] for name in schema.learned}).model_
+    with TemporaryDirectory() as folder:
+        model.save(Path(folder) / "m.zip")
+        assert same(model, Model.load(Path(folder) / "m.zip"))
+
+
+def test_members_are_json_and_arrow(tmp_path: Path, model: Model) -> None:
+    """The archive holds four documents of JSON and one Arrow file, and no pickle."""
+    model.save(tmp_path / "m.zip")
+    with zipfile.ZipFile(tmp_path / "m.zip") as archive:
+        assert {*MEMBERS, "manifest.json"} == set(archive.namelist())
+        for name in archive.namelist():
+            data = archive.read(name)
+            if name.endswith(".json"):
+                assert isinstance(json.loads(data), dict)
+            else:
+                assert data.startswith(b"ARROW1")
+
+
+def test_no_room_of_the_package_imports_pickle() -> None:
+    """Reading a model cannot run code from it."""
+    import understudy
+
+    sources = Path(understudy.__file__).parent.rglob("*.py")
+    words = ("import pickle", "from pickle", "import marshal", "allow_pickle", "eval(", "exec(")
+    found = [path.name for path in sources for word in words if word in path.read_text()]
+    assert [] == found
+
+
+def rewritten(model: Model, path: Path, change: Callable[[dict[str, bytes]], None]) -> Path:
+    """A model file with changed members, whose checksums are right again."""
+    model.save(path)
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    change(members)
+    if members["manifest.json"].startswith(b"{"):
+        sums = {name: hashlib.sha256(members[name]).hexdigest() for name in MEMBERS}
+        edited("manifest.json", members=sums)(members)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return path
+
+
+def edited(name: str, **keys: Any) -> Callable[[dict[str, bytes]], None]:
+    """A change of some keys of a JSON member."""
+
+    def change(members: dict[str, bytes]) -> None:
+        members[name] = json.dumps(json.loads(members[name]) | keys).encode()
+
+    return change
+
+
+def replaced(name: str, data: bytes) -> Callable[[dict[str, bytes]], None]:
+    """A change of a whole member."""
+
+    def change(members: dict[str, bytes]) -> None:
+        members[name] = data
+
+    return change
+
+
+def test_a_newer_version_is_refused_in_a_clear_sentence(tmp_path: Path, model: Model) -> None:
+    """The sentence names both versions and says to upgrade."""
+    change = edited("manifest.json", version=VERSION + 1)
+    path = rewritten(model, tmp_path / "m.zip", change)
+    words = f"has format {VERSION + 1}, this understudy reads up to {VERSION}; upgrade understudy"
+    with pytest.raises(ModelError, match=words):
+        Model.load(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        edited("manifest.json", format="something else"),
+        edited("manifest.json", version="1"),
+        edited("manifest.json", version=None),
+        edited("manifest.json", rows="many"),
+        edited("manifest.json", rows=-1),
+        edited("manifest.json", rows=None),
+        replaced("manifest.json", b"[]"),
+        replaced("manifest.json", b"\xff"),
+        replaced("manifest.json", b"[" * 100_000),
+        replaced("schema.json", b"{}"),
+        replaced("schema.json", b"[" * 100_000),
+        replaced("network.json", b"[]"),
+        replaced("network.json", b'{"families": 5}'),
+        replaced("network.json", b'{"families": [["a"]]}'),
+        replaced("network.json", b'{"families": [["a", []], ["a", []]]}'),
+        replaced("network.json", b'{"families": [["a", ["b"]], ["b", []], ["c", []]]}'),
+        replaced("network.json", b'{"families": [["zzz", []]]}'),
+        replaced("statement.json", b"{}"),
+        edited("statement.json", epsilon_exact="1/0"),
+        edited("statement.json", epsilon_exact=[]),
+        edited("statement.json", neighbours="far"),
+        edited("statement.json", events=[5]),
+        edited("statement.json", events={"a": 1}),
+        edited("statement.json", rows_per_person=0),
+        replaced("conditionals.arrow", b""),
+        replaced("conditionals.arrow", b"ARROW1"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(
+    tmp_path: Path, model: Model, change: Callable[[dict[str, bytes]], None]
+) -> None:
+    """Even with right checksums, what is no model gives one of our sentences."""
+    path = rewritten(model, tmp_path / "m.zip", change)
+    with pytest.raises(ModelError, match=r"m\.zip"):
+        Model.load(path)
+
+
+@pytest.mark.parametrize("name", [*MEMBERS, "manifest.json"])
+def test_a_member_that_is_gone_or_changed_is_refused(
+    tmp_path: Path, model: Model, name: str
+) -> None:
+    """A folder with a part missing, or not as the manifest says, is no whole model."""
+    model.save(tmp_path / "m")
+    kept = (tmp_path / "m" / name).read_bytes()
+    (tmp_path / "m" / name).unlink()
+    with pytest.raises(ModelError):
+        Model.load(tmp_path / "m")
+    (tmp_path / "m" / name).write_bytes(kept[:-1])
+    with pytest.raises(ModelError):
+        Model.load(tmp_path / "m")
+
+
+@pytest.mark.parametrize("data", [b"", b"PK\x05\x06", b"hello", b"PK\x03\x04" + b"\0" * 99])
+def test_another_file_is_no_model(tmp_path: Path, data: bytes) -> None:
+    """Bytes that are something else give a clear sentence."""
+    (tmp_path / "m.zip").write_bytes(data)
+    with pytest.raises(ModelError, match=r"m\.zip: is no whole model"):
+        Model.load(tmp_path / "m.zip")
+
+
+def test_no_file_is_no_model(tmp_path: Path) -> None:
+    """A path that leads nowhere, and an empty folder."""
+    (tmp_path / "empty").mkdir()
+    for name in ("none.zip", "none", "empty"):
+        with pytest.raises(ModelError, match=f"{name}: .*cannot be read"):
+            Model.load(tmp_path / name)
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_damage_anywhere_is_refused_or_harmless(
+    tmp_path_factory: pytest.TempPathFactory, model: Model, data: st.DataObject
+) -> None:
+    """A cut or a flipped byte gives ModelError, or the same model but for its public row count."""
+    path = tmp_path_factory.mktemp("damage") / "m.zip"
+    model.save(path)
+    whole = path.read_bytes()
+    place = data.draw(st.integers(0, len(whole) - 1))
+    flip = data.draw(st.integers(0, 255))
+    damaged = whole[:place] + (bytes([whole[place] ^ flip]) + whole[place + 1 :] if flip else b"")
+    path.write_bytes(damaged)
+    try:
+        loaded = Model.load(path)
+    except ModelError:
+        return
+    finally:
+        shutil.rmtree(path.parent)
+    assert same(model, replace(loaded, rows=model.rows))
+
+
+def test_a_folder_of_other_things_is_never_replaced(tmp_path: Path, model: Model) -> None:
+    """Saving into somebody's folder would delete it, so it is refused; nothing is left beside."""
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "letters.txt").write_text("dear")
+    (tmp_path / "file").write_text("dear")
+    for name in ("home", "file"):
+        with pytest.raises(
+            OutputError, match="is there already and is no model; name a new folder"
+        ):
+            model.save(tmp_path / name)
+    assert "dear" == (tmp_path / "home" / "letters.txt").read_text()
+    assert {"home", "file"} == {path.name for path in tmp_path.iterdir()}
+
+
+def test_an_empty_folder_may_become_a_model(tmp_path: Path, model: Model) -> None:
+    """Nothing is lost by it."""
+    (tmp_path / "m").mkdir()
+    model.save(tmp_path / "m")
+    assert same(model, Model.load(tmp_path / "m"))
+
+
+def test_conditionals_must_match_the_schema(model: Model) -> None:
+    """A model of other attributes or sizes cannot be built."""
+    with pytest.raises(UsageError, match="attributes are not those of the schema"):
+        replace(model, conditionals=model.conditionals[:1])
+    wrong = Conditional(Family("a"), np.full(5, 0.2))
+    with pytest.raises(UsageError, match="conditional of 'a': sizes do not match"):
+        replace(model, conditionals=(wrong, *model.conditionals[1:]))
+    assert Domain.of(SCHEMA) == model.domain
