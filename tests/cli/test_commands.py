@@ -45,7 +45,7 @@ def test_synth_writes_rows_and_their_statement(desk: Desk, name: str) -> None:
 
 def test_synth_prints_one_object(desk: Desk) -> None:
     """`--json` prints the whole summary on stdout and nothing else."""
-    result = desk.synth("--json")
+    result = desk.synth("--json", "--method", "independent")
     document = result.document
     check_summary(document)
     assert {"fit", "sample"} == set(document["seconds"])
@@ -102,7 +102,7 @@ def test_fit_sample_and_inspect(desk: Desk, name: str) -> None:
     assert 12 == sampled.document["rows"] == pc.read_csv(desk.output).num_rows
     inspected = desk.run("inspect", model, "--json")
     check_summary(inspected.document | {"seconds": {}})
-    assert {"name": [], "age": []} == inspected.document["network"]
+    assert {"name", "age"} == set(inspected.document["network"])
     assert fitted.document["statement"] == inspected.document["statement"]
     assert {"people": 1.0} == desk.spent
 
@@ -114,9 +114,10 @@ def test_people_are_told_too(desk: Desk) -> None:
     sampled = desk.run("sample", model, "-o", desk.output, "-n", 0)
     inspected = desk.run("inspect", model)
     assert ("", "") == (fitted.out, sampled.out)
-    assert "added or removed" in fitted.err
+    assert "any one row replaced" in fitted.err
+    assert "method privbayes, because no delta was given" in fitted.err
     assert "0 rows" in sampled.err
-    assert all(word in inspected.out for word in ("independent", "counts of name", "ε ="))
+    assert all(word in inspected.out for word in ("privbayes", "counts of name", "ε ="))
 
 
 def test_names_with_brackets_are_shown_as_they_are(desk: Desk) -> None:
@@ -172,7 +173,7 @@ def test_ledger_show_and_limit(desk: Desk) -> None:
         *(dataset[key]["epsilon"] for key in ("limit", "spent", "remaining")),
     )
     [run] = dataset["runs"]
-    assert ("independent", Schema.load(desk.schema).fingerprint) == (run["method"], run["schema"])
+    assert ("privbayes", Schema.load(desk.schema).fingerprint) == (run["method"], run["schema"])
 
 
 def test_the_ledger_named_on_the_command_line_wins(desk: Desk) -> None:
@@ -213,7 +214,7 @@ def test_demo_runs_in_a_folder_of_its_own(desk: Desk) -> None:
 def test_demo_prints_one_object(desk: Desk) -> None:
     """`demo --json` is for machines."""
     document = desk.run("demo", "--folder", desk.folder / "demo", "--json").document
-    assert ("independent", 9) == (document["method"], document["columns"])
+    assert ("privbayes", 9) == (document["method"], document["columns"])
     assert {"fit", "sample"} == set(document["seconds"])
 
 
@@ -228,4 +229,31 @@ def test_help_and_version(desk: Desk) -> None:
 def test_models_are_readable_from_python(desk: Desk) -> None:
     """What the command writes, the library reads."""
     desk.run("fit", desk.data, "-s", desk.schema, "-e", 1, "-o", desk.folder / "m.zip")
-    assert "independent" == Model.load(desk.folder / "m.zip").statement.method
+    assert "privbayes" == Model.load(desk.folder / "m.zip").statement.method
+
+
+def test_auto_follows_delta(desk: Desk) -> None:
+    """With a delta the method is nist, and the person is told so."""
+    result = desk.synth("--delta", "1e-6")
+    assert "method nist, because a delta was given" in result.err
+    statement = Path(f"{desk.output}.privacy.json")
+    assert "nist" == json.loads(statement.read_text())["method"]
+
+
+def test_a_given_network_is_kept(desk: Desk) -> None:
+    """--structure takes a file of each attribute's parents."""
+    network = desk.folder / "network.json"
+    network.write_text('{"name": ["age"]}')
+    model = desk.folder / "m.zip"
+    fit = ("fit", desk.data, "-s", desk.schema, "-e", 1, "-o", model, "--structure", network)
+    assert 0 == desk.run(*fit).code
+    assert {"age": [], "name": ["age"]} == desk.run("inspect", model, "--json").document["network"]
+
+
+@pytest.mark.parametrize("structure", ["greedy", "pairwise", "tree"])
+@pytest.mark.parametrize("delta", ["0", "1e-6"])
+def test_every_structure_with_every_noise(desk: Desk, structure: str, delta: str) -> None:
+    """Learners and noise combine freely."""
+    result = desk.synth("--structure", structure, "--delta", delta, "--degree", 1, "--json")
+    assert 0 == result.code
+    assert (result.document["statement"]["epsilon"] or 9) <= 1

@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from support.joint import cells_of, joint_of
 from support.methods import BUILDERS, WITH_BUDGET
 from support.neighbours import SCHEMA, random_rows, source_of
 from support.replay import check_same
@@ -167,12 +168,10 @@ def test_repeatable_under_the_testing_seed(builder: str) -> None:
 
 
 def test_the_sampled_distribution_is_the_models(builder: str) -> None:
-    """Codes come as often as the conditionals say."""
+    """Rows come as often as the product of the conditionals says."""
     model = seeded(BUILDERS[builder](SCHEMA), 1).fit(source_of(random_rows(400))).model_
     codes = sample_codes(model, 20_000, np.random.default_rng(2))
-    for conditional in model.conditionals:
-        drawn = codes[conditional.family.child].astype(np.int64)
-        assert fit_of_choices(drawn, conditional.probabilities) > NEVER
+    assert fit_of_choices(cells_of(model, codes), joint_of(model)) > NEVER
 
 
 def test_fitting_twice_spends_twice(tmp_path: Path) -> None:

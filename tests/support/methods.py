@@ -1,11 +1,14 @@
-"""Every synthesizer in every setting that it offers: who sits the exam."""
+"""Every synthesizer in the settings it offers: who sits the exam.
+
+Learners, noise, relations and bounds on tables are combined so that every two of them meet.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from understudy.schema import Schema
-from understudy.synthesizers import Independent, Random, Synthesizer
+from understudy.synthesizers import Independent, Nist, PrivBayes, Random, Synthesizer
 
 Builder = Callable[[Schema], Synthesizer]
 
@@ -20,12 +23,38 @@ BUILDERS: dict[str, Builder] = {
     "independent approximate replace": lambda schema: Independent(
         schema, epsilon=1, delta=1e-6, neighbours="replace"
     ),
+    "privbayes greedy replace": lambda schema: PrivBayes(schema, epsilon=1),
+    "privbayes greedy": lambda schema: PrivBayes(
+        schema, epsilon=1, neighbours="add-remove", theta=4, degree=2
+    ),
+    "privbayes pairwise": lambda schema: PrivBayes(
+        schema, epsilon=1, neighbours="add-remove", structure="pairwise"
+    ),
+    "privbayes pairwise capped replace": lambda schema: PrivBayes(
+        schema, epsilon=1, structure="pairwise", theta=4
+    ),
+    "privbayes tree replace": lambda schema: PrivBayes(schema, epsilon=1, structure="tree"),
+    "nist pairwise": lambda schema: Nist(schema, epsilon=1, delta=1e-6),
+    "nist pairwise capped": lambda schema: Nist(schema, epsilon=1, delta=1e-6, theta=0.1),
+    "nist pairwise replace": lambda schema: Nist(
+        schema, epsilon=1, delta=1e-6, neighbours="replace"
+    ),
+    "nist greedy": lambda schema: Nist(schema, epsilon=1, delta=1e-6, structure="greedy", rows=60),
+    "nist greedy capped replace": lambda schema: Nist(
+        schema, epsilon=1, delta=1e-6, structure="greedy", theta=0.1, neighbours="replace"
+    ),
+    "nist tree": lambda schema: Nist(schema, epsilon=1, delta=1e-6, structure="tree"),
 }
 
 # The same methods with the budget left open, for extreme amounts.
 WITH_BUDGET: dict[str, Callable[[Schema, str, str], Synthesizer]] = {
     "random": lambda schema, epsilon, delta: Random(schema, epsilon=epsilon, delta=delta),
     "independent": lambda schema, epsilon, delta: Independent(schema, epsilon=epsilon, delta=delta),
+    "networks": lambda schema, epsilon, delta: (
+        PrivBayes(schema, epsilon=epsilon)
+        if delta == "0"
+        else Nist(schema, epsilon=epsilon, delta=delta)
+    ),
 }
 
 __all__ = ["BUILDERS", "WITH_BUDGET", "Builder"]

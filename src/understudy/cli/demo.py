@@ -11,11 +11,10 @@ from understudy.cli import options
 from understudy.cli.console import Stopwatch, print_json, results
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
     import pyarrow as pa
 
     from understudy.codec import Codec
+    from understudy.network import Network
 
 _BAR = 24
 
@@ -32,7 +31,7 @@ def demo(
     from understudy.codec import Codec
     from understudy.files import write_rows, writing
     from understudy.privacy.ledger import Ledger
-    from understudy.synthesizers import Independent
+    from understudy.synthesizers import PrivBayes
 
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -48,7 +47,7 @@ def demo(
     watch = Stopwatch()
     ledger = Ledger(folder / "ledger.jsonl")
     with watch.stage("fit", "fitting"):
-        synthesizer = Independent(schema, epsilon=1).fit(private, ledger=ledger)
+        synthesizer = PrivBayes(schema, epsilon=1).fit(private, ledger=ledger)
     with watch.stage("sample", "sampling"):
         synthetic = synthesizer.sample()
         write_rows([synthetic], output, codec)
@@ -62,7 +61,9 @@ def demo(
     _say("The same by hand:")
     _say("", f"  understudy synth {private} --schema {schema_file} --epsilon 1 -o {output}\n")
     _show_rows(synthetic)
-    _show_columns(codec, example.rows(), synthetic)
+    _show_network(synthesizer.model_.network)
+    _show_diagnoses(example.rows(), synthetic)
+    _show_distances(codec, example.rows(), synthetic)
     spent = ledger.account("clinic").spent
     _say("\nPromise", f": {document['statement']['sentence']}")
     _say("Ledger", f": {spent} spent on clinic so far; see", end=" ")
@@ -94,30 +95,43 @@ def _show_rows(synthetic: pa.Table) -> None:
     results().print(shown)
 
 
-def _show_columns(codec: Codec, private: pa.Table, synthetic: pa.Table) -> None:
-    """How alike the columns are; it may be shown because the example is public."""
-    import numpy as np
+def _show_network(network: Network) -> None:
+    learned = [f"{', '.join(f.parents)} → {f.child}" for f in network if f.parents]
+    _say("\nWhat was learned to depend on what", f": {'; '.join(learned) or 'nothing'}")
+
+
+def _show_diagnoses(private: pa.Table, synthetic: pa.Table) -> None:
+    """One column given another; it may be shown because the example is public."""
     from rich.table import Table
 
-    real, made = codec.encode(private), codec.encode(synthetic)
-    shares = {
-        name: (_shares(real.codes[name], size), _shares(made.codes[name], size))
-        for name, size in codec.domain.sizes.items()
-    }
-    bars = Table("", "private", "synthetic", title="\ndiagnosis", title_justify="left", box=None)
-    labels = [*codec.schema.learned["diagnosis"].texts, "unknown"]  # type: ignore[union-attr]
-    highest = max(part.max() for part in shares["diagnosis"])
-    for label, first, second in zip(labels, *shares["diagnosis"], strict=True):
-        bars.add_row(label, _bar(first, highest), _bar(second, highest))
+    title = "\ndiagnosis of people over sixty"
+    bars = Table("", "private", "synthetic", title=title, title_justify="left", box=None)
+    real, made = _diagnoses_over_sixty(private), _diagnoses_over_sixty(synthetic)
+    highest = max(*real.values(), *made.values())
+    for name, share in real.items():
+        bars.add_row(name, _bar(share, highest), _bar(made.get(name, 0.0), highest))
     results().print(bars)
-    off = ", ".join(f"{n} {np.abs(a - b).sum() / 2:.1%}" for n, (a, b) in shares.items())
-    _say("\nShare of rows in the wrong place", f", column by column: {off}")
 
 
-def _shares(codes: npt.NDArray[np.integer], size: int) -> npt.NDArray[np.float64]:
-    import numpy as np
+def _diagnoses_over_sixty(rows: pa.Table) -> dict[str, float]:
+    import pyarrow.compute as pc
 
-    return np.bincount(codes, minlength=size) / max(codes.size, 1)
+    old = rows.filter(pc.field("age") >= 60)["diagnosis"].to_pylist()
+    names = sorted(set(old), key=old.count, reverse=True)
+    return {name: old.count(name) / len(old) for name in names}
+
+
+def _show_distances(codec: Codec, private: pa.Table, synthetic: pa.Table) -> None:
+    """How many rows stand in the wrong place, column by column and pair by pair."""
+    from understudy.evaluate.fidelity import total_variation, workload
+
+    real, made = codec.encode(private), codec.encode(synthetic)
+    alone = workload(codec.domain, 1)
+    off = zip(alone, total_variation(real, made, alone), strict=True)
+    pairs = total_variation(real, made, workload(codec.domain, 2)).mean()
+    _say("\nShare of rows in the wrong place", ", column by column: ", end="")
+    _say("", ", ".join(f"{name} {share:.1%}" for (name,), share in off), end="; ")
+    _say("", f"pairs of columns on average {pairs:.1%}")
 
 
 def _bar(share: float, highest: float) -> str:

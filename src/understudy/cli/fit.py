@@ -20,6 +20,8 @@ def fit(
     epsilon: options.Epsilon = None,
     delta: options.Delta = "0",
     method: options.MethodName = "auto",
+    structure: options.StructureName = None,
+    degree: options.Degree = None,
     neighbours: options.NeighboursName = None,
     rows: options.RowCount = None,
     dataset: options.DatasetName = None,
@@ -36,9 +38,8 @@ def fit(
     from understudy.synthesizers import dataset_name, open_source
 
     loaded = Schema.load(schema)
-    synthesizer = methods.build(
-        method, loaded, epsilon=epsilon, delta=delta, neighbours=neighbours, rows=rows
-    )
+    request = methods.Request(method, epsilon, delta, neighbours, rows, structure, degree)
+    synthesizer = methods.build(request, loaded)
     check_apart(output, data, schema)
     check_place(output)
     watch = Stopwatch()
@@ -53,3 +54,5 @@ def fit(
         return
     messages().print(f"model → {output}", style="bold")
     messages().print(model.statement.sentence)
+    for remark in methods.remarks(request, model):
+        messages().print(remark, style="dim")

@@ -89,8 +89,12 @@ def run(arguments: list[str]) -> int:
         _say("interrupted; nothing was left half-written, and the ledger is true")
         return _INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return _end_quietly()
+    except SystemExit as error:
+        # Click ends the process itself when the reader of its output has gone away.
+        if isinstance(error.__context__, BrokenPipeError):
+            return _end_quietly()
+        raise
     except MemoryError:
         _say("memory ran out; use fewer bins or values, or a larger machine")
         return 2
@@ -103,6 +107,11 @@ def run(arguments: list[str]) -> int:
 
 def _as_interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
+
+
+def _end_quietly() -> int:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
 
 
 def _say(sentence: str) -> None:

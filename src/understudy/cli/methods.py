@@ -2,40 +2,86 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from understudy.errors import UsageError
 
 if TYPE_CHECKING:
+    from understudy.model import Model
     from understudy.schema import Schema
     from understudy.synthesizers import Synthesizer
 
-METHODS = ("auto", "independent", "random")
+METHODS = ("auto", "independent", "nist", "privbayes", "random")
+_WITH_NETWORK = ("nist", "privbayes")
 
 
-def build(
-    method: str,
-    schema: Schema,
-    *,
-    epsilon: str | None,
-    delta: str,
-    neighbours: str | None,
-    rows: int | None,
-) -> Synthesizer:
+@dataclass(frozen=True)
+class Request:
+    """What the command line asks of a method."""
+
+    method: str
+    epsilon: str | None
+    delta: str
+    neighbours: str | None
+    rows: int | None
+    structure: str | None
+    degree: int | None
+
+    @property
+    def chosen(self) -> str:
+        """The method itself: `auto` is nist where a delta allows it, and privbayes else."""
+        from understudy.privacy.budget import exact
+
+        if self.method != "auto":
+            return self.method
+        return "nist" if exact(self.delta, what="delta") > 0 else "privbayes"
+
+
+def build(request: Request, schema: Schema) -> Synthesizer:
     """The synthesizer asked for; an impossible combination is refused before anything is read."""
-    from understudy.synthesizers import Independent, Random
+    from understudy import synthesizers
 
-    if method not in METHODS:
-        raise UsageError(f"method {method!r} is unknown; use one of {', '.join(METHODS)}")
-    if epsilon is None and not (method == "random" and rows is not None):
+    if request.method not in METHODS:
+        raise UsageError(f"method {request.method!r} is unknown; use one of {', '.join(METHODS)}")
+    free = request.chosen == "random" and request.rows is not None
+    if request.epsilon is None and not free:
         raise UsageError(
             "epsilon is not given; say how much privacy loss is allowed, as --epsilon 1"
         )
-    amount = epsilon or "0"
-    synthesizer: Synthesizer
-    if method == "random":
-        synthesizer = Random(schema, epsilon=amount, delta=delta, neighbours=neighbours, rows=rows)
-    else:
-        synthesizer = Independent(schema, epsilon=amount, delta=delta, neighbours=neighbours)
-    _ = synthesizer.budget, synthesizer.unit
+    kinds: Mapping[str, type[Synthesizer]] = {
+        "independent": synthesizers.Independent,
+        "nist": synthesizers.Nist,
+        "privbayes": synthesizers.PrivBayes,
+        "random": synthesizers.Random,
+    }
+    synthesizer = kinds[request.chosen](schema, **_arguments(request))
+    synthesizer.check()
     return synthesizer
+
+
+def _arguments(request: Request) -> dict[str, Any]:
+    arguments: dict[str, Any] = {
+        "epsilon": request.epsilon or "0",
+        "delta": request.delta,
+        "neighbours": request.neighbours,
+    }
+    network = {"structure": request.structure, "degree": request.degree}
+    if request.chosen in _WITH_NETWORK:
+        return arguments | network
+    unfit = [name for name, value in network.items() if value is not None]
+    if unfit:
+        raise UsageError(f"--{unfit[0]} is for {' and '.join(_WITH_NETWORK)}; leave it out")
+    return arguments | ({"rows": request.rows} if request.chosen == "random" else {})
+
+
+def remarks(request: Request, model: Model) -> list[str]:
+    """What a person should know of how a model came about; all of it public or released."""
+    said = []
+    if request.method == "auto":
+        why = "a delta was given" if request.chosen == "nist" else "no delta was given"
+        said.append(f"method {request.chosen}, because {why}")
+    if request.chosen in _WITH_NETWORK and model.network.degree == 0 and len(model.domain) > 1:
+        said.append("no two columns were worth the noise of a table: they are independent here")
+    return said

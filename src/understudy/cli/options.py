@@ -19,7 +19,23 @@ Epsilon = Annotated[
 Delta = Annotated[
     str, typer.Option("--delta", "-d", help="Chance allowed for a larger loss; 0 is pure privacy.")
 ]
-MethodName = Annotated[str, typer.Option("--method", "-m", help="auto, independent or random.")]
+MethodName = Annotated[
+    str,
+    typer.Option(
+        "--method",
+        "-m",
+        help="auto, nist (with delta), privbayes (without), independent or random.",
+    ),
+]
+StructureName = Annotated[
+    str | None,
+    typer.Option(
+        "--structure", help="greedy, pairwise, tree, or a JSON file of each attribute's parents."
+    ),
+]
+Degree = Annotated[
+    int | None, typer.Option("--degree", min=0, help="The most parents of an attribute.")
+]
 NeighboursName = Annotated[
     str | None,
     typer.Option("--neighbours", help="add-remove or replace; the method's own unless given."),

@@ -27,6 +27,8 @@ def synth(
     epsilon: options.Epsilon = None,
     delta: options.Delta = "0",
     method: options.MethodName = "auto",
+    structure: options.StructureName = None,
+    degree: options.Degree = None,
     neighbours: options.NeighboursName = None,
     rows: options.RowCount = None,
     dataset: options.DatasetName = None,
@@ -44,9 +46,8 @@ def synth(
     from understudy.synthesizers import dataset_name, open_source
 
     loaded = Schema.load(schema)
-    synthesizer = methods.build(
-        method, loaded, epsilon=epsilon, delta=delta, neighbours=neighbours, rows=rows
-    )
+    request = methods.Request(method, epsilon, delta, neighbours, rows, structure, degree)
+    synthesizer = methods.build(request, loaded)
     check_apart(output, data, schema)
     statement_path = check_writable(f"{check_writable(check_suffix(output))}.privacy.json")
     watch = Stopwatch()
@@ -65,7 +66,7 @@ def synth(
     if as_json:
         print_json(document | {"seconds": watch.seconds})
     else:
-        _tell(document, output, statement_path, watch)
+        _tell(document, output, methods.remarks(request, model), watch)
 
 
 def summary(model: Model, rows: int) -> dict[str, Any]:
@@ -113,10 +114,11 @@ def _keep(model: Model) -> Path | None:
     return Path(name)
 
 
-def _tell(document: dict[str, Any], output: Path, statement: Path, watch: Stopwatch) -> None:
+def _tell(document: dict[str, Any], output: Path, remarks: list[str], watch: Stopwatch) -> None:
     say = messages()
     seconds = watch.seconds
     say.print(f"{document['rows']:,} rows × {document['columns']} columns → {output}", style="bold")
     say.print(document["statement"]["sentence"])
-    say.print(f"method {document['method']}, statement in {statement}", style="dim")
+    for remark in [*remarks, f"statement in {output}.privacy.json"]:
+        say.print(remark, style="dim")
     say.print(f"fit {seconds['fit']:.2f} s, sample {seconds['sample']:.2f} s", style="dim")

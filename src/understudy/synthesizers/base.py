@@ -92,6 +92,10 @@ class Synthesizer(ABC):
             choices = " or ".join(Neighbours)
             raise UsageError(f"neighbours is {self.neighbours!r}; use {choices}") from None
 
+    def check(self) -> None:
+        """Refuse parameters that cannot work, before anything is read."""
+        _ = self.budget, self.unit
+
     def fit(
         self, data: Rows | CountSource, *, ledger: Ledger | None = None, dataset: str | None = None
     ) -> Self:
@@ -104,6 +108,7 @@ class Synthesizer(ABC):
 
         Privacy: the grant is charged before each answer is drawn; the model is released.
         """
+        self.check()
         budget, unit = self.budget, self.unit
         source = open_source(data, self.schema) if are_rows(data) else data
         with self._granted(budget, unit, ledger, dataset or dataset_name(data)) as grant:

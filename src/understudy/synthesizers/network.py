@@ -12,6 +12,7 @@ from pathlib import Path
 
 from understudy.counting import Score
 from understudy.domain import Domain
+from understudy.errors import UsageError
 from understudy.learn import scores
 from understudy.learn.allocation import least_error_weights
 from understudy.learn.consistency import best_total
@@ -40,7 +41,8 @@ from understudy.synthesizers.base import Learned, Synthesizer
 STRUCTURES = ("greedy", "pairwise", "tree")
 
 _SIZE_SHARE = Fraction(1, 100)
-_STRUCTURE_SHARE = Fraction(1, 10)
+# Choices one by one need more than scores asked for all at once.
+_STRUCTURE_SHARE = {"greedy": Fraction(1, 5), "pairwise": Fraction(1, 10), "tree": Fraction(1, 10)}
 # One-way tables get at least this share, and more, up to the most, when they would be poor.
 _LEAST_ONE_WAY, _MOST_ONE_WAY = Fraction(15, 100), Fraction(1, 2)
 _ONE_WAY_PER_ERROR = 4
@@ -91,6 +93,15 @@ class NetworkSynthesizer(Synthesizer):
         self.theta = theta
         self.rows = rows
 
+    def check(self) -> None:
+        """Refuse parameters that cannot work, an impossible network among them."""
+        super().check()
+        if self.degree is not None and self.degree < 0:
+            raise UsageError(f"degree is {self.degree}; allow no parents or more")
+        if self.theta is not None and self.theta <= 0:
+            raise UsageError(f"theta is {self.theta}; it must be above 0, such as 4")
+        self._given_network(Domain.of(self.schema))
+
     def learn(self, curator: Curator) -> Learned:
         """Size, one-way tables, structure, all tables; then they are made to agree.
 
@@ -100,7 +111,8 @@ class NetworkSynthesizer(Synthesizer):
         given = self._given_network(curator.domain)
         size_share = self._size_share(curator)
         size = self._size(curator, size_share)
-        shares = divide(curator, size, size_share, structure=given is None)
+        needed = Fraction(0) if given else _STRUCTURE_SHARE[self._learner]
+        shares = divide(curator, size, size_share, structure=needed)
 
         alone = one_way_tables(curator.domain)
         first = measure_tables(curator, alone, shares.one_way)
@@ -119,8 +131,15 @@ class NetworkSynthesizer(Synthesizer):
                 return None
             case name if str(name) in STRUCTURES:
                 return None
-            case path:
+            case path if Path(path).suffix == ".json":
                 return check_network(read_network(path), domain)
+            case unknown:
+                choices = ", ".join(STRUCTURES)
+                raise UsageError(f"structure {unknown!r} is unknown; use {choices} or a .json file")
+
+    @property
+    def _learner(self) -> str:
+        return str(self.structure or self.default_structure)
 
     def _size_share(self, curator: Curator) -> Budget:
         """What the number of rows may cost: nothing where it is public or declared."""
@@ -143,13 +162,13 @@ class NetworkSynthesizer(Synthesizer):
         domain = curator.domain
         if len(domain) == 1:
             return Network.without_edges(domain.attributes)
-        name = str(self.structure or self.default_structure)
+        name = self._learner
         weighing = self._weighing(curator, shares, size)
         score = score_for(curator.unit, size)
         if score.neighbours == Neighbours.REPLACE:
             weighing = in_shares_of(weighing, size)
         if name == "greedy":
-            degree = self.degree or affordable_degree(len(domain))
+            degree = affordable_degree(len(domain)) if self.degree is None else self.degree
             return greedy_network(
                 curator, shares.structure, score=score, weighing=weighing, degree=degree
             )
@@ -158,7 +177,8 @@ class NetworkSynthesizer(Synthesizer):
             return spanning_tree(pairs, weighing)
         if self.theta is not None:
             return capped_network(pairs, most_cells=weighing.most_cells)
-        return weighed_network(pairs, weighing, degree=self.degree or len(domain))
+        degree = len(domain) if self.degree is None else self.degree
+        return weighed_network(pairs, weighing, degree=degree)
 
     def _weighing(self, curator: Curator, shares: Shares, size: float) -> Weighing:
         domain, unit = curator.domain, curator.unit
@@ -179,13 +199,13 @@ def in_shares_of(weighing: Weighing, size: float) -> Weighing:
     return Weighing(weighing.price / max(size, 1.0), weighing.most_cells, weighing.noise)
 
 
-def divide(curator: Curator, size: float, size_share: Budget, *, structure: bool) -> Shares:
+def divide(curator: Curator, size: float, size_share: Budget, *, structure: Fraction) -> Shares:
     """The shares of a fit's stages, from the number of rows, the domain and the budget alone.
 
     One-way tables get a larger share when, with the least one, they would be far off.
     """
     whole, spent = curator.budget, size_share.amount
-    for_structure = _STRUCTURE_SHARE if structure and len(curator.domain) > 1 else Fraction(0)
+    for_structure = structure if len(curator.domain) > 1 else Fraction(0)
     error = one_way_error(curator.domain, whole * _LEAST_ONE_WAY, curator.unit, size)
     wanted = _LEAST_ONE_WAY + Fraction(round(_ONE_WAY_PER_ERROR * min(error, 1.0) * 1000), 1000)
     one_way = min(wanted, _MOST_ONE_WAY)

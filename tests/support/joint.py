@@ -1,0 +1,31 @@
+"""The whole joint distribution of a small model, by multiplication."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from understudy.model import Model
+from understudy.table import Codes
+
+
+def joint_of(model: Model) -> npt.NDArray[np.float64]:
+    """The chance of every cell, flat, attributes in the domain's order."""
+    order = model.domain.attributes
+    joint = np.ones(model.domain.shape(order))
+    for conditional in model.conditionals:
+        axes = [order.index(a) for a in conditional.family.attributes]
+        shape = [n if i in axes else 1 for i, n in enumerate(joint.shape)]
+        sorted_axes = conditional.probabilities.transpose(np.argsort(axes))
+        joint = joint * sorted_axes.reshape(shape)
+    return joint.ravel()
+
+
+def cells_of(model: Model, codes: Mapping[str, Codes]) -> npt.NDArray[np.int64]:
+    """The cell of every row, numbered as in `joint_of`."""
+    order = model.domain.attributes
+    return np.ravel_multi_index(
+        [codes[a].astype(np.int64) for a in order], model.domain.shape(order)
+    ).astype(np.int64)
