@@ -1,4 +1,4 @@
-"""How near the synthetic rows come: four real tables, two methods, three budgets, worst first.
+"""How near the synthetic rows come: four real tables and a generated one, worst first.
 
 Run: python benchmarks/utility.py [--runs 5] [--tables adult,cmc]
 
@@ -24,13 +24,16 @@ import pyarrow.parquet
 
 from scoreboard import RESULTS
 from understudy.codec import Codec
+from understudy.conditional import Conditional
 from understudy.domain import Domain
 from understudy.engines.memory import MemorySource
 from understudy.evaluate.fidelity import total_variation, workload
 from understudy.files import read_rows
-from understudy.sample import deal_codes
+from understudy.model import Model
+from understudy.network import Family
+from understudy.sample import deal_codes, sample_codes
 from understudy.schema import Schema
-from understudy.synthesizers import Independent, Nist, PrivBayes, Synthesizer
+from understudy.synthesizers import Independent, Nist, PrivBayes, Random, Synthesizer
 from understudy.table import Codes, Table, code_type
 
 SHARED = Path(os.environ.get("UNDERSTUDY_SHARED", Path(__file__).parents[2] / "shared"))
@@ -64,6 +67,24 @@ def adult() -> tuple[Schema, Table]:
     return schema, Table(Domain.of(schema), codes, rows.num_rows)
 
 
+def generated() -> tuple[Schema, Table]:
+    """Rows of a random network: 20 attributes of 2 to 12 values, up to three parents each."""
+    generator = np.random.default_rng(2)
+    sizes = {f"a{i}": int(generator.integers(2, 13)) for i in range(20)}
+    columns = {n: {"kind": "integer", "min": 0, "max": s - 1} for n, s in sizes.items()}
+    schema, names = Schema.parse({"columns": columns}), list(sizes)
+    conditionals = []
+    for i, child in enumerate(names):
+        count = min(i, int(generator.integers(0, 4)))
+        parents = tuple(generator.choice(names[:i], count, replace=False).tolist()) if count else ()
+        shape = [sizes[a] for a in parents]
+        table = generator.dirichlet(np.full(sizes[child], 0.5), shape)
+        conditionals.append(Conditional(Family(child, parents), table))
+    empty = Random(schema, epsilon=1, rows=50_000).fit({name: [] for name in names}).model_
+    model = Model(schema, tuple(conditionals), 50_000, empty.statement)
+    return schema, Table(Domain.of(schema), sample_codes(model, 50_000, generator), 50_000)
+
+
 def described(stem: str, data: str) -> tuple[Schema, Table]:
     """A table coded by its description file; columns without a published domain are left out."""
     description = json.loads((SHARED / "data" / f"{stem}.json").read_text())
@@ -93,6 +114,7 @@ def _column(description: dict[str, Any]) -> dict[str, Any] | None:
 TABLES: dict[str, Callable[[], tuple[Schema, Table]]] = {
     "adult": adult,
     "cmc": lambda: described("cmc", "cmc.csv"),
+    "generated": generated,
     "diabetes": lambda: described("diabetes_130us", "diabetes_130us.parquet"),
     "poker": lambda: described("poker_hand_train", "poker_hand_train.parquet"),
 }

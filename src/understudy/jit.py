@@ -13,7 +13,8 @@ R = TypeVar("R")
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a loop on its first call; cached on disk, and free of the interpreter lock.
 
-    Compilation waits for the first call so that importing a room costs nothing.
+    Compilation waits for the first call so that importing a room costs nothing. A cache that
+    cannot be written is done without: no run ends because of it.
     """
     compiled: list[Callable[P, R]] = []
 
@@ -21,13 +22,23 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         if not compiled:
             compiled.append(_compile(function))
-        return compiled[0](*args, **kwargs)
+        try:
+            return compiled[0](*args, **kwargs)
+        except OSError:
+            compiled[:] = [_compile(function, cache=False)]
+            return compiled[0](*args, **kwargs)
 
     return run
 
 
-def _compile(function: Callable[P, R]) -> Callable[P, R]:
+def _compile(function: Callable[P, R], *, cache: bool = True) -> Callable[P, R]:
     import numba
 
-    decorate: Any = numba.njit(cache=True, nogil=True, boundscheck=False)
-    return cast("Callable[P, R]", decorate(function))
+    try:
+        decorate: Any = numba.njit(cache=cache, nogil=True, boundscheck=False)
+        return cast("Callable[P, R]", decorate(function))
+    except RuntimeError:
+        # Numba found no folder for its cache.
+        if not cache:
+            raise
+        return _compile(function, cache=False)

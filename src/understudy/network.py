@@ -38,6 +38,8 @@ class Network:
         for family in self.families:
             if family.child in seen:
                 raise UsageError(f"attribute {family.child!r} has two families; keep one")
+            if len(set(family.parents)) < len(family.parents):
+                raise UsageError(f"attribute {family.child!r} names a parent twice; name it once")
             late = [parent for parent in family.parents if parent not in seen]
             if late:
                 raise UsageError(

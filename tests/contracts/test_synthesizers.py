@@ -211,6 +211,7 @@ def test_parameters_are_stored_unchanged() -> None:
         ({"epsilon": "much"}, "finite number"),
         ({"epsilon": 1, "delta": 1}, "not possible"),
         ({"epsilon": 1, "neighbours": "friends"}, "add-remove or replace"),
+        ({"epsilon": Budget.zcdp(1)}, "give those instead of rho"),
     ],
 )
 def test_impossible_parameters_are_refused(options: dict[str, object], message: str) -> None:

@@ -38,6 +38,8 @@ def total_variation(real: Table, synthetic: Table, sets: Sequence[Attributes]) -
 
     An empty table is as far as can be from one with rows.
     """
+    if (real.rows == 0) != (synthetic.rows == 0):
+        return np.ones(len(sets))
     pairs = zip(_shares(real, sets), _shares(synthetic, sets), strict=True)
     return np.array([0.5 * float(np.abs(a - b).sum()) for a, b in pairs])
 
@@ -50,8 +52,9 @@ def _shares(table: Table, sets: Sequence[Attributes]) -> list[Scores]:
 def cross_entropy(model: Model, held_out: Table) -> float:
     """The bits a model needs for a held-out row, on average; the entropy itself is the least.
 
-    Conditionals are smoothed as if one more row of every value had been seen, so that a row the
-    model thought impossible costs much and not infinitely much (TUC-1 section 3.7.1).
+    Every row of a conditional is smoothed as if it stood for all rows of the model and one more
+    of every value had been seen, so that what the model thought impossible costs much and not
+    infinitely much. TUC-1 section 3.7.1 adds one in this way to every cell of the whole domain.
     """
     if held_out.rows == 0:
         return math.nan

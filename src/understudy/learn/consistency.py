@@ -8,6 +8,7 @@ mixture, which keep all agreements. Proofs: docs/proofs/consistency.md, docs/pro
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -40,17 +41,6 @@ class Estimate:
         left = [a for a in self.attributes if a in attributes]
         summed: Weights = self.counts.sum(axis=gone)
         return summed.transpose([left.index(a) for a in attributes])
-
-    def shifted(self, attributes: Sequence[str], difference: Weights) -> Estimate:
-        """The estimate after spreading a difference evenly over the cells that project there."""
-        order = sorted(attributes, key=self.attributes.index)
-        aligned = difference.transpose([list(attributes).index(a) for a in order])
-        kept = [
-            n if a in attributes else 1
-            for a, n in zip(self.attributes, self.counts.shape, strict=True)
-        ]
-        share = difference.size / self.counts.size
-        return replace(self, counts=self.counts + aligned.reshape(kept) * share)
 
 
 def best_total(marginals: Sequence[NoisyMarginal]) -> float:
@@ -90,32 +80,37 @@ def made_consistent(marginals: Sequence[NoisyMarginal], total: float) -> list[Es
     if total <= 0:
         return [replace(t, counts=np.zeros(t.counts.shape)) for t in tables]
     shared = _closed_under_intersection(frozenset(t.attributes) for t in tables)
-    tables = _agreeing(tables, shared, total)
-    cells = sum(table.counts.size for table in tables)
+    views = [_views(tables, attributes) for attributes in shared]
+    counts = [table.counts for table in tables]
+    _agree(counts, views, total)
+    cells = sum(table.size for table in counts)
     for _ in range(min(max(_WORK // cells, _ROUNDS[0]), _ROUNDS[1])):
-        if _worst(tables) < _NEARLY:
+        if _worst(counts) < _NEARLY:
             break
-        positive = [replace(t, counts=onto_simplex(t.counts, total)) for t in tables]
-        tables = _agreeing(positive, shared, total)
-    return _mixed_with_uniform(tables)
+        counts = [onto_simplex(table, total) for table in counts]
+        _agree(counts, views, total)
+    positive = _mixed_with_uniform(counts)
+    return [replace(t, counts=c) for t, c in zip(tables, positive, strict=True)]
 
 
 def _merged(marginals: Sequence[NoisyMarginal]) -> list[Estimate]:
-    """One estimate for each set of attributes: several releases weighed by inverse variance."""
-    tables: dict[frozenset[str], Estimate] = {}
+    """One estimate for each set of attributes, its axes sorted by name.
+
+    Several releases of the same table are weighed by their inverse variance.
+    """
+    tables: dict[Attributes, Estimate] = {}
     for marginal in marginals:
-        new = Estimate(marginal.attributes, marginal.counts.astype(float), marginal.variance)
-        key = frozenset(marginal.attributes)
-        tables[key] = _mean(tables[key], new) if key in tables else new
+        order = tuple(sorted(marginal.attributes))
+        new = Estimate(order, marginal.project(order).counts.astype(float), marginal.variance)
+        tables[order] = _mean(tables[order], new) if order in tables else new
     return list(tables.values())
 
 
 def _mean(first: Estimate, second: Estimate) -> Estimate:
-    other = second.project(first.attributes)
     if first.variance == 0 or second.variance == 0:
-        return first if first.variance == 0 else replace(first, counts=other, variance=0.0)
+        return first if first.variance == 0 else second
     weights = (1 / first.variance, 1 / second.variance)
-    counts = (first.counts * weights[0] + other * weights[1]) / sum(weights)
+    counts = (first.counts * weights[0] + second.counts * weights[1]) / sum(weights)
     return replace(first, counts=counts, variance=1 / sum(weights))
 
 
@@ -128,43 +123,59 @@ def _closed_under_intersection(sets: Iterable[frozenset[str]]) -> list[Attribute
     return sorted((tuple(sorted(s)) for s in closed), key=lambda s: (len(s), s))
 
 
-def _agreeing(
-    tables: Sequence[Estimate], shared: Sequence[Attributes], total: float
-) -> list[Estimate]:
-    """Tables that agree on every shared set and have the total.
+@dataclass(frozen=True)
+class _View:
+    """How one table is seen through a set of attributes that it shares with others.
 
-    Smaller sets first: what is set right later leaves the smaller projections alone.
+    Attributes:
+        table: which table.
+        gone: the axes that are summed away.
+        shape: the view's shape among the table's axes, ones where axes are gone.
+        share: the part of a difference that each cell takes.
+        precision: the inverse variance of a cell of the view.
     """
-    agreed = list(tables)
-    for attributes in shared:
-        holders = [i for i, t in enumerate(agreed) if set(attributes) <= set(t.attributes)]
-        views = [agreed[i].project(attributes) for i in holders]
-        if attributes:
-            target = np.average(
-                views, axis=0, weights=[_precision(agreed[i], views[0]) for i in holders]
-            )
-        else:
-            target = np.array(total)
-        for i, view in zip(holders, views, strict=True):
-            agreed[i] = agreed[i].shifted(attributes, target - view)
-    return agreed
+
+    table: int
+    gone: tuple[int, ...]
+    shape: tuple[int, ...]
+    share: float
+    precision: float
 
 
-def _precision(table: Estimate, view: Weights) -> float:
-    """The inverse variance of a projected cell; exact tables outweigh all others."""
-    return view.size / (max(table.variance, 1e-12) * table.counts.size)
+def _views(tables: Sequence[Estimate], attributes: Attributes) -> list[_View]:
+    """Every table that holds these attributes, as seen through them."""
+    holders = [i for i, t in enumerate(tables) if set(attributes) <= set(t.attributes)]
+    return [_view(i, tables[i], attributes) for i in holders]
 
 
-def _worst(tables: Sequence[Estimate]) -> float:
+def _view(number: int, table: Estimate, attributes: Attributes) -> _View:
+    gone = tuple(i for i, a in enumerate(table.attributes) if a not in attributes)
+    shape = tuple(1 if i in gone else n for i, n in enumerate(table.counts.shape))
+    share = math.prod(shape) / table.counts.size
+    # Exact tables outweigh all others.
+    return _View(number, gone, shape, share, share / max(table.variance, 1e-12))
+
+
+def _agree(counts: list[Weights], shared: Sequence[Sequence[_View]], total: float) -> None:
+    """Make tables, in place, agree on every shared set and have the total.
+
+    Smaller sets come first: what is set right later leaves the smaller projections alone.
+    """
+    for views in shared:
+        seen = [counts[view.table].sum(axis=view.gone) for view in views]
+        weights = [view.precision for view in views]
+        target = np.average(seen, axis=0, weights=weights) if seen[0].ndim else np.array(total)
+        for view, projected in zip(views, seen, strict=True):
+            counts[view.table] += ((target - projected) * view.share).reshape(view.shape)
+
+
+def _worst(counts: Sequence[Weights]) -> float:
     """The most negative cell, as a part of its table's average one."""
-    return max(float(-t.counts.min() * t.counts.size / t.counts.sum()) for t in tables)
+    return max(float(-table.min() * table.size / table.sum()) for table in counts)
 
 
-def _mixed_with_uniform(tables: Sequence[Estimate]) -> list[Estimate]:
+def _mixed_with_uniform(counts: Sequence[Weights]) -> list[Weights]:
     """The least mixture with uniform tables, which all agree, that leaves no negative cell."""
-    worst = max(_worst(tables), 0.0)
+    worst = max(_worst(counts), 0.0)
     share = worst / (1 + worst)
-    return [
-        replace(t, counts=np.maximum(t.counts * (1 - share) + share * t.counts.mean(), 0.0))
-        for t in tables
-    ]
+    return [np.maximum(table * (1 - share) + share * table.mean(), 0.0) for table in counts]

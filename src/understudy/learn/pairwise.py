@@ -9,6 +9,8 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from understudy.counting import Score
 from understudy.domain import Attributes, Domain
 from understudy.learn.weighing import Weighing
@@ -71,15 +73,19 @@ def _grow(
     child: str, placed: Sequence[str], scores: PairScores, weighing: Weighing, degree: int
 ) -> Family:
     """The family reached by adding the best parent while that pays."""
-    family = Family(child)
-    while len(family.parents) < degree:
-        wider = [Family(child, (*family.parents, p)) for p in placed if p not in family.parents]
-        wider = [f for f in wider if weighing.allows(scores.domain, f)]
-        best = max(wider, key=lambda f: _surplus(f, scores, weighing), default=family)
-        if _surplus(best, scores, weighing) <= _surplus(family, scores, weighing):
+    gains = np.array([scores[child, parent] for parent in placed])
+    sizes = np.array([scores.domain[parent] for parent in placed], float)
+    parents: Attributes = ()
+    cells, price = float(scores.domain[child]), 0.0
+    while len(parents) < min(degree, len(placed)):
+        wider = cells * sizes
+        surplus = np.where(wider <= weighing.most_cells, gains - weighing.price * wider, -np.inf)
+        best = int(surplus.argmax())
+        if surplus[best] + price <= 0:
             break
-        family = best
-    return family
+        parents, cells, price = (*parents, placed[best]), wider[best], weighing.price * wider[best]
+        gains[best] = -np.inf
+    return Family(child, parents)
 
 
 def _surplus(family: Family, scores: PairScores, weighing: Weighing) -> float:
@@ -102,10 +108,14 @@ def capped_network(pairs: PairScores, *, most_cells: int) -> Network:
 
 
 def _head(pairs: PairScores, most_cells: int) -> list[str]:
-    """Algorithm 2: the best pair, then all attributes in order of normalised score that fit."""
+    """Algorithm 2: the best pair, then all attributes in order of normalised score that fit.
+
+    The paper takes the best pair even beyond τ; here one that fits, or no pair at all.
+    """
     domain = pairs.domain
     normalised = _normalised(pairs)
-    first = max(itertools.combinations(domain, 2), key=normalised)
+    fitting = (p for p in itertools.combinations(domain, 2) if domain.cells(p) <= most_cells)
+    first = max(fitting, key=normalised, default=domain.attributes[:1])
     head, tried = [*first], {*first}
     while len(tried) < len(domain):
         left = [a for a in domain if a not in tried]
@@ -121,9 +131,13 @@ def _normalised(pairs: PairScores) -> Callable[[tuple[str, str]], float]:
 
 
 def _fill(child: str, placed: Sequence[str], pairs: PairScores, most_cells: int) -> Family:
-    """Algorithm 3 for one child: the best parents, by score, that fit under the cap."""
+    """Algorithm 3 for one child: the best parents, by score, that fit under the cap.
+
+    It wants the largest sum of scores, so one that noise made negative is left out.
+    """
     parents: Attributes = ()
-    for parent in sorted(placed, key=lambda p: -pairs[child, p]):
+    promising = [parent for parent in placed if pairs[child, parent] > 0]
+    for parent in sorted(promising, key=lambda p: -pairs[child, p]):
         if pairs.domain.cells((*parents, parent, child)) <= most_cells:
             parents = (*parents, parent)
     return Family(child, parents)
@@ -141,9 +155,10 @@ def spanning_tree(pairs: PairScores, weighing: Weighing) -> Network:
     left = list(domain.attributes[1:])
     while left:
         edges = [Family(child, (f.child,)) for child in left for f in families]
-        best = max(edges, key=lambda f: _surplus(f, scores, weighing))
-        worth = weighing.allows(domain, best) and _surplus(best, scores, weighing) > 0
-        families.append(best if worth else Family(best.child))
+        fitting = [edge for edge in edges if weighing.allows(domain, edge)]
+        alone = Family(left[0])
+        best = max([alone, *fitting], key=lambda f: _surplus(f, scores, weighing))
+        families.append(best)
         left.remove(best.child)
     return Network(tuple(families))
 

@@ -60,7 +60,7 @@ def by_usefulness(
 ) -> Weighing:
     """Only tables whose average count is at least θ times the average noise of a cell.
 
-    Source: Zhang et al. 2017, section 4.4 (θ-usefulness); NIST's τ = n*/(4σ̃) is the same rule.
+    Source: Zhang et al. 2017 (θ-usefulness); NIST's τ = n*/(4σ̃) is the same rule.
     """
     noise = expected_noise(budget, unit, tables=max(len(domain) - 1, 1))
     most = 2**31 if noise == 0 else math.floor(max(rows, 1) / (float(theta) * noise))

@@ -92,7 +92,7 @@ class Curator:
     unit: Unit
     _grant: Grant
     _instruments: Instruments = field(default_factory=Instruments)
-    _memory: dict[str, dict[Attributes, float]] = field(default_factory=dict)
+    _memory: dict[Score, dict[Attributes, float]] = field(default_factory=dict)
 
     @property
     def domain(self) -> Domain:
@@ -195,7 +195,7 @@ class Curator:
 
     def _scored(self, source: CountSource, sets: Sequence[Attributes], score: Score) -> Scores:
         """Exact scores, each table looked at once in the life of this Curator. Private."""
-        known = self._memory.setdefault(score.name, {})
+        known = self._memory.setdefault(score, {})
         new = [attributes for attributes in dict.fromkeys(sets) if attributes not in known]
         if new:
             known.update(zip(new, source.score(new, score.kernel).tolist(), strict=True))

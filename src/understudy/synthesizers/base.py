@@ -72,6 +72,8 @@ class Synthesizer(ABC):
     def budget(self) -> Budget:
         """The whole budget of a fit."""
         if isinstance(self.epsilon, Budget):
+            if self.epsilon.measure is Measure.ZCDP:
+                raise UsageError("a fit promises epsilon and delta; give those instead of rho")
             return self.epsilon
         budget = Budget.approximate(self.epsilon, self.delta)
         if budget.amount == 0 and not self.is_free:

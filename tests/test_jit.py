@@ -1,0 +1,35 @@
+"""Kernels run whatever becomes of their cache."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_CODE = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (MOST, MOST))
+import numpy as np
+from understudy.domain import Domain
+from understudy.engines.memory import MemorySource
+from understudy.table import Table
+
+domain = Domain({"a": 3})
+table = Table(domain, {"a": np.array([0, 2, 2], np.uint8)}, 3)
+print(MemorySource(table).count([("a",)])[0].counts.tolist())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("limit", ["0", "10**9"], ids=["full disk", "room enough"])
+def test_a_full_disk_does_not_stop_a_kernel(tmp_path: Path, limit: str) -> None:
+    """Compiled code that cannot be cached is compiled for this run alone."""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", _CODE.replace("MOST", limit)]
+    ran = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert "[1, 0, 2]\n" == ran.stdout, ran.stderr
+    assert (limit == "0") == (not list(tmp_path.rglob("*.nbc")))
