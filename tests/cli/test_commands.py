@@ -257,3 +257,9 @@ def test_every_structure_with_every_noise(desk: Desk, structure: str, delta: str
     result = desk.synth("--structure", structure, "--delta", delta, "--degree", 1, "--json")
     assert 0 == result.code
     assert (result.document["statement"]["epsilon"] or 9) <= 1
+
+
+def test_a_network_without_edges_is_told(desk: Desk) -> None:
+    """Where no structure could be supported, the person hears so."""
+    result = desk.synth("--degree", 0)
+    assert "no two columns were worth the noise of a table" in result.err

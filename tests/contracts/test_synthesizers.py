@@ -21,12 +21,13 @@ from understudy.domain import Domain
 from understudy.engines.memory import MemorySource
 from understudy.errors import CapacityError, UsageError
 from understudy.model import Model
+from understudy.network import Network
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator
 from understudy.privacy.ledger import Ledger
-from understudy.sample import sample_codes, sample_rows
+from understudy.sample import deal_codes, sample_codes, sample_rows
 from understudy.schema import Schema
-from understudy.synthesizers import Independent, Learned, Random, Synthesizer
+from understudy.synthesizers import Independent, Learned, Nist, PrivBayes, Random, Synthesizer
 from understudy.table import Codes, Table, code_type
 from understudy.testing import seeded
 
@@ -155,6 +156,31 @@ def test_tables_beyond_memory_are_refused_before_spending(
     assert 0 == ledger.account("table").spent.epsilon
 
 
+@pytest.mark.parametrize("structure", ["greedy", "pairwise", "tree"])
+def test_large_attributes_are_left_without_parents(structure: str) -> None:
+    """Tables that would be all noise, or not fit into memory, are never asked for."""
+    columns = {
+        f"c{i}": {"kind": "integer", "min": 0, "max": 49_999, "bins": 50_000} for i in (0, 1)
+    }
+    schema = Schema.parse({"columns": {**columns, "flag": {"kind": "boolean"}}})
+    fitted = Nist(schema, epsilon=1, delta=1e-6, structure=structure)
+    network = fitted.fit(_random_source(schema, 500)).model_.network
+    assert not any({"c0", "c1"} <= set(family.attributes) for family in network)
+
+
+def test_a_given_table_beyond_memory_is_refused_before_spending(tmp_path: Path) -> None:
+    """The network's own tables are looked at before the first question."""
+    columns = {f"c{i}": {"kind": "integer", "min": 0, "max": 49_999, "bins": 50_000} for i in "abc"}
+    schema = Schema.parse({"columns": columns})
+    network = Network.from_parents({"ca": [], "cb": ["ca"], "cc": ["ca", "cb"]})
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    with pytest.raises(CapacityError, match="fewer bins"):
+        PrivBayes(schema, epsilon=1, structure=network).fit(
+            _random_source(schema, 10), ledger=ledger
+        )
+    assert 0 == ledger.account("table").spent.epsilon
+
+
 def test_repeatable_under_the_testing_seed(builder: str) -> None:
     """A seeded fit repeats, says NOT PRIVATE, and an unseeded one does neither."""
     source = _random_source(EVERY_KIND, 100)
@@ -172,6 +198,17 @@ def test_the_sampled_distribution_is_the_models(builder: str) -> None:
     model = seeded(BUILDERS[builder](SCHEMA), 1).fit(source_of(random_rows(400))).model_
     codes = sample_codes(model, 20_000, np.random.default_rng(2))
     assert fit_of_choices(cells_of(model, codes), joint_of(model)) > NEVER
+
+
+def test_rows_without_replacement_keep_to_the_model(builder: str) -> None:
+    """Of every configuration of parents, codes come within one of the numbers expected."""
+    model = seeded(BUILDERS[builder](SCHEMA), 1).fit(source_of(random_rows(400))).model_
+    codes = deal_codes(model, 5_000, np.random.default_rng(2))
+    source = MemorySource(Table(model.domain, codes, 5_000))
+    for conditional in model.conditionals:
+        [table] = source.count([conditional.family.attributes])
+        expected = table.counts.sum(axis=-1, keepdims=True) * conditional.probabilities
+        assert np.abs(table.counts - expected).max() < 1 + 1e-6
 
 
 def test_fitting_twice_spends_twice(tmp_path: Path) -> None:

@@ -368,7 +368,7 @@ def test_few_attributes_are_enough(count: int) -> None:
     curator = Curator(source, unit, Grant(Budget.zcdp(2)))
     score = total_variation()
     greedy = greedy_network(curator, Budget.zcdp(1), score=score, weighing=FREE, degree=2)
-    pairs = noisy_pair_scores(curator, Budget.zcdp(1), score)
+    pairs = noisy_pair_scores(curator, Budget.zcdp(1), score, most_cells=10**6)
     assert count * (count - 1) // 2 == len(pairs.scores)
     for network in (
         greedy,
@@ -383,7 +383,7 @@ def test_pair_scores_come_with_their_noise() -> None:
     """Without noise they are the scores themselves, and nothing is taken off."""
     source = _source([2, 3, 4], 200, 5)
     curator = Curator(source, Unit(Neighbours.ADD_REMOVE), Grant(Budget.unlimited()))
-    pairs = noisy_pair_scores(curator, Budget.unlimited(), total_variation())
+    pairs = noisy_pair_scores(curator, Budget.unlimited(), total_variation(), most_cells=10**6)
     [exact] = source.score([("a0", "a2")], total_variation().kernel)
     assert exact == pytest.approx(pairs["a2", "a0"], abs=1e-4)
     assert 0 == pairs.noise
@@ -410,3 +410,16 @@ def test_parents_must_be_worth_more_than_the_noise_of_the_choice() -> None:
     """Three scales of noise are taken off: a useless parent is chosen with chance ½·e⁻³."""
     assert 0.35 < _share_with_parents(Weighing(0.0, 10**6)) < 0.65
     assert _share_with_parents(Weighing(1e-9, 10**6)) < 0.12
+
+
+def test_pairs_too_large_are_not_asked_about() -> None:
+    """They would only add to the noise of all others, and count as nothing."""
+    domain = Domain({"a": 2, "b": 3, "c": 50})
+    codes: dict[str, Codes] = {name: np.zeros(9, np.uint8) for name in domain}
+    grant = Grant(Budget.zcdp(1))
+    source = MemorySource(Table(domain, codes, 9))
+    curator = Curator(source, Unit(Neighbours.ADD_REMOVE), grant)
+    pairs = noisy_pair_scores(curator, Budget.zcdp(1), total_variation(), most_cells=20)
+    assert [{"a", "b"}] == [set(pair) for pair in pairs.scores]
+    assert 0.0 == pairs["a", "c"]
+    assert "1 sets" in grant.charges[0].question

@@ -24,14 +24,17 @@ _DISCOUNT = 1.5
 
 @dataclass(frozen=True)
 class PairScores:
-    """A noisy score for every pair of attributes, and the standard deviation of its noise."""
+    """A noisy score for pairs of attributes, and the standard deviation of its noise.
+
+    Pairs too large to be measured are not asked about; they count as nothing.
+    """
 
     domain: Domain
     scores: Mapping[frozenset[str], float]
     noise: float
 
     def __getitem__(self, pair: tuple[str, str]) -> float:
-        return self.scores[frozenset(pair)]
+        return self.scores.get(frozenset(pair), 0.0)
 
     def between(self, attribute: str, others: Sequence[str]) -> float:
         """The summed scores of an attribute with several others."""
@@ -43,9 +46,12 @@ class PairScores:
         return PairScores(self.domain, less, 0.0)
 
 
-def noisy_pair_scores(curator: Curator, budget: Budget, score: Score) -> PairScores:
-    """The score of every pair, at once (NIST Algorithm 1)."""
-    pairs = list(itertools.combinations(curator.domain, 2))
+def noisy_pair_scores(
+    curator: Curator, budget: Budget, score: Score, *, most_cells: int
+) -> PairScores:
+    """The score of every pair of at most so many cells, at once (NIST Algorithm 1)."""
+    every = itertools.combinations(curator.domain, 2)
+    pairs = [pair for pair in every if curator.domain.cells(pair) <= most_cells]
     if not pairs:
         return PairScores(curator.domain, {}, 0.0)
     values, variance = curator.score(pairs, score, budget)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from understudy.counting import Score
 from understudy.domain import Domain
+from understudy.engines.capacity import ensure_tables_fit
 from understudy.errors import UsageError
 from understudy.learn import scores
 from understudy.learn.allocation import least_error_weights
@@ -108,13 +109,13 @@ class NetworkSynthesizer(Synthesizer):
         One-way tables are measured again beside the families': where no family is worth its
         noise, they get the whole of what is left.
         """
-        given = self._given_network(curator.domain)
+        given, alone = self._given_network(curator.domain), one_way_tables(curator.domain)
+        ensure_tables_fit(curator.domain, [*alone, *(family_tables(given) if given else [])])
         size_share = self._size_share(curator)
         size = self._size(curator, size_share)
         needed = Fraction(0) if given else _STRUCTURE_SHARE[self._learner]
         shares = divide(curator, size, size_share, structure=needed)
 
-        alone = one_way_tables(curator.domain)
         first = measure_tables(curator, alone, shares.one_way)
         network = given or self._learn_structure(curator, shares, size)
         second = measure_tables(curator, [*family_tables(network), *alone], shares.tables)
@@ -172,7 +173,8 @@ class NetworkSynthesizer(Synthesizer):
             return greedy_network(
                 curator, shares.structure, score=score, weighing=weighing, degree=degree
             )
-        pairs = noisy_pair_scores(curator, shares.structure, score)
+        most = weighing.most_cells
+        pairs = noisy_pair_scores(curator, shares.structure, score, most_cells=most)
         if name == "tree":
             return spanning_tree(pairs, weighing)
         if self.theta is not None:
