@@ -257,6 +257,40 @@ def test_impossible_parameters_are_refused(options: dict[str, object], message: 
         Independent(SCHEMA, **options).fit("nowhere.csv")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("synthesizer", "message"),
+    [
+        (PrivBayes(SCHEMA, epsilon=1, delta=1e-6), "takes no delta; use nist"),
+        (Nist(SCHEMA, epsilon=1), "needs a delta above 0"),
+        (PrivBayes(SCHEMA, epsilon=1, structure="forest"), "'forest' is unknown"),
+        (PrivBayes(SCHEMA, epsilon=1, degree=-1), "degree is -1"),
+        (PrivBayes(SCHEMA, epsilon=1, theta=0), "theta is 0"),
+        (PrivBayes(SCHEMA, epsilon=1, score="TVD"), "no sensitivity under replace; use R or MI"),
+        (Nist(SCHEMA, epsilon=1, delta=1e-6, score="R"), "under add-remove; use TVD"),
+        (PrivBayes(SCHEMA, epsilon=1, score="F"), "two-valued columns only; use R"),
+        (
+            PrivBayes(SCHEMA, epsilon=1, structure=Network.without_edges(["size", "what"])),
+            "'what' is unknown; known are colour",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_impossible_networks_are_refused(synthesizer: Synthesizer, message: str) -> None:
+    """Refused by name before anything is read."""
+    with pytest.raises(UsageError, match=message):
+        synthesizer.fit("nowhere.csv")
+
+
+def test_binary_tables_may_be_scored_by_f() -> None:
+    """F finds the one strong relation of a table of two-valued columns."""
+    schema = Schema.parse({"columns": {name: {"kind": "boolean"} for name in "abc"}})
+    generator = np.random.default_rng(1)
+    a, c = generator.random(2000) < 0.5, generator.random(2000) < 0.5
+    rows = {"a": a, "b": a ^ (generator.random(2000) < 0.02), "c": c}
+    fitted = PrivBayes(schema, epsilon=20, score="F", degree=1).fit(rows)
+    assert ("a",) == next(f.parents for f in fitted.model_.network if f.child == "b")
+
+
 def test_sampling_needs_a_fit() -> None:
     """The message says what to call first."""
     with pytest.raises(UsageError, match="call fit"):

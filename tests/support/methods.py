@@ -34,6 +34,7 @@ BUILDERS: dict[str, Builder] = {
         schema, epsilon=1, structure="pairwise", theta=4
     ),
     "privbayes tree replace": lambda schema: PrivBayes(schema, epsilon=1, structure="tree"),
+    "privbayes information replace": lambda schema: PrivBayes(schema, epsilon=1, score="MI"),
     "nist pairwise": lambda schema: Nist(schema, epsilon=1, delta=1e-6),
     "nist pairwise capped": lambda schema: Nist(schema, epsilon=1, delta=1e-6, theta=0.1),
     "nist pairwise replace": lambda schema: Nist(

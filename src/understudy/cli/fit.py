@@ -35,7 +35,6 @@ def fit(
     from understudy.files import check_apart
     from understudy.model import check_place
     from understudy.schema import Schema
-    from understudy.synthesizers import dataset_name, open_source
 
     loaded = Schema.load(schema)
     request = methods.Request(method, epsilon, delta, neighbours, rows, structure, degree)
@@ -44,9 +43,14 @@ def fit(
     check_place(output)
     watch = Stopwatch()
     with watch.stage("fit", "reading and fitting"):
-        source = open_source(data, loaded, ignore_extra=ignore_extra, encoding=encoding)
-        name = dataset or dataset_name(data)
-        model = synthesizer.fit(source, ledger=options.open_ledger(ledger), dataset=name).model_
+        model = methods.fitted(
+            synthesizer,
+            data,
+            dataset=dataset,
+            ledger=options.open_ledger(ledger),
+            ignore_extra=ignore_extra,
+            encoding=encoding,
+        )
     with rescued(model):
         model.save(output)
     if as_json:

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 from understudy.errors import UsageError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from understudy.model import Model
+    from understudy.privacy.ledger import Ledger
     from understudy.schema import Schema
     from understudy.synthesizers import Synthesizer
 
@@ -59,6 +62,23 @@ def build(request: Request, schema: Schema) -> Synthesizer:
     synthesizer = kinds[request.chosen](schema, **_arguments(request))
     synthesizer.check()
     return synthesizer
+
+
+def fitted(
+    synthesizer: Synthesizer,
+    data: Path,
+    *,
+    dataset: str | None,
+    ledger: Ledger,
+    ignore_extra: bool,
+    encoding: str,
+) -> Model:
+    """A model of a private file, paid for from a ledger."""
+    from understudy.synthesizers import dataset_name, open_source
+
+    source = open_source(data, synthesizer.schema, ignore_extra=ignore_extra, encoding=encoding)
+    name = dataset or dataset_name(data)
+    return synthesizer.fit(source, ledger=ledger, dataset=name).model_
 
 
 def _arguments(request: Request) -> dict[str, Any]:

@@ -43,7 +43,6 @@ def synth(
     from understudy.files import check_apart, check_suffix, check_writable, write_rows
     from understudy.sample import sample_blocks
     from understudy.schema import Schema
-    from understudy.synthesizers import dataset_name, open_source
 
     loaded = Schema.load(schema)
     request = methods.Request(method, epsilon, delta, neighbours, rows, structure, degree)
@@ -52,10 +51,14 @@ def synth(
     statement_path = check_writable(f"{check_writable(check_suffix(output))}.privacy.json")
     watch = Stopwatch()
     with watch.stage("fit", "reading and fitting"):
-        source = open_source(data, loaded, ignore_extra=ignore_extra, encoding=encoding)
-        name = dataset or dataset_name(data)
-        synthesizer.fit(source, ledger=options.open_ledger(ledger), dataset=name)
-    model = synthesizer.model_
+        model = methods.fitted(
+            synthesizer,
+            data,
+            dataset=dataset,
+            ledger=options.open_ledger(ledger),
+            ignore_extra=ignore_extra,
+            encoding=encoding,
+        )
     with rescued(model):
         wanted = model.rows if rows is None else rows
         blocks = with_progress(sample_blocks(model, wanted, seed=seed), wanted)

@@ -34,6 +34,9 @@ class Exchange:
     exact: Integers
     released: Integers
 
+    def __repr__(self) -> str:
+        return f"Exchange({self.charge.question}; answers private)"
+
 
 class _Gate:
     """Open only while the Curator looks."""

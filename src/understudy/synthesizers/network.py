@@ -41,6 +41,10 @@ from understudy.synthesizers.base import Learned, Synthesizer
 
 STRUCTURES = ("greedy", "pairwise", "tree")
 
+# Bits, and distances to certainty, cannot be weighed against rows that noise displaces.
+_NOT_IN_ROWS = ("MI", "F")
+_THETA = 4.0
+
 _SIZE_SHARE = Fraction(1, 100)
 # Choices one by one need more than scores asked for all at once.
 _STRUCTURE_SHARE = {"greedy": Fraction(1, 5), "pairwise": Fraction(1, 10), "tree": Fraction(1, 10)}
@@ -69,8 +73,10 @@ class NetworkSynthesizer(Synthesizer):
         neighbours: as for every synthesizer.
         structure: "greedy", "pairwise", "tree", a Network, or a file of each attribute's parents.
         degree: the most parents; chosen from public numbers unless given.
+        score: "R" or "TVD", which follow from the neighbours, or, under replace, "MI" or "F".
         theta: a hard bound on tables instead of a price for cells: the average count must be at
-            least θ times a cell's noise, as in the papers (4 there).
+            least θ times a cell's noise, as in the papers (4 there). MI and F, which are not in
+            rows, always have one.
         rows: a declared number of rows, which saves measuring it where it is private.
     """
 
@@ -85,12 +91,14 @@ class NetworkSynthesizer(Synthesizer):
         neighbours: Neighbours | str | None = None,
         structure: str | Path | Network | None = None,
         degree: int | None = None,
+        score: str | None = None,
         theta: float | None = None,
         rows: int | None = None,
     ) -> None:
         super().__init__(schema, epsilon=epsilon, delta=delta, neighbours=neighbours)
         self.structure = structure
         self.degree = degree
+        self.score = score
         self.theta = theta
         self.rows = rows
 
@@ -102,6 +110,7 @@ class NetworkSynthesizer(Synthesizer):
         if self.theta is not None and self.theta <= 0:
             raise UsageError(f"theta is {self.theta}; it must be above 0, such as 4")
         self._given_network(Domain.of(self.schema))
+        score_for(self.unit, 1, Domain.of(self.schema), name=self.score)
 
     def learn(self, curator: Curator) -> Learned:
         """Size, one-way tables, structure, all tables; then they are made to agree.
@@ -164,10 +173,8 @@ class NetworkSynthesizer(Synthesizer):
         if len(domain) == 1:
             return Network.without_edges(domain.attributes)
         name = self._learner
+        score = score_for(curator.unit, size, domain, name=self.score)
         weighing = self._weighing(curator, shares, size)
-        score = score_for(curator.unit, size)
-        if score.neighbours == Neighbours.REPLACE:
-            weighing = in_shares_of(weighing, size)
         if name == "greedy":
             degree = affordable_degree(len(domain)) if self.degree is None else self.degree
             return greedy_network(
@@ -184,16 +191,35 @@ class NetworkSynthesizer(Synthesizer):
 
     def _weighing(self, curator: Curator, shares: Shares, size: float) -> Weighing:
         domain, unit = curator.domain, curator.unit
-        if self.theta is None:
-            return by_gain(domain, shares.tables, unit, rows=size)
-        return by_usefulness(domain, shares.tables, unit, rows=size, theta=self.theta)
+        if self.theta is not None or self.score in _NOT_IN_ROWS:
+            theta = _THETA if self.theta is None else self.theta
+            return by_usefulness(domain, shares.tables, unit, rows=size, theta=theta)
+        weighing = by_gain(domain, shares.tables, unit, rows=size)
+        return weighing if self._counts_rows else in_shares_of(weighing, size)
+
+    @property
+    def _counts_rows(self) -> bool:
+        """Whether the score is in rows, and not in shares of them."""
+        return self.unit.neighbours is Neighbours.ADD_REMOVE
 
 
-def score_for(unit: Unit, size: float) -> Score:
-    """The score whose sensitivity holds for a relation."""
-    if unit.neighbours is Neighbours.REPLACE:
-        return scores.r_score(round(size))
-    return scores.total_variation()
+def score_for(unit: Unit, size: float, domain: Domain, *, name: str | None = None) -> Score:
+    """The score asked for, when its sensitivity holds for the relation; R or TVD unless asked."""
+    rows, binary = round(size), all(n == 2 for n in domain.sizes.values())
+    if unit.neighbours is Neighbours.ADD_REMOVE:
+        choices = {"TVD": scores.total_variation()}
+    else:
+        information = scores.mutual_information(rows, binary=binary)
+        choices = {"R": scores.r_score(rows), "MI": information, "F": scores.f_score(rows)}
+    chosen = name or next(iter(choices))
+    if chosen not in choices:
+        known = " or ".join(choices)
+        raise UsageError(
+            f"score {chosen!r} has no sensitivity under {unit.neighbours}; use {known}"
+        )
+    if chosen == "F" and not binary:
+        raise UsageError("score F is for tables of two-valued columns only; use R")
+    return choices[chosen]
 
 
 def in_shares_of(weighing: Weighing, size: float) -> Weighing:
