@@ -20,12 +20,13 @@ from understudy.sample.forward import configurations
 from understudy.table import Codes, code_type
 
 Integers = npt.NDArray[np.int64]
+Configurations = npt.NDArray[np.uint32]
 
 
 @kernel
 def _deal(
     probabilities: Probabilities,
-    rows: Integers,
+    rows: Configurations,
     order: Integers,
     starts: npt.NDArray[np.float64],
     codes: Codes,
@@ -66,7 +67,7 @@ def deal_codes(model: Model, rows: int, generator: np.random.Generator) -> dict[
 
 
 def _draw(
-    conditional: Conditional, given: Integers, domain: Domain, generator: np.random.Generator
+    conditional: Conditional, given: Configurations, domain: Domain, generator: np.random.Generator
 ) -> Codes:
     size = domain[conditional.family.child]
     drawn = np.empty(given.size, code_type(size))
