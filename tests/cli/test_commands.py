@@ -263,3 +263,10 @@ def test_a_network_without_edges_is_told(desk: Desk) -> None:
     """Where no structure could be supported, the person hears so."""
     result = desk.synth("--degree", 0)
     assert "no two columns were worth the noise of a table" in result.err
+
+
+def test_the_command_keeps_to_its_memory(desk: Desk) -> None:
+    """`--memory` reads in blocks and makes the same kind of table."""
+    assert 0 == desk.synth("--memory", "1kB").code
+    assert {"people": 1.0} == desk.spent
+    assert "2GB or 500MB" in desk.synth("--memory", "lots").err

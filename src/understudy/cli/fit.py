@@ -28,6 +28,7 @@ def fit(
     ledger: options.LedgerFile = None,
     ignore_extra: options.IgnoreExtra = False,
     encoding: options.Encoding = "utf-8",
+    memory: options.Memory = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Learn a model of a private table; rows can be drawn from it later at no cost."""
@@ -50,6 +51,7 @@ def fit(
             ledger=options.open_ledger(ledger),
             ignore_extra=ignore_extra,
             encoding=encoding,
+            memory=memory,
         )
     with rescued(model):
         model.save(output)

@@ -60,6 +60,11 @@ IgnoreExtra = Annotated[
 ]
 Encoding = Annotated[str, typer.Option("--encoding", help="Of CSV text, for example latin-1.")]
 
+Memory = Annotated[
+    str | None,
+    typer.Option("--memory", help="The most to take, such as 2GB; larger files go in blocks."),
+]
+
 
 def open_ledger(path: Path | None) -> Ledger:
     """The ledger asked for, else the user's own."""

@@ -36,6 +36,7 @@ def synth(
     seed: options.Seed = None,
     ignore_extra: options.IgnoreExtra = False,
     encoding: options.Encoding = "utf-8",
+    memory: options.Memory = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Fit, sample, and write OUTPUT with OUTPUT.privacy.json beside it."""
@@ -58,6 +59,7 @@ def synth(
             ledger=options.open_ledger(ledger),
             ignore_extra=ignore_extra,
             encoding=encoding,
+            memory=memory,
         )
     with rescued(model):
         wanted = model.rows if rows is None else rows

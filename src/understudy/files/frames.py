@@ -1,0 +1,59 @@
+"""Data frames of any brand, in through Arrow and out as what they were."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, Protocol, runtime_checkable
+
+import pyarrow as pa
+from typing_extensions import TypeIs
+
+from understudy.errors import DataError
+
+
+@runtime_checkable
+class ArrowStream(Protocol):
+    """A data frame of any brand that can hand itself over as Arrow."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The rows as an Arrow stream."""
+
+
+Rows = str | os.PathLike[str] | ArrowStream | Mapping[str, Any]
+
+
+def are_rows(data: object) -> TypeIs[Rows]:
+    """Whether something is a file or a data frame, and not rows already behind an engine."""
+    return isinstance(data, str | os.PathLike | ArrowStream | Mapping)
+
+
+def arrow_table(data: ArrowStream | Mapping[str, Any]) -> pa.Table:
+    """A data frame as an Arrow table."""
+    try:
+        if brand_of(data) == "pandas":
+            # An index that is no plain count would come along as a column of its own.
+            return pa.Table.from_pandas(data, preserve_index=False)
+        return pa.table(dict(data) if isinstance(data, Mapping) else data)
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        # Arrow's own words may quote a cell.
+        raise DataError(
+            "the data is no table that Arrow can read; pass columns of one type each"
+        ) from None
+
+
+def brand_of(data: object) -> str:
+    """Which library a data frame comes from, so that rows can go out in the same brand."""
+    module = type(data).__module__.partition(".")[0]
+    return module if module in ("pandas", "polars") else "pyarrow"
+
+
+def in_brand(rows: pa.Table, brand: str) -> Any:
+    """Arrow rows as a data frame of the given brand."""
+    if brand == "pandas":
+        return rows.to_pandas()
+    if brand == "polars":
+        import polars
+
+        return polars.from_arrow(rows)
+    return rows

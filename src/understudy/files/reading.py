@@ -1,0 +1,254 @@
+"""Rows from CSV and Parquet files, by the schema's kinds, never by what their cells look like."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import mmap
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from understudy.codec import Codec
+from understudy.errors import DataError, UnderstudyError, UsageError
+from understudy.files.frames import Rows, arrow_table
+
+SUFFIXES = (".csv", ".parquet")
+
+_BLOCK_ROWS = 1 << 18
+_BLOCK_BYTES = 1 << 22
+
+
+def read_rows(
+    data: Rows, codec: Codec, *, ignore_extra: bool = False, encoding: str = "utf-8"
+) -> pa.Table:
+    """The declared columns of a file or a data frame.
+
+    Privacy: the rows are private, and errors speak of the header and the shape alone.
+    """
+    if isinstance(data, str | os.PathLike):
+        return _read_file(Path(data), codec, ignore_extra=ignore_extra, encoding=encoding)
+    rows = arrow_table(data)
+    _check_names(rows.column_names, codec, ignore_extra=ignore_extra)
+    return rows.select(list(codec.columns))
+
+
+def column_names(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> list[str]:
+    """The header of a CSV or Parquet file."""
+    path = check_suffix(Path(path))
+    with _reading(path):
+        return (
+            _csv_header(path, encoding)
+            if path.suffix == ".csv"
+            else list(parquet_types(path).names)
+        )
+
+
+def parquet_types(path: Path) -> pa.Schema:
+    """The column names and types a Parquet file declares."""
+    import pyarrow.parquet as pq
+
+    with _reading(path):
+        return pq.read_schema(path)
+
+
+def check_suffix(path: Path) -> Path:
+    """The path, when its suffix names a format we speak."""
+    if path.suffix not in SUFFIXES:
+        raise UsageError(f"{path}: the name must end in {' or '.join(SUFFIXES)}")
+    return path
+
+
+def _read_file(path: Path, codec: Codec, *, ignore_extra: bool, encoding: str) -> pa.Table:
+    names = column_names(path, encoding=encoding)
+    _check_names(names, codec, ignore_extra=ignore_extra)
+    with _reading(path):
+        if path.suffix == ".parquet":
+            return _read_parquet(path, codec)
+        return _read_csv(path, codec, encoding, one_column=len(names) == 1)
+
+
+def _check_names(names: list[str], codec: Codec, *, ignore_extra: bool) -> None:
+    codec.check_columns(names)
+    if not ignore_extra:
+        codec.check_nothing_extra(names)
+
+
+def _read_parquet(path: Path, codec: Codec) -> pa.Table:
+    import pyarrow.parquet as pq
+
+    return pq.read_table(path, columns=list(codec.columns), partitioning=None)
+
+
+def _csv_header(path: Path, encoding: str) -> list[str]:
+    is_utf8 = codecs.lookup(encoding).name == "utf-8"
+    with path.open(encoding="utf-8-sig" if is_utf8 else encoding, newline="") as file:
+        header = next(csv.reader(file), [])
+    if not header:
+        raise DataError(f"{path}: the file is empty; it needs a header with the column names")
+    if len(set(header)) < len(header):
+        raise DataError(f"{path}: two columns have the same name; rename one of them")
+    return header
+
+
+def read_blocks(
+    path: str | os.PathLike[str],
+    codec: Codec,
+    *,
+    ignore_extra: bool = False,
+    encoding: str = "utf-8",
+) -> Iterator[pa.Table]:
+    """The declared columns of a file of any size, a block of rows at a time.
+
+    Privacy: as for `read_rows`, with the same rows in the same order.
+    """
+    path = Path(path)
+    names = column_names(path, encoding=encoding)
+    _check_names(names, codec, ignore_extra=ignore_extra)
+    with _reading(path):
+        if path.suffix == ".parquet":
+            yield from _parquet_blocks(path, codec)
+        else:
+            yield from _csv_blocks(path, codec, encoding, one_column=len(names) == 1)
+
+
+def _parquet_blocks(path: Path, codec: Codec) -> Iterator[pa.Table]:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(_BLOCK_ROWS, columns=list(codec.columns)):
+            yield pa.Table.from_batches([batch])
+
+
+def _csv_blocks(path: Path, codec: Codec, encoding: str, *, one_column: bool) -> Iterator[pa.Table]:
+    """As `_read_csv`; where a cell defeats the types, texts go on from the same row."""
+    typed, texts = _csv_types(codec)
+    done = 0
+    try:
+        for block in _csv_stream(path, typed, encoding, one_column=one_column):
+            yield block
+            done += block.num_rows
+    except pa.ArrowInvalid:
+        for block in _csv_stream(path, texts, encoding, one_column=one_column):
+            known = min(done, block.num_rows)
+            done -= known
+            yield block.slice(known)
+
+
+def _csv_stream(
+    path: Path, types: Mapping[str, pa.DataType], encoding: str, *, one_column: bool
+) -> Iterator[pa.Table]:
+    import pyarrow.csv as pc
+
+    with _parsing(path, types, encoding, one_column=one_column) as options:
+        try:
+            reader = pc.open_csv(path, **options)
+        except pa.ArrowInvalid as error:
+            if _is_header_alone(error):
+                return
+            raise
+        for batch in reader:
+            yield pa.Table.from_batches([batch])
+
+
+def _read_csv(path: Path, codec: Codec, encoding: str, *, one_column: bool) -> pa.Table:
+    """Numbers are read as numbers; if a cell of one is none, all of them are read as texts."""
+    typed, texts = _csv_types(codec)
+    try:
+        return _parse_csv(path, typed, encoding, one_column=one_column)
+    except pa.ArrowInvalid:
+        return _parse_csv(path, texts, encoding, one_column=one_column)
+
+
+def _csv_types(codec: Codec) -> tuple[dict[str, pa.DataType], dict[str, pa.DataType]]:
+    """The types to read columns as, and those that no cell can defeat."""
+    typed = {name: column.read_type for name, column in codec.columns.items()}
+    texts = {n: t if pa.types.is_dictionary(t) else pa.string() for n, t in typed.items()}
+    return typed, texts
+
+
+def _parse_csv(
+    path: Path, types: Mapping[str, pa.DataType], encoding: str, *, one_column: bool
+) -> pa.Table:
+    import pyarrow.csv as pc
+
+    with _parsing(path, types, encoding, one_column=one_column) as options:
+        try:
+            return pc.read_csv(path, **options)
+        except pa.ArrowInvalid as error:
+            if _is_header_alone(error):
+                return pa.schema(types.items()).empty_table()
+            raise
+
+
+def _is_header_alone(error: pa.ArrowInvalid) -> bool:
+    """Whether a file ends with its header, which no line break follows."""
+    return str(error).startswith("CSV parse error: Empty CSV file")
+
+
+@contextmanager
+def _parsing(
+    path: Path, types: Mapping[str, pa.DataType], encoding: str, *, one_column: bool
+) -> Iterator[dict[str, Any]]:
+    """Options for Arrow's reader; a ragged line ends the reading in our words."""
+    import pyarrow.csv as pc
+
+    ragged: list[tuple[int, int]] = []
+
+    def refuse(row: Any) -> str:
+        ragged.append((row.actual_columns, row.expected_columns))
+        return "error"
+
+    # In a file of one column an empty line is a row: its cell is empty.
+    parse = pc.ParseOptions(
+        newlines_in_values=_has_quotes(path),
+        ignore_empty_lines=not one_column,
+        invalid_row_handler=refuse,
+    )
+    convert = pc.ConvertOptions(
+        column_types=dict(types), include_columns=list(types), null_values=[""]
+    )
+    read = pc.ReadOptions(encoding=encoding, block_size=_BLOCK_BYTES)
+    try:
+        yield {"parse_options": parse, "convert_options": convert, "read_options": read}
+    except pa.ArrowInvalid:
+        if ragged:
+            raise DataError(
+                f"{path}: a line has {ragged[0][0]} fields where the header has {ragged[0][1]}; "
+                "quote fields that hold commas"
+            ) from None
+        raise
+
+
+def _has_quotes(path: Path) -> bool:
+    """Whether a field could span lines, which costs the reader a third of its speed."""
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        return data.find(b'"') >= 0
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Reading failures in our words: those of the libraries may quote rows."""
+    try:
+        yield
+    except UnderstudyError:
+        raise
+    except UnicodeError:
+        raise DataError(_not_decodable(path)) from None
+    except (pa.ArrowException, csv.Error) as error:
+        if "UTF8" in str(error):
+            raise DataError(_not_decodable(path)) from None
+        raise DataError(f"{path}: is no readable {path.suffix[1:]} file; export it again") from None
+    except LookupError:
+        raise UsageError("the encoding is unknown; use a name such as utf-8 or latin-1") from None
+    except OSError as error:
+        reason = error.strerror or "it is damaged or no such file"
+        raise DataError(f"{path}: cannot be read: {reason}; check the path") from None
+
+
+def _not_decodable(path: Path) -> str:
+    return f"{path}: is not text in this encoding; name it, for example --encoding latin-1"

@@ -1,0 +1,178 @@
+"""Files read in blocks are counted as if all rows stood in memory."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support.tables import decoded, encoded_tables
+from understudy.cli.methods import bytes_of
+from understudy.codec import Codec
+from understudy.engines.chunked import ChunkedSource
+from understudy.engines.memory import MemorySource
+from understudy.errors import DataError, UsageError
+from understudy.files import read_blocks, read_rows, reading, write_rows
+from understudy.marginal import Marginal
+from understudy.schema import Schema
+from understudy.synthesizers import Nist, open_source
+from understudy.testing import seeded
+
+SCHEMA = Schema.parse(
+    {
+        "columns": {
+            "a": {"kind": "integer", "min": 0, "max": 9, "missing": []},
+            "b": {"kind": "categorical", "values": ["x", "y", "z"]},
+            "c": {"kind": "float", "min": 0, "max": 1, "outside": "drop"},
+        }
+    }
+)
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of a few rows, so that small files have many."""
+    monkeypatch.setattr(reading, "_BLOCK_ROWS", 7)
+    monkeypatch.setattr(reading, "_BLOCK_BYTES", 120)
+
+
+def _csv(path: Path, rows: int, *, bad: int | None = None) -> Path:
+    lines = [f"{i % 13},{'xyzw'[i % 4]},{(i % 11) / 9:.3f}" for i in range(rows)]
+    if bad is not None:
+        lines[bad] = "no number,x,0.5"
+    path.write_text("a,b,c\n" + "".join(f"{line}\n" for line in lines))
+    return path
+
+
+def _chunked(path: Path, memory: int = 10**9) -> ChunkedSource:
+    codec = Codec(SCHEMA)
+    return ChunkedSource(lambda: read_blocks(path, codec), codec, memory)
+
+
+def _in_memory(path: Path) -> MemorySource:
+    codec = Codec(SCHEMA)
+    return MemorySource(codec.encode(read_rows(path, codec)))
+
+
+def _check_equal(first: ChunkedSource, second: MemorySource) -> None:
+    names = second.domain.attributes
+    sets = [s for k in range(len(names) + 1) for s in itertools.combinations(names, k)]
+    sets = [s for s in sets if second.domain.cells(s) <= 10**5]
+    assert first.rows_read == second.rows_read
+    for ours, theirs in zip(first.count(sets), second.count(sets), strict=True):
+        assert ours.attributes == theirs.attributes
+        assert np.array_equal(ours.counts, theirs.counts)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("bad", [None, 0, 5, 300, 399], ids=str)
+def test_a_csv_file_counts_the_same_in_blocks(tmp_path: Path, bad: int | None) -> None:
+    """Wherever a cell defeats the types, no row is lost, doubled or read otherwise."""
+    path = _csv(tmp_path / "rows.csv", 400, bad=bad)
+    assert len(list(read_blocks(path, Codec(SCHEMA)))) > 10
+    _check_equal(_chunked(path), _in_memory(path))
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_parquet_file_counts_the_same_in_blocks(tmp_path: Path) -> None:
+    """Row groups and blocks need not agree."""
+    rows = {"a": np.arange(100) % 12, "b": ["x", "y"] * 50, "c": np.linspace(-0.2, 1, 100)}
+    path = tmp_path / "rows.parquet"
+    pa.parquet.write_table(pa.table(rows), path, row_group_size=13)
+    _check_equal(_chunked(path), _in_memory(path))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@settings(max_examples=40)
+@given(data=st.data())
+def test_every_table_counts_the_same_in_blocks(suffix: str, data: st.DataObject) -> None:
+    """Whatever the schema and the rows."""
+    schema, table = data.draw(encoded_tables())
+    codec = Codec(schema)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"rows{suffix}"
+        write_rows([decoded(schema, table)], path, codec)
+        source = ChunkedSource(lambda: read_blocks(path, codec), codec, 10**9)
+        _check_equal(source, MemorySource(codec.encode(read_rows(path, codec))))
+
+
+@pytest.mark.parametrize("rows", ["", "\n"], ids=["no line break", "header alone"])
+def test_no_rows_are_counted_as_none(tmp_path: Path, rows: str) -> None:
+    """A header alone is an empty table."""
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b,c" + rows)
+    _check_equal(_chunked(path), _in_memory(path))
+
+
+def test_little_memory_means_more_readings(tmp_path: Path) -> None:
+    """Tables that do not fit together are counted in turns, with the same result."""
+    path = _csv(tmp_path / "rows.csv", 100)
+    readings = []
+
+    def blocks() -> Iterator[pa.Table]:
+        readings.append(1)
+        return read_blocks(path, Codec(SCHEMA))
+
+    sets = [("a",), ("a", "b"), ("b", "c"), ("a",)]
+    source = ChunkedSource(blocks, Codec(SCHEMA), 11 * 8)
+    expected = [m.counts.tolist() for m in _in_memory(path).count(sets)]
+    assert expected == [m.counts.tolist() for m in source.count(sets)]
+    assert 4 == len(readings)
+
+    def largest(marginal: Marginal) -> float:
+        return float(marginal.counts.max())
+
+    assert _in_memory(path).score(sets, largest).tolist() == source.score(sets, largest).tolist()
+
+
+def test_a_fit_is_the_same_in_blocks(tmp_path: Path) -> None:
+    """The same noise on the same counts gives the same model."""
+    path = _csv(tmp_path / "rows.csv", 300)
+    method = Nist(SCHEMA, epsilon=5, delta=1e-6)
+    first = seeded(method, 1).fit(_chunked(path)).model_
+    second = seeded(method, 1).fit(_in_memory(path)).model_
+    assert first.network == second.network
+    for ours, theirs in zip(first.conditionals, second.conditionals, strict=True):
+        assert np.array_equal(ours.probabilities, theirs.probabilities)
+
+
+def test_large_files_are_read_in_blocks(tmp_path: Path) -> None:
+    """What would not fit into the memory given is not read at once."""
+    path = _csv(tmp_path / "rows.csv", 300)
+    assert isinstance(open_source(path, SCHEMA, memory=1000), ChunkedSource)
+    assert isinstance(open_source(path, SCHEMA, memory=10**6), MemorySource)
+    assert isinstance(open_source(path, SCHEMA), MemorySource)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_ragged_line_ends_the_run_wherever_it_is(tmp_path: Path) -> None:
+    """In our words, and without a cell of it."""
+    path = _csv(tmp_path / "rows.csv", 300)
+    with path.open("a") as file:
+        file.write("1,secret\n")
+    with pytest.raises(DataError, match="a line has 2 fields where the header has 3") as caught:
+        _chunked(path).count([("a",)])
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("2GB", 2 * 10**9), ("500 MB", 5 * 10**8), ("1.5GiB", 3 * 2**29), ("64k", 64_000), ("9", 9)],
+)
+def test_sizes_are_read_as_people_write_them(text: str, size: int) -> None:
+    """With or without blanks, in thousands or in 1024s."""
+    assert size == bytes_of(text)
+
+
+@pytest.mark.parametrize("text", ["", "much", "0", "-1GB", "1..2GB", "2 XB"])
+def test_sizes_that_are_none_are_refused(text: str) -> None:
+    """The message says how to write one."""
+    with pytest.raises(UsageError, match="2GB or 500MB"):
+        bytes_of(text)
