@@ -67,7 +67,7 @@ def test_counts_equal_counting_by_hand(engine: Engine, table: Table) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
-@pytest.mark.parametrize("rows", [4095, 4096, 4097, 20_000])
+@pytest.mark.parametrize("rows", [4095, 4096, 4097, 65_535, 65_536, 65_537, 140_000])
 def test_blocks_of_rows_lose_nothing(engine: Engine, rows: int) -> None:
     """Tables around and beyond the size of a block count every row once."""
     table = _table(Domain({"a": 9, "b": 300, "c": 2}), rows, rows)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -85,7 +86,7 @@ def test_a_parquet_file_counts_the_same_in_blocks(tmp_path: Path) -> None:
     """Row groups and blocks need not agree."""
     rows = {"a": np.arange(100) % 12, "b": ["x", "y"] * 50, "c": np.linspace(-0.2, 1, 100)}
     path = tmp_path / "rows.parquet"
-    pa.parquet.write_table(pa.table(rows), path, row_group_size=13)
+    pq.write_table(pa.table(rows), path, row_group_size=13)
     _check_equal(_chunked(path), _in_memory(path))
 
 

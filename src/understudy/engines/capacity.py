@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from understudy.domain import Attributes, Domain
 from understudy.errors import CapacityError
@@ -45,3 +45,20 @@ def ensure_tables_fit(domain: Domain, sets: Sequence[Attributes], *, kept: bool 
             f"{needed / 2**30:,.1f} GiB and {room / 2**30:,.1f} GiB is free; "
             "use fewer bins or values"
         )
+
+
+def in_batches(
+    domain: Domain, sets: Sequence[Attributes], *, memory: int
+) -> Iterator[list[Attributes]]:
+    """The sets in turns whose tables fit into some bytes together, one at the least."""
+    batch: list[Attributes] = []
+    taken = 0
+    for attributes in sets:
+        more = domain.cells(attributes) * _BYTES_PER_CELL
+        if batch and taken + more > memory:
+            yield batch
+            batch, taken = [], 0
+        batch.append(attributes)
+        taken += more
+    if batch:
+        yield batch

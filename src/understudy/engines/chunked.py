@@ -16,11 +16,9 @@ import pyarrow as pa
 from understudy.codec import Codec
 from understudy.counting import ScoreKernel, Scores
 from understudy.domain import Attributes, Domain
-from understudy.engines.capacity import ensure_tables_fit
+from understudy.engines.capacity import ensure_tables_fit, in_batches
 from understudy.engines.memory import MemorySource
 from understudy.marginal import Counts, Marginal
-
-_BYTES_PER_CELL = 8
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,27 +48,16 @@ class ChunkedSource:
     def count(self, sets: Sequence[Attributes]) -> list[Marginal]:
         """Exact contingency tables, one for each set of attributes."""
         ensure_tables_fit(self.domain, sets)
-        return [marginal for batch in self._batches(sets) for marginal in self._count(batch)]
+        return list(self._counted(sets))
 
     def score(self, sets: Sequence[Attributes], kernel: ScoreKernel) -> Scores:
         """Exact scores; the tables of one reading stand in memory at a time."""
         ensure_tables_fit(self.domain, sets, kept=False)
-        counted = (m for batch in self._batches(sets) for m in self._count(batch))
-        return np.array([kernel(marginal) for marginal in counted], np.float64)
+        return np.array([kernel(marginal) for marginal in self._counted(sets)], np.float64)
 
-    def _batches(self, sets: Sequence[Attributes]) -> Iterator[list[Attributes]]:
-        """The sets in turns whose tables fit into the memory together, one at the least."""
-        batch: list[Attributes] = []
-        cells = 0
-        for attributes in sets:
-            more = self.domain.cells(attributes)
-            if batch and (cells + more) * _BYTES_PER_CELL > self.memory:
-                yield batch
-                batch, cells = [], 0
-            batch.append(attributes)
-            cells += more
-        if batch:
-            yield batch
+    def _counted(self, sets: Sequence[Attributes]) -> Iterator[Marginal]:
+        for batch in in_batches(self.domain, sets, memory=self.memory):
+            yield from self._count(batch)
 
     def _count(self, sets: Sequence[Attributes]) -> list[Marginal]:
         """One reading of all rows for these sets."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,7 +13,7 @@ import numpy as np
 
 from understudy.counting import ScoreKernel, Scores
 from understudy.domain import Attributes, Domain
-from understudy.engines.capacity import ensure_tables_fit
+from understudy.engines.capacity import ensure_tables_fit, in_batches
 from understudy.engines.kernels import (
     Cells,
     Words,
@@ -25,7 +27,7 @@ from understudy.marginal import Counts, Marginal
 from understudy.table import Table
 
 # A block of cell numbers stays in the second-level cache between the loops over it.
-_BLOCK = 16_384
+_BLOCK = 65_536
 # Bitmaps are read in blocks of so many words, so that those of many values fit there together.
 _WORDS = 128
 # Pairs with at most so many cells are counted by bitmaps: within a few per cent of the best
@@ -33,8 +35,8 @@ _WORDS = 128
 _BITMAP_CELLS = 128
 # Four histograms side by side still fit into the second-level cache.
 _SPLIT_CELLS = 16_384
-# So many tables are counted together before they are scored and forgotten.
-_BATCH = 512
+# So many bytes of tables are counted together before they are scored and forgotten.
+_BATCH = 1 << 23
 
 
 @dataclass(frozen=True, repr=False)
@@ -68,8 +70,15 @@ class MemorySource:
     def score(self, sets: Sequence[Attributes], kernel: ScoreKernel) -> Scores:
         """Exact scores; some tables stand in memory at a time."""
         ensure_tables_fit(self.domain, sets, kept=False)
-        batches = (sets[i : i + _BATCH] for i in range(0, len(sets), _BATCH))
-        return np.array([kernel(m) for batch in batches for m in self.count(batch)], np.float64)
+        if any(self._is_small_pair(attributes) for attributes in sets):
+            _ = self._bitmaps  # made once, before threads share them
+
+        def scored(batch: list[Attributes]) -> list[float]:
+            return [kernel(marginal) for marginal in self.count(batch)]
+
+        batches = in_batches(self.domain, sets, memory=_BATCH)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            return np.array([s for batch in pool.map(scored, batches) for s in batch], np.float64)
 
     def _is_small_pair(self, attributes: Attributes) -> bool:
         return len(attributes) == 2 and self.domain.cells(attributes) <= _BITMAP_CELLS

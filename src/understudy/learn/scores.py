@@ -18,7 +18,7 @@ import numpy.typing as npt
 from understudy.counting import Score
 from understudy.errors import UsageError
 from understudy.jit import kernel
-from understudy.marginal import Counts, Marginal
+from understudy.marginal import Marginal
 from understudy.privacy.unit import Neighbours
 
 Joint = npt.NDArray[np.int64]
@@ -120,15 +120,13 @@ class _Kernel:
 
     def __call__(self, marginal: Marginal) -> float:
         """The exact score of one table."""
-        joint = _flat(marginal.counts)
-        if self.rows is not None:
-            joint[0, 0] += self.rows - int(joint.sum())
+        counts = marginal.counts
+        joint = np.ascontiguousarray(counts.reshape(-1, counts.shape[-1]))
+        dropped = 0 if self.rows is None else self.rows - int(joint.sum())
+        if dropped:
+            joint = joint.copy()
+            joint[0, 0] += dropped
         return float(self.function(joint))
-
-
-def _flat(counts: Counts) -> Joint:
-    """Parents' configurations as rows, the child as columns; a copy."""
-    return np.array(counts.reshape(-1, counts.shape[-1]), np.int64)
 
 
 def total_variation() -> Score:
