@@ -119,7 +119,8 @@ def read_blocks(
 def _parquet_blocks(path: Path, codec: Codec) -> Iterator[pa.Table]:
     import pyarrow.parquet as pq
 
-    with pq.ParquetFile(path) as file:
+    # Read ahead, a file's pages would be held until its end.
+    with pq.ParquetFile(path, pre_buffer=False, buffer_size=_BLOCK_BYTES) as file:
         for batch in file.iter_batches(_BLOCK_ROWS, columns=list(codec.columns)):
             yield pa.Table.from_batches([batch])
 
