@@ -67,6 +67,16 @@ def test_counts_equal_counting_by_hand(engine: Engine, table: Table) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+@pytest.mark.parametrize("size", [2, 64, 65, 100, 128, 129])
+def test_a_single_value_beside_many_is_counted(engine: Engine, size: int) -> None:
+    """Few cells do not mean that both attributes are small."""
+    table = _table(Domain({"one": 1, "many": size}), 500, size)
+    for pair in [("one", "many"), ("many", "one")]:
+        [marginal] = engine(table).count([pair])
+        assert np.array_equal(_by_hand(table, pair), marginal.counts)
+
+
+@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
 @pytest.mark.parametrize("rows", [4095, 4096, 4097, 65_535, 65_536, 65_537, 140_000])
 def test_blocks_of_rows_lose_nothing(engine: Engine, rows: int) -> None:
     """Tables around and beyond the size of a block count every row once."""

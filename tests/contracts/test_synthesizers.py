@@ -281,6 +281,24 @@ def test_impossible_networks_are_refused(synthesizer: Synthesizer, message: str)
         synthesizer.fit("nowhere.csv")
 
 
+@pytest.mark.parametrize("theta", [None, 0.01])
+@pytest.mark.parametrize("structure", ["greedy", "pairwise", "tree"])
+@pytest.mark.parametrize("degree", [0, 1, 2])
+def test_no_learner_exceeds_the_degree(structure: str, degree: int, theta: float | None) -> None:
+    """Whatever bounds the tables, no attribute gets more parents than were allowed."""
+    rows: list[tuple[int, ...]] = [(i % 4, i % 4, i % 2, 0) for i in range(400)]
+    fitted = PrivBayes(SCHEMA, epsilon=100, structure=structure, degree=degree, theta=theta).fit(
+        source_of(rows)
+    )
+    assert fitted.model_.network.degree <= degree
+
+
+def test_random_rows_of_a_declared_number_are_free_with_a_delta_too() -> None:
+    """Nothing is read, so nothing is spent."""
+    fitted = Random(SCHEMA, epsilon=1, delta=1e-6, rows=5).fit(source_of(random_rows(9)))
+    assert (Fraction(0), 5) == (fitted.model_.statement.bound.epsilon, fitted.model_.rows)
+
+
 def test_binary_tables_may_be_scored_by_f() -> None:
     """F finds the one strong relation of a table of two-valued columns."""
     schema = Schema.parse({"columns": {name: {"kind": "boolean"} for name in "abc"}})

@@ -22,6 +22,7 @@ from understudy.engines.memory import MemorySource
 from understudy.errors import DataError, UsageError
 from understudy.files import read_blocks, read_rows, reading, write_rows
 from understudy.marginal import Marginal
+from understudy.privacy.ledger import Ledger
 from understudy.schema import Schema
 from understudy.synthesizers import Nist, open_source
 from understudy.testing import seeded
@@ -161,6 +162,31 @@ def test_a_ragged_line_ends_the_run_wherever_it_is(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="a line has 2 fields where the header has 3") as caught:
         _chunked(path).count([("a",)])
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("fault", ["ragged", "column", "encoding", "kind"])
+def test_a_file_that_cannot_be_read_costs_nothing(tmp_path: Path, fault: str) -> None:
+    """It is read to its end before the first question is paid for."""
+    path = _csv(tmp_path / "rows.csv", 300)
+    if fault == "ragged":
+        path.write_text(path.read_text() + "1,x\n")
+    if fault == "column":
+        path.write_text(path.read_text().replace("a,b,c", "a,b,d", 1))
+    if fault == "encoding":
+        path.write_bytes(path.read_bytes() + "1,é,0.5\n".encode("latin-1"))
+    if fault == "kind":
+        path = tmp_path / "rows.parquet"
+        pq.write_table(pa.table({"a": [[1]] * 99, "b": ["x"] * 99, "c": [0.5] * 99}), path)
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+
+    def run() -> None:
+        source = open_source(path, SCHEMA, memory=100)
+        Nist(SCHEMA, epsilon=1, delta=1e-6).fit(source, ledger=ledger, dataset="d")
+
+    with pytest.raises(DataError):
+        run()
+    assert 0 == ledger.account("d").spent.epsilon
 
 
 @pytest.mark.parametrize(

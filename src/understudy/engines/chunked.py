@@ -6,6 +6,7 @@ file is read again for the next ones. Counts are the same, cell by cell, as with
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -39,6 +40,12 @@ class ChunkedSource:
     def domain(self) -> Domain:
         """The attributes that can be counted."""
         return self.codec.domain
+
+    def check(self) -> None:
+        """Read everything once, so that a file that cannot be read is refused before it costs."""
+        for block in itertools.islice(self.blocks(), 1):
+            self.codec.encode(block)
+        _ = self.rows_read
 
     @cached_property
     def rows_read(self) -> int:

@@ -81,7 +81,12 @@ class MemorySource:
             return np.array([s for batch in pool.map(scored, batches) for s in batch], np.float64)
 
     def _is_small_pair(self, attributes: Attributes) -> bool:
-        return len(attributes) == 2 and self.domain.cells(attributes) <= _BITMAP_CELLS
+        """Whether two attributes that have bitmaps make a table small enough to use them."""
+        return (
+            len(attributes) == 2
+            and self.domain.cells(attributes) <= _BITMAP_CELLS
+            and all(attribute in self._bitmap_places for attribute in attributes)
+        )
 
     def _count_pairs(self, pairs: Sequence[Attributes]) -> dict[Attributes, Counts]:
         """Small pairs all together, so that a block of bitmaps is read once for all of them."""

@@ -99,16 +99,17 @@ def _surplus(family: Family, scores: PairScores, weighing: Weighing) -> float:
     return gain - weighing.cost(scores.domain, family)
 
 
-def capped_network(pairs: PairScores, *, most_cells: int) -> Network:
+def capped_network(pairs: PairScores, *, most_cells: int, degree: int | None = None) -> Network:
     """NIST's own: a fully connected head, then families bounded by τ cells (Algorithms 2, 3)."""
     domain = pairs.domain
     if len(domain) < 2:
         return Network.without_edges(domain.attributes)
-    head = _head(pairs, most_cells)
+    degree = len(domain) if degree is None else degree
+    head = _head(pairs, most_cells)[: degree + 1]
     families = [Family(child, tuple(head[:place])) for place, child in enumerate(head)]
     while left := [a for a in domain if all(a != f.child for f in families)]:
         placed = [family.child for family in families]
-        grown = [_fill(child, placed, pairs, most_cells) for child in left]
+        grown = [_fill(child, placed, pairs, most_cells, degree) for child in left]
         families.append(max(grown, key=lambda f: pairs.between(f.child, f.parents)))
     return Network(tuple(families))
 
@@ -136,7 +137,9 @@ def _normalised(pairs: PairScores) -> Callable[[tuple[str, str]], float]:
     return lambda pair: pairs[pair] / pairs.domain.cells(pair)
 
 
-def _fill(child: str, placed: Sequence[str], pairs: PairScores, most_cells: int) -> Family:
+def _fill(
+    child: str, placed: Sequence[str], pairs: PairScores, most_cells: int, degree: int
+) -> Family:
     """Algorithm 3 for one child: the best parents, by score, that fit under the cap.
 
     It wants the largest sum of scores, so one that noise made negative is left out.
@@ -144,7 +147,8 @@ def _fill(child: str, placed: Sequence[str], pairs: PairScores, most_cells: int)
     parents: Attributes = ()
     promising = [parent for parent in placed if pairs[child, parent] > 0]
     for parent in sorted(promising, key=lambda p: -pairs[child, p]):
-        if pairs.domain.cells((*parents, parent, child)) <= most_cells:
+        fits = pairs.domain.cells((*parents, parent, child)) <= most_cells
+        if fits and len(parents) < degree:
             parents = (*parents, parent)
     return Family(child, parents)
 

@@ -191,7 +191,9 @@ def open_source(
     room = int(_PART_OF_FREE * available_bytes()) if memory is None else memory
     if isinstance(data, str | os.PathLike) and _needed(Path(data)) > room:
         reading = partial(read_blocks, data, codec, ignore_extra=ignore_extra, encoding=encoding)
-        return ChunkedSource(reading, codec, room // 2)
+        source = ChunkedSource(reading, codec, room // 2)
+        source.check()
+        return source
     rows = read_rows(data, codec, ignore_extra=ignore_extra, encoding=encoding)
     return MemorySource(codec.encode(rows))
 

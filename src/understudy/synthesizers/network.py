@@ -122,7 +122,7 @@ class NetworkSynthesizer(Synthesizer):
         ensure_tables_fit(curator.domain, [*alone, *(family_tables(given) if given else [])])
         size_share = self._size_share(curator)
         size = self._size(curator, size_share)
-        needed = Fraction(0) if given else _STRUCTURE_SHARE[self._learner]
+        needed = Fraction(0) if given or self.degree == 0 else _STRUCTURE_SHARE[self._learner]
         shares = divide(curator, size, size_share, structure=needed)
 
         first = measure_tables(curator, alone, shares.one_way)
@@ -170,7 +170,7 @@ class NetworkSynthesizer(Synthesizer):
 
     def _learn_structure(self, curator: Curator, shares: Shares, size: float) -> Network:
         domain = curator.domain
-        if len(domain) == 1:
+        if len(domain) == 1 or self.degree == 0:
             return Network.without_edges(domain.attributes)
         name = self._learner
         score = score_for(curator.unit, size, domain, name=self.score)
@@ -185,7 +185,7 @@ class NetworkSynthesizer(Synthesizer):
         if name == "tree":
             return spanning_tree(pairs, weighing)
         if self.theta is not None:
-            return capped_network(pairs, most_cells=weighing.most_cells)
+            return capped_network(pairs, most_cells=most, degree=self.degree)
         degree = len(domain) if self.degree is None else self.degree
         return weighed_network(pairs, weighing, degree=degree)
 
