@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 
 import first_table
 from scoreboard import Scoreboard
-from understudy.cli.methods import bytes_of
+from understudy.cli.options import bytes_of
 from understudy.codec import Codec
 from understudy.conditional import Conditional
 from understudy.domain import Domain
@@ -44,7 +44,8 @@ from understudy.privacy.statement import Statement
 from understudy.privacy.unit import Neighbours, Unit
 from understudy.sample import deal_codes, sample_blocks, sample_codes
 from understudy.schema import Schema
-from understudy.synthesizers import Nist, Random, open_source
+from understudy.sources import Access, open_source
+from understudy.synthesizers import Nist, Random
 from understudy.table import Codes, Table, code_type
 from utility import SHARED
 
@@ -245,7 +246,8 @@ def fit_here(path: Path, memory: str) -> None:
     """Fit a file and print what it took."""
     schema = first_table.schema()
     started = time.perf_counter()
-    Nist(schema, epsilon=1, delta=1e-9).fit(open_source(path, schema, memory=bytes_of(memory)))
+    with open_source(path, schema, Access(memory=bytes_of(memory))) as source:
+        Nist(schema, epsilon=1, delta=1e-9).fit(source)
     report(time.perf_counter() - started)
 
 

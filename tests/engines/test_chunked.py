@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.tables import decoded, encoded_tables
-from understudy.cli.methods import bytes_of
+from understudy.cli.options import bytes_of
 from understudy.codec import Codec
 from understudy.engines.chunked import ChunkedSource
 from understudy.engines.memory import MemorySource
@@ -24,7 +24,8 @@ from understudy.files import read_blocks, read_rows, reading, write_rows
 from understudy.marginal import Marginal
 from understudy.privacy.ledger import Ledger
 from understudy.schema import Schema
-from understudy.synthesizers import Nist, open_source
+from understudy.sources import Access, open_source
+from understudy.synthesizers import Nist
 from understudy.testing import seeded
 
 SCHEMA = Schema.parse(
@@ -148,9 +149,13 @@ def test_a_fit_is_the_same_in_blocks(tmp_path: Path) -> None:
 def test_large_files_are_read_in_blocks(tmp_path: Path) -> None:
     """What would not fit into the memory given is not read at once."""
     path = _csv(tmp_path / "rows.csv", 300)
-    assert isinstance(open_source(path, SCHEMA, memory=1000), ChunkedSource)
-    assert isinstance(open_source(path, SCHEMA, memory=10**6), MemorySource)
-    assert isinstance(open_source(path, SCHEMA), MemorySource)
+    for access, engine in [
+        (Access(memory=1000), ChunkedSource),
+        (Access(memory=10**6), MemorySource),
+        (Access(), MemorySource),
+    ]:
+        with open_source(path, SCHEMA, access) as source:
+            assert isinstance(source, engine)
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -181,8 +186,8 @@ def test_a_file_that_cannot_be_read_costs_nothing(tmp_path: Path, fault: str) ->
     ledger = Ledger(tmp_path / "ledger.jsonl")
 
     def run() -> None:
-        source = open_source(path, SCHEMA, memory=100)
-        Nist(SCHEMA, epsilon=1, delta=1e-6).fit(source, ledger=ledger, dataset="d")
+        with open_source(path, SCHEMA, Access(memory=100)) as source:
+            Nist(SCHEMA, epsilon=1, delta=1e-6).fit(source, ledger=ledger, dataset="d")
 
     with pytest.raises(DataError):
         run()

@@ -12,7 +12,7 @@ from understudy.cli.console import Stopwatch, messages, print_json
 
 
 def fit(
-    data: Annotated[Path, typer.Argument(help="The private table: .csv or .parquet.")],
+    data: options.Data,
     schema: options.SchemaFile,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Where the model goes: NAME.zip, or a folder.")
@@ -40,18 +40,13 @@ def fit(
     loaded = Schema.load(schema)
     request = methods.Request(method, epsilon, delta, neighbours, rows, structure, degree)
     synthesizer = methods.build(request, loaded)
+    access = options.access(ignore_extra=ignore_extra, encoding=encoding, memory=memory)
     check_apart(output, data, schema)
     check_place(output)
     watch = Stopwatch()
     with watch.stage("fit", "reading and fitting"):
         model = methods.fitted(
-            synthesizer,
-            data,
-            dataset=dataset,
-            ledger=options.open_ledger(ledger),
-            ignore_extra=ignore_extra,
-            encoding=encoding,
-            memory=memory,
+            synthesizer, data, access, dataset=dataset, ledger=options.open_ledger(ledger)
         )
     with rescued(model):
         model.save(output)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 from understudy.errors import UsageError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from understudy.model import Model
     from understudy.privacy.ledger import Ledger
     from understudy.schema import Schema
+    from understudy.sources import Access
     from understudy.synthesizers import Synthesizer
 
 METHODS = ("auto", "independent", "nist", "privbayes", "random")
@@ -66,41 +64,14 @@ def build(request: Request, schema: Schema) -> Synthesizer:
 
 
 def fitted(
-    synthesizer: Synthesizer,
-    data: Path,
-    *,
-    dataset: str | None,
-    ledger: Ledger,
-    ignore_extra: bool,
-    encoding: str,
-    memory: str | None,
+    synthesizer: Synthesizer, data: str, access: Access, *, dataset: str | None, ledger: Ledger
 ) -> Model:
-    """A model of a private file, paid for from a ledger."""
-    from understudy.synthesizers import dataset_name, open_source
+    """A model of private rows, paid for from a ledger."""
+    from understudy.sources import dataset_name, open_source
 
-    source = open_source(
-        data,
-        synthesizer.schema,
-        ignore_extra=ignore_extra,
-        encoding=encoding,
-        memory=None if memory is None else bytes_of(memory),
-    )
     name = dataset or dataset_name(data)
-    return synthesizer.fit(source, ledger=ledger, dataset=name).model_
-
-
-def bytes_of(text: str) -> int:
-    """A number of bytes such as 2GB, 500 MB or 1.5 GiB.
-
-    Example:
-        >>> bytes_of("2GB")
-        2000000000
-    """
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", text.strip().lower())
-    if found is None or float(found[1]) == 0:
-        raise UsageError(f"memory is {text!r}; write a size such as 2GB or 500MB")
-    number, power = float(found[1]), " kmgt".index(found[2] or " ")
-    return int(number * (1024 if found[3] else 1000) ** power)
+    with open_source(data, synthesizer.schema, access) as source:
+        return synthesizer.fit(source, ledger=ledger, dataset=name).model_
 
 
 def _arguments(request: Request) -> dict[str, Any]:

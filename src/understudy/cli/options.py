@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from understudy.errors import UsageError
+
 if TYPE_CHECKING:
     from understudy.privacy.ledger import Ledger
+    from understudy.sources import Access
 
+Data = Annotated[str, typer.Argument(help="The private table: .csv or .parquet.")]
 SchemaFile = Annotated[
     Path, typer.Option("--schema", "-s", help="What may stand in each column: TOML or JSON.")
 ]
@@ -71,3 +76,24 @@ def open_ledger(path: Path | None) -> Ledger:
     from understudy.privacy.ledger import Ledger, default_path
 
     return Ledger(path or default_path())
+
+
+def access(*, ignore_extra: bool, encoding: str, memory: str | None) -> Access:
+    """How the private rows are to be reached."""
+    from understudy.sources import Access
+
+    return Access(ignore_extra, encoding, None if memory is None else bytes_of(memory))
+
+
+def bytes_of(text: str) -> int:
+    """A number of bytes such as 2GB, 500 MB or 1.5 GiB.
+
+    Example:
+        >>> bytes_of("2GB")
+        2000000000
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", text.strip().lower())
+    if found is None or float(found[1]) == 0:
+        raise UsageError(f"memory is {text!r}; write a size such as 2GB or 500MB")
+    number, power = float(found[1]), " kmgt".index(found[2] or " ")
+    return int(number * (1024 if found[3] else 1000) ** power)

@@ -8,9 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from understudy.cli import methods, options
 from understudy.cli.console import Stopwatch, messages, print_json, with_progress
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def synth(
-    data: Annotated[Path, typer.Argument(help="The private table: .csv or .parquet.")],
+    data: options.Data,
     schema: options.SchemaFile,
     output: options.Output,
     epsilon: options.Epsilon = None,
@@ -48,18 +46,13 @@ def synth(
     loaded = Schema.load(schema)
     request = methods.Request(method, epsilon, delta, neighbours, rows, structure, degree)
     synthesizer = methods.build(request, loaded)
+    access = options.access(ignore_extra=ignore_extra, encoding=encoding, memory=memory)
     check_apart(output, data, schema)
     statement_path = check_writable(f"{check_writable(check_suffix(output))}.privacy.json")
     watch = Stopwatch()
     with watch.stage("fit", "reading and fitting"):
         model = methods.fitted(
-            synthesizer,
-            data,
-            dataset=dataset,
-            ledger=options.open_ledger(ledger),
-            ignore_extra=ignore_extra,
-            encoding=encoding,
-            memory=memory,
+            synthesizer, data, access, dataset=dataset, ledger=options.open_ledger(ledger)
         )
     with rescued(model):
         wanted = model.rows if rows is None else rows

@@ -123,7 +123,7 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
     return path
 
 
-def check_apart(output: Path, *inputs: Path) -> None:
+def check_apart(output: Path, *inputs: str | Path) -> None:
     """Refuse an output that would take the place of an input."""
     for path in inputs:
         if os.path.exists(output) and os.path.exists(path) and os.path.samefile(output, path):

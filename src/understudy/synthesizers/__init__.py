@@ -1,6 +1,6 @@
 """Methods that make a stand-in for a private table."""
 
-from understudy.synthesizers.base import Learned, Synthesizer, dataset_name, open_source
+from understudy.synthesizers.base import Learned, Synthesizer
 from understudy.synthesizers.independent import Independent
 from understudy.synthesizers.nist import Nist
 from understudy.synthesizers.privbayes import PrivBayes
@@ -13,6 +13,4 @@ __all__ = [
     "PrivBayes",
     "Random",
     "Synthesizer",
-    "dataset_name",
-    "open_source",
 ]

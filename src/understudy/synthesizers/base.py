@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import copy
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from understudy.codec import Codec
 from understudy.conditional import Conditional
 from understudy.counting import CountSource
-from understudy.engines.capacity import available_bytes
-from understudy.engines.chunked import ChunkedSource
-from understudy.engines.memory import MemorySource
 from understudy.errors import UsageError
-from understudy.files import Rows, are_rows, brand_of, in_brand, read_blocks, read_rows
+from understudy.files import Rows, are_rows, brand_of, in_brand
 from understudy.model import Model
 from understudy.privacy.budget import Amount, Budget, Measure
 from understudy.privacy.curator import Curator, Instruments
@@ -29,10 +22,7 @@ from understudy.privacy.statement import Statement
 from understudy.privacy.unit import Neighbours, Unit
 from understudy.sample import sample_rows
 from understudy.schema import Schema
-
-_PART_OF_FREE = 0.6
-# Parquet is compressed; text holds numbers in about as many bytes as memory does.
-_BYTES_PER_FILE_BYTE = {".csv": 3, ".parquet": 12}
+from understudy.sources import dataset_name, open_source
 
 
 @dataclass(frozen=True)
@@ -119,8 +109,11 @@ class Synthesizer(ABC):
         """
         self.check()
         budget, unit = self.budget, self.unit
-        source = open_source(data, self.schema) if are_rows(data) else data
-        with self._granted(budget, unit, ledger, dataset or dataset_name(data)) as grant:
+        opened = open_source(data, self.schema) if are_rows(data) else nullcontext(data)
+        with (
+            opened as source,
+            self._granted(budget, unit, ledger, dataset or dataset_name(data)) as grant,
+        ):
             curator = Curator(source, unit, grant, self._instruments)
             learned = self.learn(curator)
             statement = self._state(grant, unit)
@@ -168,41 +161,3 @@ class Synthesizer(ABC):
     def _state(self, grant: Grant, unit: Unit) -> Statement:
         private = self._instruments.noise.private
         return Statement(self.method, grant.bound(), unit, tuple(grant.charges), private=private)
-
-
-def open_source(
-    data: Rows,
-    schema: Schema,
-    *,
-    ignore_extra: bool = False,
-    encoding: str = "utf-8",
-    memory: int | None = None,
-) -> CountSource:
-    """Private rows behind an engine: in memory where they fit, else read in blocks.
-
-    Args:
-        data: a file, or a data frame of any brand.
-        schema: what may stand in each column.
-        ignore_extra: pass over columns that the schema does not speak of instead of refusing.
-        encoding: of a CSV file's text.
-        memory: how many bytes may be taken; a part of what is free unless given.
-    """
-    codec = Codec(schema)
-    room = int(_PART_OF_FREE * available_bytes()) if memory is None else memory
-    if isinstance(data, str | os.PathLike) and _needed(Path(data)) > room:
-        reading = partial(read_blocks, data, codec, ignore_extra=ignore_extra, encoding=encoding)
-        source = ChunkedSource(reading, codec, room // 2)
-        source.check()
-        return source
-    rows = read_rows(data, codec, ignore_extra=ignore_extra, encoding=encoding)
-    return MemorySource(codec.encode(rows))
-
-
-def _needed(path: Path) -> int:
-    """The bytes that reading a whole file is expected to take; none if there is no such file."""
-    return _BYTES_PER_FILE_BYTE.get(path.suffix, 1) * path.stat().st_size if path.is_file() else 0
-
-
-def dataset_name(data: object) -> str:
-    """The name a ledger knows some data by: a file's stem, else "table"."""
-    return Path(data).stem if isinstance(data, str | os.PathLike) else "table"
