@@ -13,6 +13,7 @@ from understudy.codec import Codec
 from understudy.counting import CountSource
 from understudy.engines.capacity import available_bytes
 from understudy.engines.chunked import ChunkedSource
+from understudy.engines.database import is_database, open_database
 from understudy.engines.memory import MemorySource
 from understudy.files import Rows, read_blocks, read_rows
 from understudy.schema import Schema
@@ -30,11 +31,13 @@ class Access:
         ignore_extra: pass over columns that the schema does not speak of instead of refusing.
         encoding: of a CSV file's text.
         memory: how many bytes may be taken; a part of what is free unless given.
+        table: the table of a database, perhaps with its schema.
     """
 
     ignore_extra: bool = False
     encoding: str = "utf-8"
     memory: int | None = None
+    table: str | None = None
 
     @property
     def room(self) -> int:
@@ -52,7 +55,10 @@ def open_source(data: Rows, schema: Schema, access: Access = _PLAIN) -> Iterator
     Privacy: the rows are private; what cannot be read is refused here, before anything is paid.
     """
     codec = Codec(schema)
-    if isinstance(data, str | os.PathLike) and _needed(Path(data)) > access.room:
+    if is_database(data):
+        with open_database(data, access.table, codec, ignore_extra=access.ignore_extra) as source:
+            yield source
+    elif isinstance(data, str | os.PathLike) and _needed(Path(data)) > access.room:
         yield _in_blocks(data, codec, access)
     else:
         rows = read_rows(data, codec, ignore_extra=access.ignore_extra, encoding=access.encoding)
@@ -73,6 +79,8 @@ def _needed(path: Path) -> int:
     return _BYTES_PER_FILE_BYTE.get(path.suffix, 1) * path.stat().st_size if path.is_file() else 0
 
 
-def dataset_name(data: object) -> str:
-    """The name a ledger knows some data by: a file's stem, else "table"."""
+def dataset_name(data: object, access: Access = _PLAIN) -> str:
+    """The name a ledger knows some data by: a database's table, a file's stem, else "table"."""
+    if access.table:
+        return access.table
     return Path(data).stem if isinstance(data, str | os.PathLike) else "table"

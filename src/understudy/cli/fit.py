@@ -29,6 +29,7 @@ def fit(
     ignore_extra: options.IgnoreExtra = False,
     encoding: options.Encoding = "utf-8",
     memory: options.Memory = None,
+    table: options.TableName = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Learn a model of a private table; rows can be drawn from it later at no cost."""
@@ -40,7 +41,9 @@ def fit(
     loaded = Schema.load(schema)
     request = methods.Request(method, epsilon, delta, neighbours, rows, structure, degree)
     synthesizer = methods.build(request, loaded)
-    access = options.access(ignore_extra=ignore_extra, encoding=encoding, memory=memory)
+    access = options.access(
+        ignore_extra=ignore_extra, encoding=encoding, memory=memory, table=table
+    )
     check_apart(output, data, schema)
     check_place(output)
     watch = Stopwatch()

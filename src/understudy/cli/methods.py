@@ -69,7 +69,7 @@ def fitted(
     """A model of private rows, paid for from a ledger."""
     from understudy.sources import dataset_name, open_source
 
-    name = dataset or dataset_name(data)
+    name = dataset or dataset_name(data, access)
     with open_source(data, synthesizer.schema, access) as source:
         return synthesizer.fit(source, ledger=ledger, dataset=name).model_
 

@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     from understudy.privacy.ledger import Ledger
     from understudy.sources import Access
 
-Data = Annotated[str, typer.Argument(help="The private table: .csv or .parquet.")]
+Data = Annotated[
+    str,
+    typer.Argument(
+        help="The private table: .csv or .parquet, .duckdb or postgres://… with --table."
+    ),
+]
 SchemaFile = Annotated[
     Path, typer.Option("--schema", "-s", help="What may stand in each column: TOML or JSON.")
 ]
@@ -71,6 +76,11 @@ Memory = Annotated[
 ]
 
 
+TableName = Annotated[
+    str | None, typer.Option("--table", help="The table of a database, as patients.")
+]
+
+
 def open_ledger(path: Path | None) -> Ledger:
     """The ledger asked for, else the user's own."""
     from understudy.privacy.ledger import Ledger, default_path
@@ -78,11 +88,11 @@ def open_ledger(path: Path | None) -> Ledger:
     return Ledger(path or default_path())
 
 
-def access(*, ignore_extra: bool, encoding: str, memory: str | None) -> Access:
+def access(*, ignore_extra: bool, encoding: str, memory: str | None, table: str | None) -> Access:
     """How the private rows are to be reached."""
     from understudy.sources import Access
 
-    return Access(ignore_extra, encoding, None if memory is None else bytes_of(memory))
+    return Access(ignore_extra, encoding, None if memory is None else bytes_of(memory), table)
 
 
 def bytes_of(text: str) -> int:

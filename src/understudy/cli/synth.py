@@ -35,6 +35,7 @@ def synth(
     ignore_extra: options.IgnoreExtra = False,
     encoding: options.Encoding = "utf-8",
     memory: options.Memory = None,
+    table: options.TableName = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Fit, sample, and write OUTPUT with OUTPUT.privacy.json beside it."""
@@ -46,7 +47,9 @@ def synth(
     loaded = Schema.load(schema)
     request = methods.Request(method, epsilon, delta, neighbours, rows, structure, degree)
     synthesizer = methods.build(request, loaded)
-    access = options.access(ignore_extra=ignore_extra, encoding=encoding, memory=memory)
+    access = options.access(
+        ignore_extra=ignore_extra, encoding=encoding, memory=memory, table=table
+    )
     check_apart(output, data, schema)
     statement_path = check_writable(f"{check_writable(check_suffix(output))}.privacy.json")
     watch = Stopwatch()

@@ -54,14 +54,15 @@ class BinnedCodec:
         return pa.string() if texts else arrow_type(self.column)
 
     @cached_property
-    def _edges(self) -> Ordinates:
+    def edges(self) -> Ordinates:
+        """The left edge of every bin."""
         return np.array(self.column.left_edges, np.int64 if self.column.whole else np.float64)
 
     @cached_property
-    def _marked(self) -> Ordinates:
+    def markers(self) -> Ordinates:
         """The ordinates of those missing markers that are themselves numbers or dates."""
         places = [parse(self.column, marker) for marker in self.column.missing or ()]
-        return np.array([place for place in places if place is not None], self._edges.dtype)
+        return np.array([place for place in places if place is not None], self.edges.dtype)
 
     def encode(self, cells: pa.ChunkedArray) -> Encoded:
         """Bin codes of every cell."""
@@ -72,15 +73,15 @@ class BinnedCodec:
         return Encoded(codes, either(dropped, nowhere))
 
     def _with_markers(self, reading: Reading) -> Reading:
-        if not self._marked.size:
+        if not self.markers.size:
             return reading
-        marked = np.isin(reading.ordinates, self._marked)
+        marked = np.isin(reading.ordinates, self.markers)
         return Reading(reading.ordinates, either(reading.missing, marked), reading.unreadable)
 
     def _bin(self, ordinates: Ordinates) -> Codes:
         codes = np.empty(ordinates.size, code_type(self.column.size))
-        search = _count_edges_below if self._edges.size <= _FEW_EDGES else _halve_edges
-        search(ordinates, self._edges, codes)
+        search = _count_edges_below if self.edges.size <= _FEW_EDGES else _halve_edges
+        search(ordinates, self.edges, codes)
         return codes
 
     def _place_outside(self, codes: Codes, reading: Reading) -> npt.NDArray[np.bool_] | None:
@@ -91,20 +92,20 @@ class BinnedCodec:
             stray = either(stray, (reading.ordinates < low) | (reading.ordinates > high))
         if stray is not None and reading.missing is not None:
             stray = stray & ~reading.missing
-        return assign(codes, stray, self._outside_code)
+        return assign(codes, stray, self.outside_code)
 
     def _place_missing(self, codes: Codes, reading: Reading) -> npt.NDArray[np.bool_] | None:
         level = self.column.missing_code
-        return assign(codes, reading.missing, self._outside_code if level is None else level)
+        return assign(codes, reading.missing, self.outside_code if level is None else level)
 
     @cached_property
-    def _outside_code(self) -> int | None:
+    def outside_code(self) -> int | None:
         """The code of the declared stand-in for strays; None when their rows are dropped."""
         if self.column.outside in ("clip", "drop"):
             return None
         if text_of(self.column.outside) in (self.column.missing or ()):
             return self.column.missing_code
-        return int(self._bin(np.array([self.column.outside_ordinate], self._edges.dtype))[0])
+        return int(self._bin(np.array([self.column.outside_ordinate], self.edges.dtype))[0])
 
     def decode(self, codes: Codes, generator: np.random.Generator) -> pa.Array:
         """Values drawn inside the bins; the first marker, else null, where missing."""
@@ -122,11 +123,11 @@ class BinnedCodec:
         return parse(self.column, self.column.missing[0]) if self.column.missing else None
 
     def _draw(self, bins: Codes, generator: np.random.Generator) -> Ordinates:
-        low = self._edges[bins]
+        low = self.edges[bins]
         if self.column.whole:
-            last = np.append(self._edges[1:] - 1, self.column.bounds[1])[bins]
+            last = np.append(self.edges[1:] - 1, self.column.bounds[1])[bins]
             return np.asarray(generator.integers(low.astype(np.int64), last, endpoint=True))
-        right = np.append(self._edges[1:], self.column.bounds[1])
+        right = np.append(self.edges[1:], self.column.bounds[1])
         # Rounding may carry a draw onto the next bin's edge, which is not ours.
         most = np.append(np.nextafter(right[:-1], -np.inf), right[-1])[bins]
         return np.asarray(np.minimum(low + generator.random(bins.size) * (right[bins] - low), most))

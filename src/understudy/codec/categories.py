@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -85,12 +86,13 @@ class ListedCodec:
         if pa.types.is_temporal(values.type):
             # Arrow spells every moment; Python's calendar ends with the year 9999.
             values = values.cast(pa.string())
-        codes = [self._code_of(value) for value in values.to_pylist()]
-        return np.array([*codes, self._code_of(None)], np.int32)
+        codes = [self.code_of(value) for value in values.to_pylist()]
+        return np.array([*codes, self.code_of(None)], np.int32)
 
-    def _code_of(self, value: object) -> int:
+    def code_of(self, value: object) -> int:
+        """The code of a value, below 0 when its row is dropped."""
         text = "" if value is None or value != value else text_of(value)  # NaN differs from itself
-        known = self._codes
+        known = self.known
         for spelling in (text, text.strip(), self._respelled(text.strip())):
             if spelling in known:
                 return known[spelling]
@@ -102,7 +104,7 @@ class ListedCodec:
         if isinstance(self.column, BooleanColumn):
             lower = text.lower()
             return "true" if lower in _TRUE else "false" if lower in _FALSE else text
-        if not self._is_numeric:
+        if not self.is_numeric:
             return text
         try:
             return text_of(float(text))
@@ -110,7 +112,8 @@ class ListedCodec:
             return text
 
     @cached_property
-    def _codes(self) -> dict[str, int]:
+    def known(self) -> dict[str, int]:
+        """The codes of declared values and missing markers, by their texts."""
         known = {text: code for code, text in enumerate(self.column.texts)}
         level = self.column.missing_code
         if level is not None:
@@ -118,7 +121,8 @@ class ListedCodec:
         return known
 
     @cached_property
-    def _is_numeric(self) -> bool:
+    def is_numeric(self) -> bool:
+        """Whether the declared values are numbers, however they are spelled."""
         return self._value_type in (pa.int64(), pa.float64())
 
     @cached_property
@@ -157,6 +161,17 @@ class ListedCodec:
             return []
         spelled = self.column.missing and self._value_type == pa.string()
         return [self.column.missing[0] if spelled else None]
+
+
+def spellings(codec: ListedCodec) -> list[str]:
+    """Every text that a codec knows by itself; cases apart, where cases do not count."""
+    words = (*_TRUE, *_FALSE) if isinstance(codec.column, BooleanColumn) else ()
+    cased = ("".join(letters) for word in words for letters in product(*map(_cases, word)))
+    return list(dict.fromkeys((*codec.known, *cased)))
+
+
+def _cases(letter: str) -> set[str]:
+    return {letter, letter.upper()}
 
 
 def _holds(kind: pa.DataType, values: Sequence[Scalar]) -> bool:

@@ -1,0 +1,297 @@
+"""Counting inside a database: rows stay there, and only contingency tables come out.
+
+Cells are encoded and rows counted by one query for many tables, in one read-only snapshot, so that
+all questions of a run see the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import numpy as np
+
+from understudy.codec import Codec
+from understudy.counting import ScoreKernel, Scores
+from understudy.domain import Attributes, Domain
+from understudy.engines.capacity import ensure_tables_fit, in_batches
+from understudy.engines.expressions import can_drop, code_of
+from understudy.errors import DataError, UsageError
+from understudy.marginal import Counts, Marginal
+from understudy.optional import require
+from understudy.table import Codes
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+_POSTGRES = ("postgres", "postgresql")
+_SCHEMES = ("duckdb", *_POSTGRES)
+# Texts as the standard writes them, whatever the server was told; compiling pays for no query here.
+_POSTGRES_OPTIONS = "-c standard_conforming_strings=on -c jit=off"
+# The function that strips given characters from both ends of a text.
+_TRIM = {"duckdb": "trim", "postgres": "btrim"}
+# DuckDB counts fastest from codes it has written down, few tables at a time; PostgreSQL, whose
+# temporary tables are not read in parallel and not everyone's to make, many at a time as it reads.
+_WRITES_DOWN = ("duckdb",)
+_SETS = {"postgres": 100}
+_FEW_SETS = 10
+# A query holds at most so many bytes of tables.
+_BYTES = 1 << 26
+
+
+@dataclass(frozen=True, repr=False)
+class DatabaseSource:
+    """Rows in a database, counted there.
+
+    Attributes:
+        codes: the rows as codes, dropped ones left out: one column for each attribute, in order.
+        domain: the attributes.
+        rows_read: how many rows there are, dropped ones included.
+    """
+
+    codes: ir.Table
+    domain: Domain
+    rows_read: int
+
+    def count(self, sets: Sequence[Attributes]) -> list[Marginal]:
+        """Exact contingency tables, one for each set of attributes."""
+        ensure_tables_fit(self.domain, sets)
+        return list(self._counted(sets))
+
+    def score(self, sets: Sequence[Attributes], kernel: ScoreKernel) -> Scores:
+        """Exact scores; the tables of one query stand in memory at a time."""
+        ensure_tables_fit(self.domain, sets, kept=False)
+        return np.array([kernel(marginal) for marginal in self._counted(sets)], np.float64)
+
+    def _counted(self, sets: Sequence[Attributes]) -> Iterator[Marginal]:
+        most = _SETS.get(self._backend.name, _FEW_SETS)
+        for batch in in_batches(self.domain, sets, memory=_BYTES):
+            for start in range(0, len(batch), most):
+                yield from self._count(batch[start : start + most])
+
+    def _count(self, sets: Sequence[Attributes]) -> list[Marginal]:
+        """One query for these sets; the order of attributes is no matter to it."""
+        known = self.domain.attributes
+        held = [tuple(sorted(attributes, key=known.index)) for attributes in sets]
+        tables = self._tables(list(dict.fromkeys(held)))
+        return [
+            Marginal(asked, tables[own].transpose([own.index(a) for a in asked]))
+            for asked, own in zip(sets, held, strict=True)
+        ]
+
+    def _tables(self, sets: Sequence[Attributes]) -> dict[Attributes, Counts]:
+        used = [a for a in self.domain if any(a in attributes for attributes in sets)]
+        cells = _cells(_fetch(self._backend, self._query(used, sets)), len(used))
+        places = {tuple(a in attributes for a in used): attributes for attributes in sets}
+        tables: dict[Attributes, Counts] = {
+            attributes: np.zeros(self.domain.shape(attributes), np.int64) for attributes in sets
+        }
+        for grouped, codes, counts in cells:
+            # Without attributes there is one cell and one count, and numpy wants it as a number.
+            tables[places[grouped]][tuple(codes)] = counts if len(codes) else counts[0]
+        return tables
+
+    def _query(self, used: Sequence[str], sets: Sequence[Attributes]) -> str:
+        """Rows grouped by every set in one reading; the database passes over columns unused."""
+        names = dict(zip(self.domain, self.codes.columns, strict=True))
+        groups = ", ".join(f"({', '.join(names[a] for a in attributes)})" for attributes in sets)
+        columns = "".join(f"{names[a]}, " for a in used)
+        return (
+            f"WITH encoded AS ({self._encoded}) "
+            f"SELECT {columns}COUNT(*) FROM encoded GROUP BY GROUPING SETS ({groups})"
+        )
+
+    @cached_property
+    def _encoded(self) -> str:
+        """The query for all codes; writing it takes long, so it is written once."""
+        return str(self._backend.compile(self.codes))
+
+    @property
+    def _backend(self) -> Any:
+        return self.codes.get_backend()
+
+    def __repr__(self) -> str:
+        return f"DatabaseSource({', '.join(self.domain)}; rows private)"
+
+
+def encoded(rows: ir.Table, codec: Codec) -> ir.Table:
+    """Rows as codes, those to be dropped left out, under names that need no quotes."""
+    trim = _TRIM.get(rows.get_backend().name, "trim")
+    names = {attribute: f"c{i}" for i, attribute in enumerate(codec.columns)}
+    codes = rows.select(**{names[a]: code_of(c, rows[a], trim) for a, c in codec.columns.items()})
+    dropping = [codes[names[a]] for a, c in codec.columns.items() if can_drop(c)]
+    return codes.filter([code.notnull() for code in dropping]) if dropping else codes
+
+
+def _fetch(backend: Any, query: str) -> list[tuple[Any, ...]]:
+    with _asking():
+        return list(backend.raw_sql(query).fetchall())
+
+
+def _cells(
+    rows: list[tuple[Any, ...]], columns: int
+) -> Iterator[tuple[tuple[bool, ...], Codes, Counts]]:
+    """The cells of a query, set by set: which columns it grouped by, their codes, the counts.
+
+    Codes are never null, so a null marks a column that a set does not group by.
+    """
+    held = np.array(rows, np.float64).reshape(len(rows), columns + 1)
+    grouped = ~np.isnan(held[:, :-1])
+    patterns, which = np.unique(grouped, axis=0, return_inverse=True)
+    for i, pattern in enumerate(patterns):
+        ours = held[which.ravel() == i]
+        yield (
+            tuple(pattern.tolist()),
+            ours[:, :-1][:, pattern].T.astype(np.int64),
+            ours[:, -1].astype(np.int64),
+        )
+
+
+@contextmanager
+def _asking() -> Iterator[None]:
+    """A database's failures in our words: its own may quote cells."""
+    try:
+        yield
+    except Exception as error:
+        state = getattr(error, "sqlstate", None)
+        if state == "42501":
+            reason = "refuses to show these rows; ask its owner for the right to SELECT"
+        elif _is_lost(error):
+            reason = (
+                "stopped answering; nothing of this question was used, run again when it is back"
+            )
+        else:
+            reason = "rejects the query that counts these rows; check the table and its types"
+        raise DataError(f"the database {reason}") from None
+
+
+def _is_lost(error: Exception) -> bool:
+    """Whether a connection broke, by the names that drivers share."""
+    names = {kind.__name__ for kind in type(error).__mro__}
+    return bool(
+        names & {"OperationalError", "InterfaceError", "ConnectionException", "IOException"}
+    )
+
+
+def is_database(data: object) -> bool:
+    """Whether some data is the address of a database, or a table of an open one."""
+    if type(data).__module__.partition(".")[0] == "ibis":
+        return True
+    text = str(data)
+    return isinstance(data, str | PathLike) and (
+        text.partition("://")[0] in _SCHEMES or text.endswith(".duckdb")
+    )
+
+
+@contextmanager
+def open_database(
+    data: Any, table: str | None, codec: Codec, *, ignore_extra: bool
+) -> Iterator[DatabaseSource]:
+    """A table of a database behind an engine, its connection closed in the end.
+
+    Args:
+        data: the address of a database, or a table that ibis knows.
+        table: the table's name, perhaps with its schema: clinic.patients.
+        codec: encodes its cells.
+        ignore_extra: pass over columns that the schema does not speak of instead of refusing.
+    """
+    with _opened(data, table) as rows:
+        codec.check_columns(list(rows.columns))
+        if not ignore_extra:
+            codec.check_nothing_extra(list(rows.columns))
+        with _written_down(encoded(rows, codec)) as codes:
+            source = DatabaseSource(codes, codec.domain, _size(rows))
+            # Every cell is encoded once: what the database refuses is refused before it costs.
+            source.score([(attribute,) for attribute in codec.domain], lambda _: 0.0)
+            yield source
+
+
+@contextmanager
+def _written_down(codes: ir.Table) -> Iterator[ir.Table]:
+    """The codes in a temporary table, where that pays; it stays in the database and is dropped."""
+    backend = codes.get_backend()
+    if backend.name not in _WRITES_DOWN:
+        yield codes
+        return
+    name = f"understudy_{uuid4().hex}"
+    with _asking():
+        written = backend.create_table(name, codes, temp=True)
+    try:
+        yield written
+    finally:
+        backend.drop_table(name)
+
+
+def _size(rows: ir.Table) -> int:
+    backend = rows.get_backend()
+    [(size,)] = _fetch(backend, str(backend.compile(rows.count())))
+    return int(size)
+
+
+@contextmanager
+def _opened(data: Any, table: str | None) -> Iterator[ir.Table]:
+    if not isinstance(data, str | PathLike):
+        yield data
+        return
+    if not table:
+        raise UsageError(
+            "the table is not named; say which one of the database, as --table patients"
+        )
+    backend = _snapshot(str(data))
+    try:
+        yield _table(backend, table)
+    finally:
+        backend.disconnect()
+
+
+def _snapshot(address: str) -> Any:
+    """A connection that only reads, and sees the rows as they are now until it is closed."""
+    require("ibis", extra="database")
+    scheme, _, rest = address.partition("://")
+    return _postgres(address) if scheme in _POSTGRES else _duckdb(Path(rest or address))
+
+
+def _postgres(address: str) -> Any:
+    import ibis
+    import psycopg
+
+    try:
+        connection = psycopg.connect(address, options=_POSTGRES_OPTIONS)
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        connection.read_only = True
+        return ibis.postgres.from_connection(connection)
+    except psycopg.Error:
+        raise DataError(
+            "the database cannot be reached; check its address: host, port, name, user, password"
+        ) from None
+
+
+def _duckdb(path: Path) -> Any:
+    import duckdb
+    import ibis
+
+    try:
+        connection = duckdb.connect(str(path), read_only=True)
+    except duckdb.Error:
+        raise DataError(f"{path}: is no DuckDB database that can be read; check the path") from None
+    connection.execute("BEGIN TRANSACTION")
+    return ibis.duckdb.from_connection(connection)
+
+
+def _table(backend: Any, name: str) -> ir.Table:
+    from ibis.common.exceptions import IbisError, TableNotFound
+
+    place, _, last = name.rpartition(".")
+    for table, database in ((name, None), (last, place or None)):
+        try:
+            return backend.table(table, database=database)
+        except (IbisError, TableNotFound):
+            continue
+    known = ", ".join(sorted(backend.list_tables())) or "none"
+    raise DataError(f"the database has no table {name!r} that can be read; known are {known}")

@@ -1,0 +1,362 @@
+"""Tables in databases are encoded and counted there as they would be in memory."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import ibis
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from support.databases import connection_to, duckdb_file, fill_postgres, typed_rows
+from support.servers import postgres
+from support.tables import boolean, categorical, day, integer, moment, real
+from understudy.cli.main import run
+from understudy.codec import Codec
+from understudy.counting import CountSource
+from understudy.engines import database
+from understudy.engines.memory import MemorySource
+from understudy.errors import DataError, UnderstudyError, UsageError
+from understudy.privacy.ledger import Ledger
+from understudy.schema import Schema
+from understudy.sources import Access, dataset_name, open_source
+from understudy.synthesizers import Independent, Nist
+from understudy.testing import seeded
+
+SCHEMA = Schema.parse(
+    {
+        "columns": {
+            "a": {"kind": "integer", "min": 0, "max": 9, "missing": []},
+            "b": {"kind": "categorical", "values": ["x", "y", "z"]},
+            "c": {"kind": "float", "min": 0, "max": 1, "outside": "drop"},
+        }
+    }
+)
+ROWS = pa.table(
+    {
+        "a": pa.array([i % 12 if i % 5 else None for i in range(200)], pa.int32()),
+        "b": [("x", " y", "z\t", "w")[i % 4] for i in range(200)],
+        "c": [(i % 11) / 9 for i in range(200)],
+    }
+)
+TABLE = Access(table="people")
+KINDS: dict[str, Callable[[], st.SearchStrategy[dict[str, Any]]]] = {
+    "categorical": categorical,
+    "boolean": boolean,
+    "integer": integer,
+    "float": real,
+    "date": day,
+    "datetime": moment,
+}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """A PostgreSQL server for this module."""
+    with postgres() as address:
+        yield address
+
+
+@pytest.fixture(params=["duckdb", "postgres"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database of either kind that holds the rows."""
+    if request.param == "duckdb":
+        return duckdb_file(tmp_path / "clinic.duckdb", ROWS)
+    return fill_postgres(request.getfixturevalue("server"), ROWS)
+
+
+def _sets(names: tuple[str, ...]) -> list[tuple[str, ...]]:
+    return [s for k in range(4) for s in itertools.permutations(names, k)]
+
+
+def _check_equal(source: CountSource, schema: Schema, rows: pa.Table) -> None:
+    memory = MemorySource(Codec(schema).encode(rows))
+    sets = [s for s in _sets(source.domain.attributes) if source.domain.cells(s) <= 10**5]
+    assert memory.rows_read == source.rows_read
+    for ours, theirs in zip(source.count(sets), memory.count(sets), strict=True):
+        assert ours.attributes == theirs.attributes
+        assert np.array_equal(theirs.counts, ours.counts)
+
+
+@st.composite
+def _typed(draw: st.DrawFn, kind: str) -> tuple[Schema, pa.Table]:
+    columns = draw(st.lists(KINDS[kind](), min_size=1, max_size=2))
+    schema = Schema.parse({"columns": {f"c{i}": column for i, column in enumerate(columns)}})
+    return schema, draw(typed_rows(Codec(schema)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=25)
+@given(data=st.data())
+def test_duckdb_counts_as_memory_does(kind: str, data: st.DataObject) -> None:
+    """Missing, outside and declared cells of every type, whatever the schema."""
+    schema, rows = data.draw(_typed(kind))
+    table = ibis.duckdb.connect().create_table("people", rows)
+    with open_source(table, schema) as source:
+        _check_equal(source, schema, rows)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_postgres_counts_as_memory_does(kind: str, server: str, data: st.DataObject) -> None:
+    """Missing, outside and declared cells of every type, whatever the schema."""
+    schema, rows = data.draw(_typed(kind))
+    with open_source(fill_postgres(server, rows), schema, TABLE) as source:
+        _check_equal(source, schema, rows)
+
+
+def test_rows_stay_apart_as_in_memory(address: str) -> None:
+    """One table of several kinds of column, some rows dropped."""
+    with open_source(address, SCHEMA, TABLE) as source:
+        _check_equal(source, SCHEMA, ROWS)
+        assert source.count([()])[0].counts < source.rows_read
+        assert "private" in repr(source)
+
+
+def test_many_tables_take_few_questions(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many sets a query holds, and repeated ones too."""
+    asked = []
+    fetch = database._fetch
+
+    def counting(backend: object, query: str) -> list[tuple[Any, ...]]:
+        asked.append(query)
+        return fetch(backend, query)
+
+    monkeypatch.setattr(database, "_fetch", counting)
+    memory = MemorySource(Codec(SCHEMA).encode(ROWS))
+    sets = [*_sets(("a", "b", "c")), ("a",), ("b", "a")]
+    for most, queries in [(100, 1), (3, 6)]:
+        monkeypatch.setattr(database, "_SETS", {"duckdb": most, "postgres": most})
+        with open_source(address, SCHEMA, TABLE) as source:
+            asked.clear()
+            expected = [m.counts.tolist() for m in memory.count(sets)]
+            assert expected == [m.counts.tolist() for m in source.count(sets)]
+            assert queries == len(asked)
+
+
+def test_a_fit_is_the_same_in_a_database(address: str) -> None:
+    """The same noise on the same counts gives the same model."""
+    method = Nist(SCHEMA, epsilon=5, delta=1e-6)
+    with open_source(address, SCHEMA, TABLE) as source:
+        first = seeded(method, 1).fit(source).model_
+    second = seeded(method, 1).fit(ROWS).model_
+    assert first.network == second.network
+    for ours, theirs in zip(first.conditionals, second.conditionals, strict=True):
+        assert np.array_equal(ours.probabilities, theirs.probabilities)
+
+
+def test_a_table_of_ibis_is_counted_where_it_is(address: str, tmp_path: Path) -> None:
+    """Whoever has a connection already hands over its table, or any query."""
+    del address
+    connection = ibis.duckdb.connect()
+    connection.create_table("people", ROWS)
+    some = connection.table("people").filter(ibis._.a.notnull())
+    rows = ROWS.filter(pa.compute.is_valid(ROWS["a"]))
+    with open_source(some, SCHEMA) as source:
+        assert isinstance(source, database.DatabaseSource)
+        _check_equal(source, SCHEMA, rows)
+    model = seeded(Independent(SCHEMA, epsilon=1), 3).fit(some).model_
+    assert model.rows == seeded(Independent(SCHEMA, epsilon=1), 3).fit(rows).model_.rows
+
+
+def test_all_questions_see_the_same_rows(server: str) -> None:
+    """Rows that come while a run goes on are not of this run; and nothing can be written."""
+    fill_postgres(server, ROWS)
+    with open_source(server, SCHEMA, TABLE) as source, connection_to(server) as other:
+        other.execute("INSERT INTO people VALUES (1, 'x', 0.5)")
+        other.execute("DELETE FROM people WHERE a = 3")
+        _check_equal(source, SCHEMA, ROWS)
+        assert isinstance(source, database.DatabaseSource)
+        with pytest.raises(DataError, match="rejects"):
+            database._fetch(source._backend, "DELETE FROM people RETURNING 1")
+
+
+def test_a_table_of_another_schema_is_found(server: str) -> None:
+    """By its full name; the ledger knows it by that."""
+    with connection_to(server) as connection:
+        connection.execute("CREATE SCHEMA IF NOT EXISTS clinic")
+        connection.execute("CREATE TABLE clinic.visits (a int, b text, c float8)")
+    access = Access(table="clinic.visits")
+    with open_source(server, SCHEMA, access) as source:
+        _check_equal(source, SCHEMA, ROWS.slice(0, 0))
+    assert "clinic.visits" == dataset_name(server, access)
+
+
+@pytest.mark.parametrize(
+    "value", ["1e400", "-1e400", "1e-400", "nan", "infinity", "-infinity", "0.5"]
+)
+def test_numbers_beyond_doubles_fail_nowhere(server: str, value: str) -> None:
+    """PostgreSQL's own numbers have no end; a bin is found for each of them."""
+    with connection_to(server) as connection:
+        connection.execute("DROP TABLE IF EXISTS endless")
+        connection.execute("CREATE TABLE endless (x numeric)")
+        connection.execute("INSERT INTO endless VALUES (%s::numeric)", [value])
+    column = {"kind": "float", "min": -1, "max": 1, "bins": 2, "missing": []}
+    with open_source(
+        server, Schema.parse({"columns": {"x": column}}), Access(table="endless")
+    ) as s:
+        counts = s.count([("x",)])[0].counts.tolist()
+    expected = {"nan": [0, 0, 1], "-1e400": [1, 0, 0], "-infinity": [1, 0, 0]}
+    assert expected.get(value, [0, 1, 0]) == counts
+
+
+@pytest.mark.parametrize("value", ["infinity", "-infinity", "5874897-12-31", "4713-01-01 BC"])
+def test_days_beyond_the_calendar_fail_nowhere(server: str, value: str) -> None:
+    """Before or after every bin."""
+    with connection_to(server) as connection:
+        connection.execute("DROP TABLE IF EXISTS endless")
+        connection.execute("CREATE TABLE endless (x date)")
+        connection.execute("INSERT INTO endless VALUES (%s::date)", [value])
+    for kind, low, high in [
+        ("date", "2000-01-01", "9999-12-31"),
+        ("datetime", "2000-01-01T00:00:00", "9999-12-31T23:59:59"),
+    ]:
+        column = {"kind": kind, "min": low, "max": high, "bins": 2}
+        for outside, inside in [("clip", 1), ("drop", 0)]:
+            schema = Schema.parse({"columns": {"x": column | {"outside": outside}}})
+            with open_source(server, schema, Access(table="endless")) as source:
+                counts = source.count([("x",)])[0].counts.tolist()
+            assert inside == sum(counts)
+            assert inside == counts[0 if value.startswith("-") or value.endswith("BC") else 1]
+
+
+@pytest.mark.parametrize(
+    ("column", "cells", "words"),
+    [
+        ({"kind": "integer", "min": 0, "max": 9}, ["1"], "the database holds string"),
+        ({"kind": "date", "min": "2000-01-01", "max": "2001-01-01"}, [1], "holds int64"),
+        ({"kind": "float", "min": 0, "max": 9}, [[1.0]], "holds array"),
+        ({"kind": "categorical", "values": [1, 2]}, ["1"], "list them as texts"),
+        ({"kind": "categorical", "values": ["x"]}, [b"x"], "holds binary"),
+    ],
+    ids=["text for numbers", "number for days", "list", "text for listed numbers", "bytes"],
+)
+def test_types_that_would_need_parsing_are_refused(
+    tmp_path: Path, column: dict[str, Any], cells: list[Any], words: str
+) -> None:
+    """By the type alone, with the way out, before anything is paid."""
+    address = duckdb_file(tmp_path / "x.duckdb", pa.table({"v": cells}))
+    schema = Schema.parse({"columns": {"v": column}})
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    with pytest.raises(DataError, match=words), open_source(address, schema, TABLE) as source:
+        Independent(schema, epsilon=1).fit(source, ledger=ledger, dataset="d")
+    assert {} == ledger.accounts()
+
+
+def test_names_are_taken_as_they_are(tmp_path: Path) -> None:
+    """Blanks, quotes, keywords and semicolons in names of columns and tables."""
+    names = ['say "so"', "select", "a b", "x; DROP TABLE people", "日本", "%s", "{0}"]
+    rows = pa.table({name: [i % 2 for i in range(9)] for name in names})
+    schema = Schema.parse({"columns": {n: {"kind": "integer", "min": 0, "max": 1} for n in names}})
+    with open_source(
+        duckdb_file(tmp_path / "x.duckdb", rows, "odd. name"), schema, Access(table="odd. name")
+    ) as source:
+        _check_equal(source, schema, rows)
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [(None, "as --table patients"), ("persons", "no table 'persons'.*known are .*people")],
+)
+def test_a_table_that_is_not_there_is_refused(address: str, table: str | None, words: str) -> None:
+    """With the names of those that are."""
+    with (
+        pytest.raises((UsageError, DataError), match=words),
+        open_source(address, SCHEMA, Access(table=table)),
+    ):
+        pass
+
+
+def test_columns_must_be_those_of_the_schema(address: str) -> None:
+    """As with files."""
+    less = Schema.parse({"columns": {"a": {"kind": "integer", "min": 0, "max": 9}}})
+    with pytest.raises(DataError, match="'b', 'c' is not in the schema"):
+        open_source(address, less, TABLE).__enter__()
+    with open_source(address, less, Access(table="people", ignore_extra=True)) as source:
+        _check_equal(source, less, ROWS.select(["a"]))
+    more = Schema.parse(
+        {"columns": {n: {"kind": "integer", "min": 0, "max": 9} for n in ("a", "z")}}
+    )
+    with pytest.raises(DataError, match="no column 'z'"):
+        open_source(address, more, TABLE).__enter__()
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["postgres://nobody@127.0.0.1:1/none", "postgresql://127.0.0.1:1/?bad", "duckdb://no"],
+)
+def test_a_database_that_cannot_be_reached_is_refused(address: str) -> None:
+    """In our words, without the password."""
+    with pytest.raises(DataError, match="check"), open_source(address, SCHEMA, TABLE):
+        pass
+
+
+def test_a_database_may_refuse_its_rows(server: str, tmp_path: Path) -> None:
+    """Before anything is paid, and the message says whom to ask."""
+    fill_postgres(server, ROWS, "secrets")
+    with connection_to(server) as connection:
+        connection.execute("DROP ROLE IF EXISTS guest")
+        connection.execute("CREATE ROLE guest LOGIN")
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    guest = server.replace("owner@", "guest@")
+    with (
+        pytest.raises(DataError, match="right to SELECT"),
+        open_source(guest, SCHEMA, Access(table="secrets")) as source,
+    ):
+        Independent(SCHEMA, epsilon=1).fit(source, ledger=ledger, dataset="d")
+    assert {} == ledger.accounts()
+
+
+def test_a_dropped_connection_is_paid_once(server: str, tmp_path: Path) -> None:
+    """What was charged stands in the ledger once; a second run is a second grant."""
+    fill_postgres(server, ROWS)
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+
+    def run(*, cut: bool) -> None:
+        with open_source(server, SCHEMA, TABLE) as source:
+            if cut:
+                with connection_to(server) as other:
+                    other.execute(
+                        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                        "WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
+                    )
+            Independent(SCHEMA, epsilon=1).fit(source, ledger=ledger, dataset="d")
+
+    with pytest.raises(DataError, match="stopped answering"):
+        run(cut=True)
+    spent = ledger.account("d").spent.epsilon
+    assert 0 < spent <= 1
+    run(cut=False)
+    assert spent + 1 == ledger.account("d").spent.epsilon
+
+
+def test_a_rejected_query_is_told_without_cells(tmp_path: Path) -> None:
+    """The database's own words may quote them."""
+    connection = ibis.duckdb.connect()
+    connection.create_table("people", pa.table({"a": ["xyzzy"], "b": ["x"], "c": [0.5]}))
+    rows = connection.table("people").mutate(a=ibis._.a.cast("int32"))
+    with pytest.raises(UnderstudyError, match="rejects the query") as caught:
+        open_source(rows, SCHEMA).__enter__()
+    assert "xyzzy" not in str(caught.value)
+
+
+def test_a_stand_in_for_a_table_in_a_database(address: str, tmp_path: Path) -> None:
+    """`understudy synth ADDRESS --table people`, paid for under the table's name."""
+    schema = tmp_path / "people.json"
+    schema.write_text(json.dumps(SCHEMA.document()))
+    ledger = tmp_path / "ledger.jsonl"
+    output = tmp_path / "out.parquet"
+    arguments = ["synth", address, "--table", "people", "--schema", schema, "--epsilon", 1]
+    arguments += ["--ledger", ledger, "-o", output]
+    assert 0 == run([str(argument) for argument in arguments])
+    assert ["a", "b", "c"] == pq.read_table(output).column_names
+    assert ["people"] == list(Ledger(ledger).accounts())

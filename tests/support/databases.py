@@ -1,0 +1,159 @@
+"""The same rows in DuckDB and in PostgreSQL, and typed cells that lie where encoding is hard."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import psycopg
+import pyarrow as pa
+from hypothesis import strategies as st
+
+from support.tables import ODD_TEXTS
+from understudy.codec import Codec
+from understudy.codec.bins import BinnedCodec
+from understudy.codec.categories import ListedCodec, spellings
+
+DECIMAL = pa.decimal128(18, 3)
+# Arrow's types, and what PostgreSQL calls them; DuckDB takes Arrow's own.
+TYPES: dict[pa.DataType, str] = {
+    pa.string(): "text",
+    pa.bool_(): "boolean",
+    pa.int16(): "smallint",
+    pa.int32(): "integer",
+    pa.int64(): "bigint",
+    pa.float32(): "real",
+    pa.float64(): "double precision",
+    DECIMAL: "numeric",
+    pa.date32(): "date",
+    pa.timestamp("us"): "timestamp",
+    pa.timestamp("us", "UTC"): "timestamptz",
+}
+_BLANKS = ("", " ", "\t", "\u2003", "\x1f", "\u00a0", "\u200b")
+
+
+def duckdb_file(path: Path, rows: pa.Table, table: str = "people") -> str:
+    """A DuckDB database that holds the rows; its address."""
+    with duckdb.connect(str(path)) as connection:
+        connection.register("given", rows)
+        connection.execute(f'CREATE OR REPLACE TABLE "{table}" AS SELECT * FROM given')
+    return str(path)
+
+
+def fill_postgres(address: str, rows: pa.Table, table: str = "people") -> str:
+    """Put the rows into a table of a PostgreSQL server; its address."""
+    columns = ", ".join(f'"{field.name}" {TYPES[field.type]}' for field in rows.schema)
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f'DROP TABLE IF EXISTS "{table}"')
+        connection.execute(f'CREATE TABLE "{table}" ({columns})')
+        with (
+            connection.cursor() as cursor,
+            cursor.copy(f'COPY "{table}" FROM STDIN') as copy,
+        ):
+            for row in rows.to_pylist():
+                copy.write_row(list(row.values()))
+    return address
+
+
+@contextmanager
+def connection_to(address: str) -> Iterator[psycopg.Connection]:
+    """A connection of one's own to a PostgreSQL server."""
+    with psycopg.connect(address, autocommit=True) as connection:
+        yield connection
+
+
+@st.composite
+def typed_rows(draw: st.DrawFn, codec: Codec, *, most_rows: int = 12) -> pa.Table:
+    """Rows whose every column has a type that a database may hold it in."""
+    rows = draw(st.integers(0, most_rows))
+    columns = {name: draw(_cells(column, rows)) for name, column in codec.columns.items()}
+    return pa.table(columns)
+
+
+@st.composite
+def _cells(draw: st.DrawFn, codec: ListedCodec | BinnedCodec, rows: int) -> pa.Array:
+    kind = draw(st.sampled_from(_types(codec)))
+    values = st.sampled_from([None, *_places(codec, kind)])
+    return pa.array(draw(st.lists(values, min_size=rows, max_size=rows)), kind)
+
+
+def _types(codec: ListedCodec | BinnedCodec) -> list[pa.DataType]:
+    whole = [pa.int16(), pa.int32(), pa.int64()]
+    if isinstance(codec, ListedCodec):
+        texts = [DECIMAL] if codec.is_numeric else [pa.string()]
+        return [*whole, pa.float32(), pa.float64(), pa.bool_(), *texts]
+    if codec.column.kind in ("date", "datetime"):
+        return [pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UTC")]
+    return [*whole, pa.float32(), pa.float64(), pa.bool_(), DECIMAL]
+
+
+def _places(codec: ListedCodec | BinnedCodec, kind: pa.DataType) -> list[Any]:
+    """Values of a type at, just below and just above where codes change."""
+    if pa.types.is_boolean(kind):
+        return [True, False]
+    if pa.types.is_string(kind):
+        assert isinstance(codec, ListedCodec)
+        known = [*spellings(codec), *ODD_TEXTS]
+        return [left + text + right for text in known for left in _BLANKS for right in ("", " ")]
+    if pa.types.is_temporal(kind):
+        assert isinstance(codec, BinnedCodec)
+        return _held(kind, _times(codec), lambda t: t)
+    numbers = _numbers(codec)
+    if pa.types.is_integer(kind):
+        return _held(kind, numbers, int)
+    if pa.types.is_decimal(kind):
+        return _held(kind, numbers, lambda x: Decimal(str(x)).quantize(Decimal("0.001")))
+    return _held(kind, [*numbers, math.nan, math.inf, -math.inf], float)
+
+
+def _numbers(codec: ListedCodec | BinnedCodec) -> list[float | int]:
+    if isinstance(codec, ListedCodec):
+        near = [float(t) for t in spellings(codec) if _is_number(t)]
+        whole = [int(t) for t in spellings(codec) if t.lstrip("-").isdecimal() and t.isascii()]
+        return [*near, *whole, *(n + 1 for n in whole), 0, 1, 7]
+    edges = [*codec.edges.tolist(), *codec.column.bounds, *codec.markers.tolist()]
+    steps = [math.nextafter(e, side) for e in edges for side in (math.inf, -math.inf)]
+    return [*edges, *steps, *(e + 1 for e in edges), *(e - 0.5 for e in edges), 0]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text)) and "_" not in text
+    except ValueError:
+        return False
+
+
+def _times(codec: BinnedCodec) -> list[datetime]:
+    edges = [*codec.edges.tolist(), *codec.column.bounds, *codec.markers.tolist()]
+    near = [e + step for e in edges for step in (0, 1, -1)]
+    scale = 86400 if codec.column.kind == "date" else 1
+    times = []
+    for place in near:
+        for micro in (0, 1, -1):
+            try:
+                since = timedelta(seconds=place * scale, microseconds=micro)
+                times.append(datetime(1970, 1, 1) + since)
+            except OverflowError:
+                continue
+    return times
+
+
+def _held(kind: pa.DataType, values: list[Any], convert: Callable[[Any], Any]) -> list[Any]:
+    """Those of some values that the type can hold."""
+    held = []
+    for value in values:
+        try:
+            converted = convert(value)
+            if pa.types.is_date(kind):
+                converted = converted.date()
+            pa.array([converted], kind)
+        except (pa.ArrowException, OverflowError, ValueError, ArithmeticError):
+            continue
+        held.append(converted)
+    return held or [None]

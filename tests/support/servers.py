@@ -1,0 +1,65 @@
+"""Real servers that tests start on a loopback port of their own, and end."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+_POSTGRES_PLACES = "/usr/lib/postgresql/*/bin"
+
+
+def missing(server: str) -> None:
+    """Skip a test for want of a server; where servers are promised, fail it."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"{server} is not installed, and CI runs every test")
+    pytest.skip(f"{server} is not installed")
+
+
+def free_port() -> int:
+    """A loopback port nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def postgres() -> Iterator[str]:
+    """A new PostgreSQL server; its address."""
+    programs = _postgres_programs()
+    # It refuses to run as root.
+    user = "postgres" if os.geteuid() == 0 else None
+    folder = Path(tempfile.mkdtemp(prefix="understudy-postgres-"))
+    if user:
+        shutil.chown(folder, user)
+    data, port = folder / "data", free_port()
+
+    def run(program: str, *arguments: str) -> None:
+        command = [str(programs / program), "-D", str(data), *arguments]
+        subprocess.run(command, check=True, user=user, cwd=folder, stdout=subprocess.DEVNULL)
+
+    try:
+        run("initdb", "--auth=trust", "--username=owner", "--encoding=UTF8", "--no-sync")
+        settings = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off"
+        run("pg_ctl", "-w", "-l", str(folder / "log"), "-o", settings, "start")
+        try:
+            yield f"postgres://owner@127.0.0.1:{port}/postgres"
+        finally:
+            run("pg_ctl", "-w", "-m", "immediate", "stop")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _postgres_programs() -> Path:
+    found = shutil.which("initdb")
+    places = [Path(found).parent] if found else sorted(Path("/").glob(_POSTGRES_PLACES[1:]))
+    if not places:
+        missing("PostgreSQL")
+    return places[-1]
