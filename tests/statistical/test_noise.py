@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from support.statistics import NEVER, fit_of_choices, fit_of_integers
+from support import opendp
+from support.statistics import NEVER, fit_in_bins, fit_of_choices, fit_of_integers, same_law
 from understudy.privacy.mechanisms import (
     DiscreteGaussian,
     DiscreteLaplace,
@@ -19,6 +22,7 @@ from understudy.testing import SeededNoise
 
 NOISES: list[Noise] = [SystemNoise(), SeededNoise(7)]
 DRAWS = 20_000
+SCALES = ["3/10", "1", "15/2", "1000/3", "20000", "100000"]
 SCORES = np.array([0, 3, 8, 8, 12, 15])
 
 
@@ -44,6 +48,44 @@ def test_gaussian_scale(noise: Noise, sigma: str) -> None:
     for factor in (Fraction(7, 10), Fraction(13, 10)):
         wrong = DiscreteGaussian((true * factor) ** 2, Fraction(1))
         assert fit_of_integers(draws, wrong.probability) < NEVER
+
+
+def _weights(power: int, scale: Fraction) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """exp(−(|z| / scale)^power / power) for all z that matter."""
+    reach = math.ceil(40 * scale / power)
+    return np.exp(-(np.abs(np.arange(-reach, reach + 1) / float(scale)) ** power) / power)
+
+
+def _draws(power: int, scale: Fraction, size: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    noise = SystemNoise()
+    return noise.laplace(scale, size) if power == 1 else noise.gaussian(scale**2, size)
+
+
+@pytest.mark.parametrize("power", [1, 2], ids=["laplace", "gaussian"])
+@pytest.mark.parametrize("scale", SCALES)
+def test_a_scale_three_percent_off_is_rejected(power: int, scale: str) -> None:
+    """A million draws fit their closed form, and none whose scale is 3 % larger or smaller."""
+    true = Fraction(scale)
+    draws = _draws(power, true, 1_000_000)
+    assert fit_in_bins(draws, _weights(power, true)) > NEVER
+    for factor in (Fraction(97, 100), Fraction(103, 100)):
+        assert fit_in_bins(draws, _weights(power, true * factor)) < NEVER
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "of_opendp", [opendp.laplace, opendp.gaussian], ids=["laplace", "gaussian"]
+)
+@pytest.mark.parametrize("scale", SCALES[:5])
+def test_ours_and_opendp_are_of_one_law(
+    of_opendp: Callable[[Fraction, int], np.ndarray[tuple[int], np.dtype[np.int64]]], scale: str
+) -> None:
+    """OpenDP's draws and ours are alike, and not when our scale is 3 % off."""
+    true, power = Fraction(scale), 1 if of_opendp is opendp.laplace else 2
+    theirs = of_opendp(true, 350_000)
+    assert same_law(_draws(power, true, 5_000_000), theirs) > NEVER
+    for factor in (Fraction(97, 100), Fraction(103, 100)):
+        assert same_law(_draws(power, true * factor, 5_000_000), theirs) < NEVER
 
 
 @pytest.mark.parametrize("noise", NOISES, ids=lambda n: type(n).__name__)

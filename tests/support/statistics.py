@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import chisquare
+from scipy.stats import chi2_contingency, chisquare
 
 NEVER = 1e-9
 
@@ -39,3 +39,29 @@ def _p_value(observed: npt.NDArray[np.int64], expected: npt.NDArray[np.float64])
     if seen.size == 1:
         return 1.0
     return float(chisquare(seen, awaited * seen.sum() / awaited.sum()).pvalue)
+
+
+def fit_in_bins(
+    draws: npt.NDArray[np.int64], weights: npt.NDArray[np.float64], bins: int = 32
+) -> float:
+    """The p-value of draws under weights of −reach to reach, in bins of about equal chance."""
+    reach = weights.size // 2
+    reached = np.cumsum(weights) / weights.sum()
+    last = np.unique(np.searchsorted(reached, np.arange(1, bins) / bins))
+    chances = np.diff(reached[last], prepend=0, append=1)
+    observed = np.bincount(np.searchsorted(last - reach, draws), minlength=chances.size)
+    return _p_value(observed, chances * draws.size)
+
+
+def same_law(first: npt.NDArray[np.int64], second: npt.NDArray[np.int64], bins: int = 8) -> float:
+    """The p-value of two samples being of one law: zero, and bins of like counts on either side."""
+    magnitudes = np.abs(second[second != 0])
+    last = np.unique(np.quantile(magnitudes, np.arange(1, bins) / bins, method="lower"))
+
+    def counted(draws: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        side = np.sign(draws) * (1 + np.searchsorted(last, np.abs(draws)))
+        return np.bincount(side + last.size + 1, minlength=2 * last.size + 3)
+
+    seen = np.array([counted(first), counted(second)])
+    seen = seen[:, seen.sum(axis=0) > 0]
+    return float(chi2_contingency(seen, lambda_="log-likelihood").pvalue)

@@ -6,15 +6,16 @@ private, and whatever is made with it carries that word.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-Integers = npt.NDArray[np.int64]
+from understudy.privacy.draws import Integers, draw
+from understudy.privacy.laws import Law
+
+__all__ = ["Integers", "Noise", "SystemNoise", "at_least"]
 
 
 class Noise(Protocol):
@@ -38,21 +39,22 @@ class Noise(Protocol):
 
 
 class SystemNoise:
-    """OpenDP's exact samplers over the operating system's randomness.
+    """Exact draws over the operating system's randomness, which nothing here keeps or repeats.
 
-    A scale that is no floating-point number is rounded up, so that the noise drawn is never less
-    than the noise charged for.
+    Integers are drawn at their scale as it stands, a fraction. Choices are OpenDP's: a scale that
+    is no floating-point number is rounded up for them, so that the noise drawn is never less than
+    the noise charged for.
     """
 
     private = True
 
     def laplace(self, scale: Fraction, size: int) -> Integers:
         """Discrete Laplace noise."""
-        return _drawn(_laplace(at_least(scale)), size)
+        return draw(Law.laplace(scale), size)
 
     def gaussian(self, sigma_squared: Fraction, size: int) -> Integers:
         """Discrete Gaussian noise."""
-        return _drawn(_gaussian(root_at_least(sigma_squared)), size)
+        return draw(Law.gaussian(sigma_squared), size)
 
     def permute_and_flip(self, scores: Integers, scale: Fraction) -> int:
         """A choice by permute-and-flip, as OpenDP's noisy max under pure privacy is."""
@@ -70,18 +72,6 @@ def at_least(value: Fraction) -> float:
     return nearest if Fraction(nearest) >= value else float(np.nextafter(nearest, np.inf))
 
 
-def root_at_least(square: Fraction) -> float:
-    """A floating-point number whose square is not below the value."""
-    root = float(np.sqrt(float(square)))
-    while Fraction(root) ** 2 < square:
-        root = float(np.nextafter(root, np.inf))
-    return root
-
-
-def _drawn(measurement: Callable[[list[int]], list[int]], size: int) -> Integers:
-    return np.array(measurement([0] * size) if size else [], np.int64)
-
-
 @cache
 def _opendp() -> tuple[Any, Any, Any, Any]:
     """OpenDP's rooms; its `prelude` would import far more."""
@@ -93,20 +83,6 @@ def _opendp() -> tuple[Any, Any, Any, Any]:
 
     opendp.mod.enable_features("contrib")
     return opendp.measurements, opendp.domains, opendp.metrics, opendp.measures
-
-
-@cache
-def _laplace(scale: float) -> Any:
-    measurements, domains, metrics, _ = _opendp()
-    integers = domains.vector_domain(domains.atom_domain(T="i64"))
-    return measurements.make_laplace(integers, metrics.l1_distance(T="i64"), scale=scale)
-
-
-@cache
-def _gaussian(scale: float) -> Any:
-    measurements, domains, metrics, _ = _opendp()
-    integers = domains.vector_domain(domains.atom_domain(T="i64"))
-    return measurements.make_gaussian(integers, metrics.l2_distance(T="f64"), scale=scale)
 
 
 @cache
