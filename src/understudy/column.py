@@ -257,7 +257,9 @@ class _Binned(_Learned):
         if high < low:
             raise ValueError(f"upper bound {self.max} is below lower bound {self.min}; swap them")
         if self._bin_count(low, high) > MOST_LEVELS:
-            raise ValueError(f"more than {MOST_LEVELS} bins; use fewer, for example bins = 16")
+            raise ValueError(
+                f"bins is {self.bins}, more than {MOST_LEVELS}; use fewer, for example bins = 16"
+            )
         if any(right <= left for left, right in pairwise(self.left_edges)):
             raise ValueError("the bins are narrower than floating point can tell apart; use fewer")
         self._check_markers()

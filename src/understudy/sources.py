@@ -12,7 +12,7 @@ from pathlib import Path
 from understudy.codec import Codec
 from understudy.counting import CountSource
 from understudy.engines.capacity import available_bytes
-from understudy.engines.chunked import ChunkedSource
+from understudy.engines.chunked import ChunkedSource, Watch, unwatched
 from understudy.engines.database import is_database, open_database
 from understudy.engines.memory import MemorySource
 from understudy.files import Rows, read_blocks, read_rows
@@ -32,12 +32,14 @@ class Access:
         encoding: of a CSV file's text.
         memory: how many bytes may be taken; a part of what is free unless given.
         table: the table of a database, perhaps with its schema.
+        watch: told how far a reading in blocks has come; private, for the owner's eyes alone.
     """
 
     ignore_extra: bool = False
     encoding: str = "utf-8"
     memory: int | None = None
     table: str | None = None
+    watch: Watch = unwatched
 
     @property
     def room(self) -> int:
@@ -66,10 +68,17 @@ def open_source(data: Rows, schema: Schema, access: Access = _PLAIN) -> Iterator
 
 
 def _in_blocks(path: str | os.PathLike[str], codec: Codec, access: Access) -> ChunkedSource:
+    """Half of the room is for tables, a quarter for rows on their way, the rest is kept free."""
+    room = access.room
     reading = partial(
-        read_blocks, path, codec, ignore_extra=access.ignore_extra, encoding=access.encoding
+        read_blocks,
+        path,
+        codec,
+        ignore_extra=access.ignore_extra,
+        encoding=access.encoding,
+        memory=room // 4,
     )
-    source = ChunkedSource(reading, codec, access.room // 2)
+    source = ChunkedSource(reading, codec, room // 2, access.watch)
     source.check()
     return source
 

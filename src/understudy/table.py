@@ -9,12 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from understudy.domain import Domain
+from understudy.errors import UsageError
 
 Codes = npt.NDArray[np.uint8 | np.uint16]
 
 
 def code_type(size: int) -> type[np.uint8] | type[np.uint16]:
-    """The narrowest type that holds codes below `size`."""
+    """The narrowest type that holds codes below `size`; beyond 16 bits there is none."""
+    if size > 2**16:
+        raise UsageError(f"an attribute has {size:,} codes, more than {2**16:,}; group its values")
     return np.uint8 if size <= 2**8 else np.uint16
 
 

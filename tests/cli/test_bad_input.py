@@ -327,3 +327,35 @@ def test_json_is_told_nothing_when_refused(desk: Desk) -> None:
     assert (4, "") == (result.code, result.out)
     with pytest.raises(json.JSONDecodeError):
         json.loads(result.out)
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        (
+            {"kind": "integer", "min": 0, "max": 10**6, "bins": 70_000},
+            "column 'age': bins is 70000, more than 65535; use fewer, for example bins = 16",
+        ),
+        (
+            {"kind": "integer", "edges": [*range(70_000)], "max": 10**6},
+            "column 'age': 70000 values are more than 65535; group them",
+        ),
+        (
+            {"kind": "categorical", "values": [*range(70_000)]},
+            "column 'age': 70000 values are more than 65535; group them",
+        ),
+    ],
+    ids=["bins", "edges", "values"],
+)
+def test_more_values_than_codes_are_refused_before_rows_are_read(
+    desk: Desk, column: dict[str, Any], words: str
+) -> None:
+    """One sentence from the schema alone: the data need not even be there."""
+    desk.data.unlink()
+    name = {"kind": "categorical", "values": ["Ann", "Bob"]}
+    desk.schema.write_text(json.dumps({"columns": {"name": name, "age": column}}))
+    schema = desk.schema.rename(desk.folder / "people.json")
+    where = ("--schema", schema, "-o", desk.output, "--epsilon", 1)
+    result = desk.run("synth", desk.data, *where)
+    check_refused(desk, result, 2, words)
+    assert 1 == result.err.count("column")

@@ -21,6 +21,8 @@ from understudy.table import Codes, Table, code_type
 
 Engine = Callable[[Table], CountSource]
 ENGINES: dict[str, Engine] = {"memory": MemorySource}
+# Single values, two, those around whole fours of bitmaps, and some beyond 8 bits.
+SIZES = (1, 2, 2, 3, 4, 5, 6, 9, 13, 17, 40, 300)
 
 
 @st.composite
@@ -74,6 +76,27 @@ def test_a_single_value_beside_many_is_counted(engine: Engine, size: int) -> Non
     for pair in [("one", "many"), ("many", "one")]:
         [marginal] = engine(table).count([pair])
         assert np.array_equal(_by_hand(table, pair), marginal.counts)
+
+
+@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+def test_many_families_of_the_same_parents_are_counted_each(engine: Engine) -> None:
+    """Tables of three and four attributes that share all but the last, asked in any order."""
+    table = _table(Domain({f"a{i}": 3 + i for i in range(6)}), 700, 5)
+    names = table.domain.attributes
+    sets = [s for k in (3, 4) for s in itertools.permutations(names, k)][::7]
+    for attributes, marginal in zip(sets, engine(table).count(sets), strict=True):
+        assert attributes == marginal.attributes
+        assert np.array_equal(_by_hand(table, attributes), marginal.counts)
+
+
+@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+@pytest.mark.parametrize("rows", [0, 1, 63, 64, 65, 16_384, 16_385, 40_000])
+def test_all_pairs_of_many_attributes_are_counted(engine: Engine, rows: int) -> None:
+    """Small and large pairs, in either order, around the size of a block of bitmaps."""
+    table = _table(Domain({f"a{i}": size for i, size in enumerate(SIZES)}), rows, rows)
+    sets = list(itertools.permutations(table.domain.attributes, 2))
+    for attributes, marginal in zip(sets, engine(table).count(sets), strict=True):
+        assert np.array_equal(_by_hand(table, attributes), marginal.counts)
 
 
 @pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import tempfile
+import threading
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from hypothesis import strategies as st
 from support.tables import decoded, encoded_tables
 from understudy.cli.options import bytes_of
 from understudy.codec import Codec
+from understudy.domain import Attributes
 from understudy.engines.chunked import ChunkedSource
 from understudy.engines.memory import MemorySource
 from understudy.errors import DataError, UsageError
@@ -127,12 +130,101 @@ def test_little_memory_means_more_readings(tmp_path: Path) -> None:
     source = ChunkedSource(blocks, Codec(SCHEMA), 11 * 8)
     expected = [m.counts.tolist() for m in _in_memory(path).count(sets)]
     assert expected == [m.counts.tolist() for m in source.count(sets)]
-    assert 4 == len(readings)
+    assert 5 == len(readings)
 
     def largest(marginal: Marginal) -> float:
         return float(marginal.counts.max())
 
     assert _in_memory(path).score(sets, largest).tolist() == source.score(sets, largest).tolist()
+
+
+def test_pairs_are_known_from_the_first_reading(tmp_path: Path) -> None:
+    """In either order; only larger sets need another, however often they are asked together."""
+    path = _csv(tmp_path / "rows.csv", 100)
+    readings = []
+
+    def blocks() -> Iterator[pa.Table]:
+        readings.append(1)
+        return read_blocks(path, Codec(SCHEMA))
+
+    source = ChunkedSource(blocks, Codec(SCHEMA), 10**6)
+    source.check()
+    asked: list[list[Attributes]] = [[()], [("a",), ("c",)], [("a", "b"), ("b", "a")]]
+    for sets in asked:
+        expected = [m.counts.tolist() for m in _in_memory(path).count(sets)]
+        assert expected == [m.counts.tolist() for m in source.count(sets)]
+    assert 1 == len(readings)
+    assert 100 == source.rows_read
+    source.count([("a", "b", "c"), ("c", "b", "a"), ("a",)])
+    assert 2 == len(readings)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_reading_tells_how_far_it_is(tmp_path: Path) -> None:
+    """The first does not know of how many; the second does, and ends with all of them."""
+    path = _csv(tmp_path / "rows.csv", 100)
+    told: list[tuple[int, int | None]] = []
+    source = ChunkedSource(
+        lambda: read_blocks(path, Codec(SCHEMA)),
+        Codec(SCHEMA),
+        10**6,
+        lambda done, total: told.append((done, total)),
+    )
+    source.check()
+    first = list(told)
+    assert [(0, None), (100, None)] == [first[0], first[-1]]
+    assert len(first) > 5
+    source.count([("a", "b", "c")])
+    second = told[len(first) :]
+    assert [(0, 100), (100, 100)] == [second[0], second[-1]]
+    assert sorted(second, key=lambda place: place[0]) == second
+
+
+def test_a_question_that_fails_leaves_no_thread(tmp_path: Path) -> None:
+    """Whatever fails while a block is counted ends the reading ahead too."""
+    path = _csv(tmp_path / "rows.csv", 100)
+
+    def fail(done: int, total: int | None) -> None:
+        if done:
+            raise RuntimeError
+
+    source = ChunkedSource(lambda: read_blocks(path, Codec(SCHEMA)), Codec(SCHEMA), 99, fail)
+    with pytest.raises(RuntimeError):
+        source.check()
+    assert [] == [t for t in threading.enumerate() if t.name.startswith("ahead")]
+
+
+@pytest.mark.parametrize("memory", [10**3, 10**4, 10**5])
+def test_blocks_keep_to_the_memory_given(tmp_path: Path, memory: int) -> None:
+    """Two blocks of numbers as they are read take less, and no row is lost."""
+    path = tmp_path / "rows.parquet"
+    rows = {"a": np.arange(9000) % 12, "b": ["x", "y"] * 4500, "c": np.linspace(0, 1, 9000)}
+    pq.write_table(pa.table(rows), path)
+    blocks = list(read_blocks(path, Codec(SCHEMA), memory=memory))
+    assert 9000 == sum(block.num_rows for block in blocks)
+    assert 2 * max(8 * block.num_rows * block.num_columns for block in blocks) <= memory
+
+
+@pytest.mark.slow
+def test_little_memory_is_enough_for_many_rows(tmp_path: Path) -> None:
+    """What Arrow and numpy hold at most, the block read ahead included, is within bounds."""
+    path = tmp_path / "rows.parquet"
+    a, c = np.arange(10**6) % 10, np.linspace(0, 1, 10**6)
+    pq.write_table(pa.table({"a": a, "b": pa.array(["x", "y"] * 500_000), "c": c}), path)
+    arrow: list[int] = []
+
+    def watch(done: int, total: int | None) -> None:
+        arrow.append(pa.total_allocated_bytes())
+
+    memory = 8 * 10**6
+    _in_memory(_csv(tmp_path / "rows.csv", 10)).count([("a", "b", "c")])
+    tracemalloc.start()
+    with open_source(path, SCHEMA, Access(memory=memory, watch=watch)) as source:
+        assert isinstance(source, ChunkedSource)
+        source.count([("a", "b", "c")])
+    numpy = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert max(arrow) - arrow[0] + numpy < memory
 
 
 def test_a_fit_is_the_same_in_blocks(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -51,10 +51,42 @@ class Stopwatch:
         self.seconds[name] = round(time.perf_counter() - started, 6)
 
     @contextmanager
-    def stage(self, name: str, message: str) -> Iterator[None]:
-        """Time a stage, with a spinner while it lasts on a terminal."""
-        with messages().status(message), self.timed(name):
-            yield
+    def stage(self, name: str, message: str) -> Iterator[Readings]:
+        """Time a stage, with a spinner while it lasts on a terminal.
+
+        What it gives may be told how far rows have been read, and then says so beside the spinner.
+        """
+        with messages().status(message) as status, self.timed(name):
+            yield Readings(status.update)
+
+
+class Readings:
+    """Tells the owner, at the terminal alone, how far each reading of a file has come."""
+
+    def __init__(self, show: Callable[[str], None]) -> None:
+        self._show = show
+        self._number = 0
+        self._started = 0.0
+
+    def __call__(self, done: int, total: int | None) -> None:
+        """Rows done of so many, where that is known; 0 starts the next reading."""
+        if done == 0:
+            self._number += 1
+            self._started = time.perf_counter()
+        seconds = time.perf_counter() - self._started
+        self._show(f"reading {self._number}: {_how_far(done, total, seconds)}")
+
+
+def _how_far(done: int, total: int | None, seconds: float) -> str:
+    """Rows, their speed and, where their number is known, the time left."""
+    of = "" if total is None else f" of {total:,}"
+    if done == 0 or seconds <= 0:
+        return f"{done:,}{of} rows"
+    text = f"{done:,}{of} rows, {done / seconds:,.0f} rows/s"
+    if total is None:
+        return text
+    left = round(seconds * max(total - done, 0) / done)
+    return f"{text}, {left // 60}:{left % 60:02} left"
 
 
 def with_progress(blocks: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -47,9 +48,13 @@ def fit(
     check_apart(output, data, schema)
     check_place(output)
     watch = Stopwatch()
-    with watch.stage("fit", "reading and fitting"):
+    with watch.stage("fit", "reading and fitting") as readings:
         model = methods.fitted(
-            synthesizer, data, access, dataset=dataset, ledger=options.open_ledger(ledger)
+            synthesizer,
+            data,
+            replace(access, watch=readings),
+            dataset=dataset,
+            ledger=options.open_ledger(ledger),
         )
     with rescued(model):
         model.save(output)

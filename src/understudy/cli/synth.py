@@ -7,6 +7,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,9 +54,13 @@ def synth(
     check_apart(output, data, schema)
     statement_path = check_writable(f"{check_writable(check_suffix(output))}.privacy.json")
     watch = Stopwatch()
-    with watch.stage("fit", "reading and fitting"):
+    with watch.stage("fit", "reading and fitting") as readings:
         model = methods.fitted(
-            synthesizer, data, access, dataset=dataset, ledger=options.open_ledger(ledger)
+            synthesizer,
+            data,
+            replace(access, watch=readings),
+            dataset=dataset,
+            ledger=options.open_ledger(ledger),
         )
     with rescued(model):
         wanted = model.rows if rows is None else rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from understudy.domain import Attributes, Domain
 from understudy.errors import CapacityError
@@ -48,7 +48,7 @@ def ensure_tables_fit(domain: Domain, sets: Sequence[Attributes], *, kept: bool 
 
 
 def in_batches(
-    domain: Domain, sets: Sequence[Attributes], *, memory: int
+    domain: Domain, sets: Iterable[Attributes], *, memory: int
 ) -> Iterator[list[Attributes]]:
     """The sets in turns whose tables fit into some bytes together, one at the least."""
     batch: list[Attributes] = []

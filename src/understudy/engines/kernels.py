@@ -2,7 +2,8 @@
 
 A bitmap for each value of an attribute says which rows hold it; a cell of a pair's table is the
 number of bits that two bitmaps share. That costs a few picoseconds for each row and cell, an
-increment half a nanosecond for each row: below a hundred cells or two the bitmaps win.
+increment half a nanosecond for each row: below a hundred cells or two the bitmaps win. The last
+row and column cost nothing: the rows that hold each value are known.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from understudy.table import Codes
 
 Words = npt.NDArray[np.uint64]
 Cells = npt.NDArray[np.uint32]
+Pairs = npt.NDArray[np.int64]
 
 # The compiler knows these steps for what they are and puts the processor's own bit count there.
 _ODD = np.uint64(0x5555555555555555)
@@ -32,30 +34,65 @@ def fill_bitmaps(codes: Codes, bitmaps: Words) -> None:
 
 
 @kernel
-def count_pairs(
-    bitmaps: Words, start: int, stop: int, pairs: npt.NDArray[np.int64], counts: Counts
-) -> None:
+def count_inner(bitmaps: Words, pairs: Pairs, counts: Counts) -> None:
     """Add to the tables of many pairs how many bits each two of their bitmaps share.
 
-    Only the words from `start` to `stop` are read; sliced in here, they are known to be
-    contiguous. Every row of `pairs` gives the first bitmap and the number of bitmaps of either
-    attribute, and where in `counts` the table begins.
+    Every row of `pairs` gives the first bitmap and the number of values of either attribute, and
+    where in `counts` the table begins. The last value of either is left out: `fill_last` has it
+    from the others. Four bitmaps are met by the same one at a time, which is then loaded once.
+    """
+
+    def ones(x: np.uint64) -> np.uint64:
+        x -= (x >> np.uint64(1)) & _ODD
+        x = (x & _PAIRS) + ((x >> np.uint64(2)) & _PAIRS)
+        x = (x + (x >> np.uint64(4))) & _NIBBLES
+        return (x * _BYTES) >> np.uint64(56)
+
+    for p in range(pairs.shape[0]):
+        first, first_size, second, second_size, start = pairs[p]
+        fours = (second_size - 1) // 4 * 4
+        for a in range(first_size - 1):
+            left, cell = bitmaps[first + a], start + a * second_size
+            for b in range(0, fours, 4):
+                one, two = bitmaps[second + b], bitmaps[second + b + 1]
+                three, four = bitmaps[second + b + 2], bitmaps[second + b + 3]
+                with_one = with_two = with_three = with_four = np.uint64(0)
+                for w in range(left.size):
+                    with_one += ones(left[w] & one[w])
+                    with_two += ones(left[w] & two[w])
+                    with_three += ones(left[w] & three[w])
+                    with_four += ones(left[w] & four[w])
+                counts[cell + b] += with_one
+                counts[cell + b + 1] += with_two
+                counts[cell + b + 2] += with_three
+                counts[cell + b + 3] += with_four
+            for b in range(fours, second_size - 1):
+                right, shared = bitmaps[second + b], np.uint64(0)
+                for w in range(left.size):
+                    shared += ones(left[w] & right[w])
+                counts[cell + b] += shared
+
+
+@kernel
+def fill_last(held: Counts, pairs: Pairs, counts: Counts) -> None:
+    """The last row and column of every pair's table: what its other cells leave of the rows.
+
+    `held` has the rows that hold each value, in the order of the bitmaps.
     """
     for p in range(pairs.shape[0]):
-        first, first_size, second, second_size, cell = pairs[p]
-        for a in range(first, first + first_size):
-            left = bitmaps[a, start:stop]
-            for b in range(second, second + second_size):
-                right = bitmaps[b, start:stop]
-                shared = np.uint64(0)
-                for w in range(left.size):
-                    x = left[w] & right[w]
-                    x -= (x >> np.uint64(1)) & _ODD
-                    x = (x & _PAIRS) + ((x >> np.uint64(2)) & _PAIRS)
-                    x = (x + (x >> np.uint64(4))) & _NIBBLES
-                    shared += (x * _BYTES) >> np.uint64(56)
-                counts[cell] += shared
-                cell += 1
+        first, first_size, second, second_size, start = pairs[p]
+        for a in range(first_size - 1):
+            row = start + a * second_size
+            left = held[first + a]
+            for b in range(second_size - 1):
+                left -= counts[row + b]
+            counts[row + second_size - 1] = left
+        last = start + (first_size - 1) * second_size
+        for b in range(second_size):
+            left = held[second + b]
+            for a in range(first_size - 1):
+                left -= counts[start + a * second_size + b]
+            counts[last + b] = left
 
 
 @kernel
@@ -89,7 +126,7 @@ def extend(cells: Cells, codes: Codes, size: int) -> None:
 
 
 @kernel
-def tally_once(cells: Cells, counts: Counts) -> None:
-    """Count cells of a table too large to hold four times."""
-    for i in range(cells.size):
-        counts[cells[i]] += 1
+def tally(cells: Cells, codes: Codes, size: int, counts: Counts) -> None:
+    """Count rows by cell · size + code: the cells of all attributes but the last, and its codes."""
+    for i in range(codes.size):
+        counts[cells[i] * np.uint32(size) + np.uint32(codes[i])] += 1

@@ -21,6 +21,13 @@ SUFFIXES = (".csv", ".parquet")
 
 _BLOCK_ROWS = 1 << 18
 _BLOCK_BYTES = 1 << 22
+# No line of a CSV file may be longer than a block.
+_LEAST_BLOCK_BYTES = 1 << 20
+_LEAST_BUFFER_BYTES = 1 << 16
+# A cell as it is read, its place on the line and its code, of a block and of the next.
+_BYTES_PER_CELL = 32
+# Arrow parses some blocks of text ahead, and their cells take about as much again.
+_TEXT_BLOCKS = 16
 
 
 def read_rows(
@@ -101,8 +108,11 @@ def read_blocks(
     *,
     ignore_extra: bool = False,
     encoding: str = "utf-8",
+    memory: int | None = None,
 ) -> Iterator[pa.Table]:
     """The declared columns of a file of any size, a block of rows at a time.
+
+    Blocks are small enough that two of them, and what is made of them, take no more than `memory`.
 
     Privacy: as for `read_rows`, with the same rows in the same order.
     """
@@ -111,41 +121,65 @@ def read_blocks(
     _check_names(names, codec, ignore_extra=ignore_extra)
     with _reading(path):
         if path.suffix == ".parquet":
-            yield from _parquet_blocks(path, codec)
+            yield from _parquet_blocks(path, codec, memory)
         else:
-            yield from _csv_blocks(path, codec, encoding, one_column=len(names) == 1)
+            yield from _csv_blocks(
+                path, codec, encoding, _block_bytes(memory), one_column=len(names) == 1
+            )
 
 
-def _parquet_blocks(path: Path, codec: Codec) -> Iterator[pa.Table]:
+def _block_rows(codec: Codec, memory: int | None) -> int:
+    row = _BYTES_PER_CELL * len(codec.columns)
+    return _BLOCK_ROWS if memory is None else max(1, min(_BLOCK_ROWS, memory // row))
+
+
+def _block_bytes(memory: int | None) -> int:
+    if memory is None:
+        return _BLOCK_BYTES
+    return min(_BLOCK_BYTES, max(_LEAST_BLOCK_BYTES, memory // _TEXT_BLOCKS))
+
+
+def _buffer_bytes(codec: Codec, memory: int | None) -> int:
+    """Arrow has a buffer for every column."""
+    if memory is None:
+        return _BLOCK_BYTES
+    return min(_BLOCK_BYTES, max(_LEAST_BUFFER_BYTES, memory // (4 * len(codec.columns))))
+
+
+def _parquet_blocks(path: Path, codec: Codec, memory: int | None) -> Iterator[pa.Table]:
     import pyarrow.parquet as pq
 
+    rows, buffer = _block_rows(codec, memory), _buffer_bytes(codec, memory)
+
     # Read ahead, a file's pages would be held until its end.
-    with pq.ParquetFile(path, pre_buffer=False, buffer_size=_BLOCK_BYTES) as file:
-        for batch in file.iter_batches(_BLOCK_ROWS, columns=list(codec.columns)):
+    with pq.ParquetFile(path, pre_buffer=False, buffer_size=buffer) as file:
+        for batch in file.iter_batches(rows, columns=list(codec.columns)):
             yield pa.Table.from_batches([batch])
 
 
-def _csv_blocks(path: Path, codec: Codec, encoding: str, *, one_column: bool) -> Iterator[pa.Table]:
+def _csv_blocks(
+    path: Path, codec: Codec, encoding: str, size: int, *, one_column: bool
+) -> Iterator[pa.Table]:
     """As `_read_csv`; where a cell defeats the types, texts go on from the same row."""
     typed, texts = _csv_types(codec)
     done = 0
     try:
-        for block in _csv_stream(path, typed, encoding, one_column=one_column):
+        for block in _csv_stream(path, typed, encoding, size, one_column=one_column):
             yield block
             done += block.num_rows
     except pa.ArrowInvalid:
-        for block in _csv_stream(path, texts, encoding, one_column=one_column):
+        for block in _csv_stream(path, texts, encoding, size, one_column=one_column):
             known = min(done, block.num_rows)
             done -= known
             yield block.slice(known)
 
 
 def _csv_stream(
-    path: Path, types: Mapping[str, pa.DataType], encoding: str, *, one_column: bool
+    path: Path, types: Mapping[str, pa.DataType], encoding: str, size: int, *, one_column: bool
 ) -> Iterator[pa.Table]:
     import pyarrow.csv as pc
 
-    with _parsing(path, types, encoding, one_column=one_column) as options:
+    with _parsing(path, types, encoding, size, one_column=one_column) as options:
         try:
             reader = pc.open_csv(path, **options)
         except pa.ArrowInvalid as error:
@@ -177,7 +211,7 @@ def _parse_csv(
 ) -> pa.Table:
     import pyarrow.csv as pc
 
-    with _parsing(path, types, encoding, one_column=one_column) as options:
+    with _parsing(path, types, encoding, _BLOCK_BYTES, one_column=one_column) as options:
         try:
             return pc.read_csv(path, **options)
         except pa.ArrowInvalid as error:
@@ -193,7 +227,7 @@ def _is_header_alone(error: pa.ArrowInvalid) -> bool:
 
 @contextmanager
 def _parsing(
-    path: Path, types: Mapping[str, pa.DataType], encoding: str, *, one_column: bool
+    path: Path, types: Mapping[str, pa.DataType], encoding: str, size: int, *, one_column: bool
 ) -> Iterator[dict[str, Any]]:
     """Options for Arrow's reader; a ragged line ends the reading in our words."""
     import pyarrow.csv as pc
@@ -213,7 +247,7 @@ def _parsing(
     convert = pc.ConvertOptions(
         column_types=dict(types), include_columns=list(types), null_values=[""]
     )
-    read = pc.ReadOptions(encoding=encoding, block_size=_BLOCK_BYTES)
+    read = pc.ReadOptions(encoding=encoding, block_size=size)
     try:
         yield {"parse_options": parse, "convert_options": convert, "read_options": read}
     except pa.ArrowInvalid:
