@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+
+from support.cluster import scheduler
+from support.servers import postgres
+from understudy.engines.connection import Cluster
+from understudy.engines.reaching import connected
 
 # Kernels compile on their first call, so that a time limit for each example means nothing. In CI
 # the same examples come every time; elsewhere new ones are tried.
@@ -18,3 +25,21 @@ settings.load_profile("ci" if os.environ.get("CI") else "understudy")
 @pytest.fixture(autouse=True)
 def _own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UNDERSTUDY_LEDGER", str(tmp_path / "default-ledger.jsonl"))
+
+
+@pytest.fixture(scope="session")
+def dask_scheduler() -> Iterator[Any]:
+    with scheduler(2) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def cluster(dask_scheduler: Any) -> Iterator[Cluster]:
+    with connected(dask_scheduler.scheduler_address, timeout=60) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    with postgres() as address:
+        yield address

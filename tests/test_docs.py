@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+import duckdb
 import pytest
 import typer.main
 
@@ -72,6 +73,16 @@ def _write_patients(path: Path) -> None:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def _fill_clinic(path: Path, patients: Path) -> None:
+    """The same table in a database, typed as a database would hold it."""
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "CREATE TABLE patients AS SELECT * FROM read_csv(?, types = {'sex': 'VARCHAR', "
+            "'smoker': 'VARCHAR', 'age': 'INTEGER', 'weight': 'DOUBLE', 'admitted': 'DATE'})",
+            [str(patients)],
+        )
+
+
 def test_the_readme_has_exactly_two_set_up_commands() -> None:
     """One command runs the main job, one passes the tests, each in a block of its own."""
     assert [MAIN_JOB, TEST_COMMAND] == _set_up_commands()
@@ -96,6 +107,7 @@ def test_the_readme_can_be_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     """Every command, schema and example of the README works, in the order in which they stand."""
     monkeypatch.chdir(tmp_path)
     _write_patients(tmp_path / "patients.csv")
+    _fill_clinic(tmp_path / "clinic.duckdb", tmp_path / "patients.csv")
     seen = dict.fromkeys(("bash", "toml", "python"), 0)
     for language, body in _blocks(README):
         if language == "toml":

@@ -18,10 +18,12 @@ from understudy.files import (
     check_writable,
     column_names,
     in_brand,
+    read_blocks,
     read_rows,
     write_rows,
 )
 from understudy.schema import Schema
+from understudy.sources import dataset_name
 
 SCHEMA = Schema.parse(
     {
@@ -228,6 +230,72 @@ def test_unreadable_files_say_why(tmp_path: Path) -> None:
     for name in ("none.csv", "none.parquet", "folder.csv", "folder.parquet"):
         with pytest.raises(DataError, match=name):
             read_rows(tmp_path / name, CODEC)
+
+
+def test_a_folder_of_parquet_files_is_one_table(tmp_path: Path) -> None:
+    """In the order of names, without the notes that other writers leave beside them."""
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    for name, values in (("b", (3,)), ("a", (1, 2)), ("c", ())):
+        write_rows([rows_of(*values)], folder / f"{name}.parquet", CODEC)
+    (folder / "_SUCCESS").touch()
+    (folder / ".a.parquet.crc").touch()
+    expected = codes_in(folder)
+    assert [1, 2, 3] == expected["age"]
+    blocks = [CODEC.encode(block).codes for block in read_blocks(folder, CODEC)]
+    assert expected == {n: [c for b in blocks for c in b[n].tolist()] for n in expected}
+
+
+def test_files_that_agree_in_types_alone_are_one_table(tmp_path: Path) -> None:
+    """What a file says besides of its columns, and their order, do not matter."""
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    write_rows([rows_of(1)], folder / "a.parquet", CODEC)
+    rows = pq.read_table(folder / "a.parquet")
+    strict = pa.schema([field.with_nullable(False) for field in rows.schema][::-1], {"by": "us"})
+    pq.write_table(rows.select(strict.names).cast(strict), folder / "b.parquet")
+    assert [1, 1] == codes_in(folder)["age"]
+
+
+@pytest.mark.parametrize("ignore", [False, True])
+def test_partitions_differ_in_undeclared_columns_only_if_ignored(
+    tmp_path: Path, ignore: bool
+) -> None:
+    """A column more in one file is refused with the file's name, or passed over."""
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    write_rows([rows_of(1)], folder / "a.parquet", CODEC)
+    rows = pq.read_table(folder / "a.parquet")
+    pq.write_table(rows.append_column("more", rows["age"]), folder / "b.parquet")
+    if ignore:
+        assert [1, 1] == codes_in(folder, ignore_extra=True)["age"]
+        return
+    with pytest.raises(DataError, match=r"b\.parquet: column 'more' is int64 here and absent in a"):
+        read_rows(folder, CODEC)
+
+
+@pytest.mark.parametrize("name", ["more.csv", "year=2020"])
+def test_a_folder_of_other_things_is_refused(tmp_path: Path, name: str) -> None:
+    """Rows that would be passed over without a word."""
+    write_rows([rows_of(1)], tmp_path / "a.parquet", CODEC)
+    (tmp_path / name).mkdir() if "=" in name else (tmp_path / name).touch()
+    with pytest.raises(DataError, match=f"{name!r} in this folder is no .parquet file"):
+        read_rows(tmp_path, CODEC)
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        ("a/patients.csv", "patients"),
+        ("patients.parquet", "patients"),
+        ("a/patients/", "patients"),
+        ("patients.v2", "patients.v2"),
+        ({"a": [1]}, "table"),
+    ],
+)
+def test_the_ledger_knows_data_by_its_name(data: object, name: str) -> None:
+    """That of a file or folder, without the suffix of a format."""
+    assert name == dataset_name(data)
 
 
 def test_line_breaks_and_commas_in_names_survive(tmp_path: Path) -> None:

@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from understudy.privacy.ledger import Ledger
     from understudy.sample import sample_blocks, sample_rows
     from understudy.schema import Schema
+    from understudy.sources import Access, open_source
     from understudy.synthesizers import Independent, Nist, PrivBayes, Random
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Access",
     "Budget",
     "Independent",
     "Ledger",
@@ -29,11 +31,13 @@ __all__ = [
     "Random",
     "Schema",
     "UnderstudyError",
+    "open_source",
     "sample_blocks",
     "sample_rows",
 ]
 
 _HOMES = {
+    "Access": "understudy.sources",
     "Budget": "understudy.privacy.budget",
     "Independent": "understudy.synthesizers",
     "Ledger": "understudy.privacy.ledger",
@@ -43,6 +47,7 @@ _HOMES = {
     "Random": "understudy.synthesizers",
     "Schema": "understudy.schema",
     "UnderstudyError": "understudy.errors",
+    "open_source": "understudy.sources",
     "sample_blocks": "understudy.sample",
     "sample_rows": "understudy.sample",
 }

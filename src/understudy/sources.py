@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,9 +13,12 @@ from understudy.codec import Codec
 from understudy.counting import CountSource
 from understudy.engines.capacity import available_bytes
 from understudy.engines.chunked import ChunkedSource, Watch, unwatched
+from understudy.engines.cluster import open_cluster
+from understudy.engines.connection import DEFAULT_TIMEOUT, check_address
 from understudy.engines.database import is_database, open_database
 from understudy.engines.memory import MemorySource
-from understudy.files import Rows, read_blocks, read_rows
+from understudy.errors import UsageError
+from understudy.files import SUFFIXES, Rows, read_blocks, read_rows
 from understudy.schema import Schema
 
 _PART_OF_FREE = 0.6
@@ -32,6 +35,8 @@ class Access:
         encoding: of a CSV file's text.
         memory: how many bytes may be taken; a part of what is free unless given.
         table: the table of a database, perhaps with its schema.
+        cluster: the Dask cluster that counts, as tcp://HOST:PORT, tls://HOST:PORT or local.
+        cluster_timeout: for how many seconds the cluster may be out of reach or without workers.
         watch: told how far a reading in blocks has come; private, for the owner's eyes alone.
     """
 
@@ -39,7 +44,13 @@ class Access:
     encoding: str = "utf-8"
     memory: int | None = None
     table: str | None = None
+    cluster: str | None = None
+    cluster_timeout: float = DEFAULT_TIMEOUT
     watch: Watch = unwatched
+
+    def __post_init__(self) -> None:
+        if self.cluster is not None:
+            check_address(self.cluster)
 
     @property
     def room(self) -> int:
@@ -57,7 +68,10 @@ def open_source(data: Rows, schema: Schema, access: Access = _PLAIN) -> Iterator
     Privacy: the rows are private; what cannot be read is refused here, before anything is paid.
     """
     codec = Codec(schema)
-    if is_database(data):
+    if access.cluster is not None:
+        with _on_cluster(access.cluster, data, codec, access) as source:
+            yield source
+    elif is_database(data):
         with open_database(data, access.table, codec, ignore_extra=access.ignore_extra) as source:
             yield source
     elif isinstance(data, str | os.PathLike) and _needed(Path(data)) > access.room:
@@ -67,29 +81,52 @@ def open_source(data: Rows, schema: Schema, access: Access = _PLAIN) -> Iterator
         yield MemorySource(codec.encode(rows))
 
 
+def _on_cluster(
+    address: str, data: Rows, codec: Codec, access: Access
+) -> AbstractContextManager[CountSource]:
+    if not isinstance(data, str | os.PathLike) or Path(data).suffix == ".csv":
+        raise UsageError("a cluster counts Parquet alone; give a .parquet file or a folder of them")
+    return open_cluster(
+        address,
+        data,
+        codec,
+        memory=access.room // 2,
+        ignore_extra=access.ignore_extra,
+        timeout=access.cluster_timeout,
+    )
+
+
 def _in_blocks(path: str | os.PathLike[str], codec: Codec, access: Access) -> ChunkedSource:
-    """Half of the room is for tables, a quarter for rows on their way, the rest is kept free."""
-    room = access.room
+    """A quarter of the room each for kept tables, a question's tables, and rows on their way."""
+    part = access.room // 4
     reading = partial(
         read_blocks,
         path,
         codec,
         ignore_extra=access.ignore_extra,
         encoding=access.encoding,
-        memory=room // 4,
+        memory=part,
     )
-    source = ChunkedSource(reading, codec, room // 2, access.watch)
+    source = ChunkedSource(reading, codec, part, kept=part, watch=access.watch)
     source.check()
     return source
 
 
 def _needed(path: Path) -> int:
-    """The bytes that reading a whole file is expected to take; none if there is no such file."""
+    """The bytes that reading all of a file or folder is expected to take; none if it is absent."""
+    if path.is_dir():
+        return sum(_needed(file) for file in path.glob("*.parquet") if file.is_file())
     return _BYTES_PER_FILE_BYTE.get(path.suffix, 1) * path.stat().st_size if path.is_file() else 0
 
 
 def dataset_name(data: object, access: Access = _PLAIN) -> str:
-    """The name a ledger knows some data by: a database's table, a file's stem, else "table"."""
+    """The name a ledger knows some data by: that of a table, file or folder, else "table".
+
+    The suffix of a format is no part of it, so that one table has one name in all of them.
+    """
     if access.table:
         return access.table
-    return Path(data).stem if isinstance(data, str | os.PathLike) else "table"
+    if not isinstance(data, str | os.PathLike):
+        return "table"
+    path = Path(os.path.abspath(data))
+    return path.stem if path.suffix in SUFFIXES else path.name

@@ -95,7 +95,7 @@ def wrong_parquet(path: Path) -> None:
         ),
         ("x.csv", text(f"name,age\n{SECRET},1\n".encode("utf-16")), "--encoding latin-1"),
         ("x.csv", text(b"PAR1" + bytes(range(256)) * 9), "x.csv"),
-        ("x.csv", Path.mkdir, "cannot be read: Is a directory; check the path"),
+        ("x.csv", Path.mkdir, "x.csv: cannot be read: the folder holds no .parquet files"),
         ("x.csv", lambda path: None, "cannot be read: No such file or directory; check the path"),
         ("x.parquet", text(""), "x.parquet: is no readable parquet file; export it again"),
         ("x.parquet", text(f"name,age\n{SECRET},1\n"), "x.parquet: is no readable parquet file"),

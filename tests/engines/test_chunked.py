@@ -23,7 +23,7 @@ from understudy.domain import Attributes
 from understudy.engines.chunked import ChunkedSource
 from understudy.engines.memory import MemorySource
 from understudy.errors import DataError, UsageError
-from understudy.files import read_blocks, read_rows, reading, write_rows
+from understudy.files import parquet, read_blocks, read_rows, reading, write_rows
 from understudy.marginal import Marginal
 from understudy.privacy.ledger import Ledger
 from understudy.schema import Schema
@@ -45,7 +45,7 @@ SCHEMA = Schema.parse(
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of a few rows, so that small files have many."""
-    monkeypatch.setattr(reading, "_BLOCK_ROWS", 7)
+    monkeypatch.setattr(parquet, "_BLOCK_ROWS", 7)
     monkeypatch.setattr(reading, "_BLOCK_BYTES", 120)
 
 
@@ -59,7 +59,7 @@ def _csv(path: Path, rows: int, *, bad: int | None = None) -> Path:
 
 def _chunked(path: Path, memory: int = 10**9) -> ChunkedSource:
     codec = Codec(SCHEMA)
-    return ChunkedSource(lambda: read_blocks(path, codec), codec, memory)
+    return ChunkedSource(lambda: read_blocks(path, codec), codec, memory, memory)
 
 
 def _in_memory(path: Path) -> MemorySource:
@@ -147,7 +147,7 @@ def test_pairs_are_known_from_the_first_reading(tmp_path: Path) -> None:
         readings.append(1)
         return read_blocks(path, Codec(SCHEMA))
 
-    source = ChunkedSource(blocks, Codec(SCHEMA), 10**6)
+    source = ChunkedSource(blocks, Codec(SCHEMA), 10**6, kept=10**6)
     source.check()
     asked: list[list[Attributes]] = [[()], [("a",), ("c",)], [("a", "b"), ("b", "a")]]
     for sets in asked:
@@ -168,7 +168,7 @@ def test_a_reading_tells_how_far_it_is(tmp_path: Path) -> None:
         lambda: read_blocks(path, Codec(SCHEMA)),
         Codec(SCHEMA),
         10**6,
-        lambda done, total: told.append((done, total)),
+        watch=lambda done, total: told.append((done, total)),
     )
     source.check()
     first = list(told)
@@ -188,7 +188,7 @@ def test_a_question_that_fails_leaves_no_thread(tmp_path: Path) -> None:
         if done:
             raise RuntimeError
 
-    source = ChunkedSource(lambda: read_blocks(path, Codec(SCHEMA)), Codec(SCHEMA), 99, fail)
+    source = ChunkedSource(lambda: read_blocks(path, Codec(SCHEMA)), Codec(SCHEMA), 99, watch=fail)
     with pytest.raises(RuntimeError):
         source.check()
     assert [] == [t for t in threading.enumerate() if t.name.startswith("ahead")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from support.databases import connection_to, duckdb_file, fill_postgres, typed_rows
-from support.servers import postgres
 from support.tables import boolean, categorical, day, integer, moment, real
 from understudy.cli.main import run
 from understudy.codec import Codec
@@ -58,11 +57,10 @@ KINDS: dict[str, Callable[[], st.SearchStrategy[dict[str, Any]]]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    """A PostgreSQL server for this module."""
-    with postgres() as address:
-        yield address
+@pytest.fixture
+def server(postgres_server: str) -> str:
+    """A PostgreSQL server."""
+    return postgres_server
 
 
 @pytest.fixture(params=["duckdb", "postgres"])

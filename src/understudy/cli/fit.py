@@ -31,6 +31,8 @@ def fit(
     encoding: options.Encoding = "utf-8",
     memory: options.Memory = None,
     table: options.TableName = None,
+    cluster: options.Cluster = None,
+    cluster_timeout: options.ClusterTimeout = 60,
     as_json: options.AsJson = False,
 ) -> None:
     """Learn a model of a private table; rows can be drawn from it later at no cost."""
@@ -43,7 +45,12 @@ def fit(
     request = methods.Request(method, epsilon, delta, neighbours, rows, structure, degree)
     synthesizer = methods.build(request, loaded)
     access = options.access(
-        ignore_extra=ignore_extra, encoding=encoding, memory=memory, table=table
+        ignore_extra=ignore_extra,
+        encoding=encoding,
+        memory=memory,
+        table=table,
+        cluster=cluster,
+        cluster_timeout=cluster_timeout,
     )
     check_apart(output, data, schema)
     check_place(output)

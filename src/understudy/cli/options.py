@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 Data = Annotated[
     str,
     typer.Argument(
-        help="The private table: .csv or .parquet, .duckdb or postgres://… with --table."
+        help="The private table: .csv, .parquet, a folder of .parquet; or, with --table, "
+        ".duckdb or postgres://…"
     ),
 ]
 SchemaFile = Annotated[
@@ -57,7 +58,8 @@ LedgerFile = Annotated[
     ),
 ]
 DatasetName = Annotated[
-    str | None, typer.Option("--dataset", help="The data's name in the ledger; the file's stem.")
+    str | None,
+    typer.Option("--dataset", help="The data's name in the ledger; the file's or folder's."),
 ]
 RowCount = Annotated[int | None, typer.Option("--rows", "-n", min=0, help="How many rows to make.")]
 Output = Annotated[Path, typer.Option("--output", "-o", help="Where to write: .csv or .parquet.")]
@@ -74,8 +76,21 @@ Memory = Annotated[
     str | None,
     typer.Option("--memory", help="The most to take, such as 2GB; larger files go in blocks."),
 ]
-
-
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        help="Count Parquet on Dask workers: tcp://HOST:PORT, tls://HOST:PORT or local.",
+    ),
+]
+ClusterTimeout = Annotated[
+    float,
+    typer.Option(
+        "--cluster-timeout",
+        min=0,
+        help="Seconds that the cluster may be out of reach or without workers.",
+    ),
+]
 TableName = Annotated[
     str | None, typer.Option("--table", help="The table of a database, as patients.")
 ]
@@ -88,11 +103,20 @@ def open_ledger(path: Path | None) -> Ledger:
     return Ledger(path or default_path())
 
 
-def access(*, ignore_extra: bool, encoding: str, memory: str | None, table: str | None) -> Access:
+def access(
+    *,
+    ignore_extra: bool,
+    encoding: str,
+    memory: str | None,
+    table: str | None,
+    cluster: str | None,
+    cluster_timeout: float,
+) -> Access:
     """How the private rows are to be reached."""
     from understudy.sources import Access
 
-    return Access(ignore_extra, encoding, None if memory is None else bytes_of(memory), table)
+    most = None if memory is None else bytes_of(memory)
+    return Access(ignore_extra, encoding, most, table, cluster, cluster_timeout)
 
 
 def bytes_of(text: str) -> int:

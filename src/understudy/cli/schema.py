@@ -34,18 +34,20 @@ _HEAD = """\
 
 @app.command()
 def init(
-    data: Annotated[Path, typer.Argument(help="A .csv or .parquet file; its header is read.")],
+    data: Annotated[
+        Path, typer.Argument(help="A .csv or .parquet file, or a folder; its header is read.")
+    ],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where to write; stdout unless given.")
     ] = None,
     encoding: options.Encoding = "utf-8",
 ) -> None:
     """Write a skeleton to fill in: column names, and kinds where the file declares types."""
-    from understudy.files import atomic, check_suffix, column_names, parquet_types
+    from understudy.files import atomic, column_names, is_parquet, parquet_types
 
     names = column_names(data, encoding=encoding)
     kinds = dict.fromkeys(names, "")
-    if check_suffix(data).suffix == ".parquet":
+    if is_parquet(data):
         kinds |= {field.name: _kind(field.type) for field in parquet_types(data)}
     text = _HEAD + "".join(_skeleton(name, kind) for name, kind in kinds.items())
     if output is None:

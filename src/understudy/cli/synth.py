@@ -37,6 +37,8 @@ def synth(
     encoding: options.Encoding = "utf-8",
     memory: options.Memory = None,
     table: options.TableName = None,
+    cluster: options.Cluster = None,
+    cluster_timeout: options.ClusterTimeout = 60,
     as_json: options.AsJson = False,
 ) -> None:
     """Fit, sample, and write OUTPUT with OUTPUT.privacy.json beside it."""
@@ -49,7 +51,12 @@ def synth(
     request = methods.Request(method, epsilon, delta, neighbours, rows, structure, degree)
     synthesizer = methods.build(request, loaded)
     access = options.access(
-        ignore_extra=ignore_extra, encoding=encoding, memory=memory, table=table
+        ignore_extra=ignore_extra,
+        encoding=encoding,
+        memory=memory,
+        table=table,
+        cluster=cluster,
+        cluster_timeout=cluster_timeout,
     )
     check_apart(output, data, schema)
     statement_path = check_writable(f"{check_writable(check_suffix(output))}.privacy.json")

@@ -25,7 +25,7 @@ from understudy.column import (
     Ordinate,
     text_of,
 )
-from understudy.errors import DataError
+from understudy.errors import CapacityError, DataError
 
 if TYPE_CHECKING:
     import ibis.expr.datatypes as dt
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 # What Python strips from texts.
 _BLANKS = "".join(chr(i) for i in range(0x3001) if chr(i).isspace())
+# A query with more branches for a column takes longer to write than rows take to count.
+_MOST_BRANCHES = 4096
 _SECONDS_PER_DAY = 86400
 _EPOCH = datetime(1970, 1, 1)
 # Decimals of many digits may hold more than a double can; no bound or edge lies beyond these.
@@ -48,6 +50,11 @@ def code_of(codec: ListedCodec | BinnedCodec, cell: ir.Column, trim: str) -> ir.
         cell: the column in the database.
         trim: the database's function that strips given characters from a text.
     """
+    if codec.column.levels > _MOST_BRANCHES and not _is_counted(codec, cell):
+        raise CapacityError(
+            f"column {codec.name!r} has {codec.column.levels:,} levels, more than the "
+            f"{_MOST_BRANCHES:,} that a query can tell apart; use fewer, or export the table"
+        )
     if isinstance(codec, ListedCodec):
         return _listed(codec, cell, trim)
     return _binned(codec, cell)
@@ -247,7 +254,29 @@ def _binned(codec: BinnedCodec, cell: ir.Column) -> ir.Value:
         low, high = column.bounds
         stray = ~line.reaches(low) | line.exceeds(high)
         branches.append((stray, _literal(codec.outside_code)))
-    return ibis.cases(*branches, else_=_bin(line, codec.edges.tolist(), 0))
+    edges = codec.edges.tolist()
+    bins = _difference(line, edges) if _is_counted(codec, cell) else _bin(line, edges, 0)
+    return ibis.cases(*branches, else_=bins)
+
+
+def _is_counted(codec: ListedCodec | BinnedCodec, cell: ir.Column) -> bool:
+    """Whether a column holds whole numbers that have a bin each."""
+    if not isinstance(codec.column, IntegerColumn) or not cell.type().is_integer():
+        return False
+    edges = codec.column.left_edges
+    return edges[-1] - edges[0] == len(edges) - 1
+
+
+def _difference(line: _Line, edges: Sequence[int]) -> ir.Value:
+    """The bin of a whole number, where every one has its own: how far it is from the first."""
+    import ibis
+
+    within = (line.cell - edges[0]).cast("int32")
+    return ibis.cases(
+        (~line.reaches(edges[0]), _literal(0)),
+        (line.reaches(edges[-1]), _literal(len(edges) - 1)),
+        else_=within,
+    )
 
 
 def _any(conditions: Sequence[ir.BooleanValue]) -> ir.BooleanValue:

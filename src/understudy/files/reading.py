@@ -1,4 +1,7 @@
-"""Rows from CSV and Parquet files, by the schema's kinds, never by what their cells look like."""
+"""Rows from files, by the schema's kinds, never by what their cells look like.
+
+CSV is read here, Parquet next door.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +17,23 @@ from typing import Any
 import pyarrow as pa
 
 from understudy.codec import Codec
-from understudy.errors import DataError, UnderstudyError, UsageError
+from understudy.errors import DataError, UsageError
 from understudy.files.frames import Rows, arrow_table
+from understudy.files.parquet import (
+    SUFFIX,
+    check_names,
+    is_parquet,
+    parquet_blocks,
+    parquet_types,
+    read_parquet,
+)
+from understudy.files.refusals import reading
 
-SUFFIXES = (".csv", ".parquet")
+SUFFIXES = (".csv", SUFFIX)
 
-_BLOCK_ROWS = 1 << 18
 _BLOCK_BYTES = 1 << 22
 # No line of a CSV file may be longer than a block.
 _LEAST_BLOCK_BYTES = 1 << 20
-_LEAST_BUFFER_BYTES = 1 << 16
-# A cell as it is read, its place on the line and its code, of a block and of the next.
-_BYTES_PER_CELL = 32
 # Arrow parses some blocks of text ahead, and their cells take about as much again.
 _TEXT_BLOCKS = 16
 
@@ -33,34 +41,24 @@ _TEXT_BLOCKS = 16
 def read_rows(
     data: Rows, codec: Codec, *, ignore_extra: bool = False, encoding: str = "utf-8"
 ) -> pa.Table:
-    """The declared columns of a file or a data frame.
+    """The declared columns of a file, a folder of Parquet files, or a data frame.
 
     Privacy: the rows are private, and errors speak of the header and the shape alone.
     """
     if isinstance(data, str | os.PathLike):
         return _read_file(Path(data), codec, ignore_extra=ignore_extra, encoding=encoding)
     rows = arrow_table(data)
-    _check_names(rows.column_names, codec, ignore_extra=ignore_extra)
+    check_names(rows.column_names, codec, ignore_extra=ignore_extra)
     return rows.select(list(codec.columns))
 
 
 def column_names(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> list[str]:
-    """The header of a CSV or Parquet file."""
-    path = check_suffix(Path(path))
-    with _reading(path):
-        return (
-            _csv_header(path, encoding)
-            if path.suffix == ".csv"
-            else list(parquet_types(path).names)
-        )
-
-
-def parquet_types(path: Path) -> pa.Schema:
-    """The column names and types a Parquet file declares."""
-    import pyarrow.parquet as pq
-
-    with _reading(path):
-        return pq.read_schema(path)
+    """The header of a CSV or Parquet file, or of a folder of Parquet files."""
+    path = Path(path)
+    if is_parquet(path):
+        return list(parquet_types(path).names)
+    with reading(check_suffix(path)):
+        return _csv_header(path, encoding)
 
 
 def check_suffix(path: Path) -> Path:
@@ -71,24 +69,12 @@ def check_suffix(path: Path) -> Path:
 
 
 def _read_file(path: Path, codec: Codec, *, ignore_extra: bool, encoding: str) -> pa.Table:
+    if is_parquet(path):
+        return read_parquet(path, codec, ignore_extra=ignore_extra)
     names = column_names(path, encoding=encoding)
-    _check_names(names, codec, ignore_extra=ignore_extra)
-    with _reading(path):
-        if path.suffix == ".parquet":
-            return _read_parquet(path, codec)
+    check_names(names, codec, ignore_extra=ignore_extra)
+    with reading(path):
         return _read_csv(path, codec, encoding, one_column=len(names) == 1)
-
-
-def _check_names(names: list[str], codec: Codec, *, ignore_extra: bool) -> None:
-    codec.check_columns(names)
-    if not ignore_extra:
-        codec.check_nothing_extra(names)
-
-
-def _read_parquet(path: Path, codec: Codec) -> pa.Table:
-    import pyarrow.parquet as pq
-
-    return pq.read_table(path, columns=list(codec.columns), partitioning=None)
 
 
 def _csv_header(path: Path, encoding: str) -> list[str]:
@@ -110,51 +96,27 @@ def read_blocks(
     encoding: str = "utf-8",
     memory: int | None = None,
 ) -> Iterator[pa.Table]:
-    """The declared columns of a file of any size, a block of rows at a time.
+    """The declared columns of a file or folder of any size, a block of rows at a time.
 
     Blocks are small enough that two of them, and what is made of them, take no more than `memory`.
 
     Privacy: as for `read_rows`, with the same rows in the same order.
     """
     path = Path(path)
+    if is_parquet(path):
+        yield from parquet_blocks(path, codec, ignore_extra=ignore_extra, memory=memory)
+        return
     names = column_names(path, encoding=encoding)
-    _check_names(names, codec, ignore_extra=ignore_extra)
-    with _reading(path):
-        if path.suffix == ".parquet":
-            yield from _parquet_blocks(path, codec, memory)
-        else:
-            yield from _csv_blocks(
-                path, codec, encoding, _block_bytes(memory), one_column=len(names) == 1
-            )
-
-
-def _block_rows(codec: Codec, memory: int | None) -> int:
-    row = _BYTES_PER_CELL * len(codec.columns)
-    return _BLOCK_ROWS if memory is None else max(1, min(_BLOCK_ROWS, memory // row))
+    check_names(names, codec, ignore_extra=ignore_extra)
+    with reading(path):
+        size = _block_bytes(memory)
+        yield from _csv_blocks(path, codec, encoding, size, one_column=len(names) == 1)
 
 
 def _block_bytes(memory: int | None) -> int:
     if memory is None:
         return _BLOCK_BYTES
     return min(_BLOCK_BYTES, max(_LEAST_BLOCK_BYTES, memory // _TEXT_BLOCKS))
-
-
-def _buffer_bytes(codec: Codec, memory: int | None) -> int:
-    """Arrow has a buffer for every column."""
-    if memory is None:
-        return _BLOCK_BYTES
-    return min(_BLOCK_BYTES, max(_LEAST_BUFFER_BYTES, memory // (4 * len(codec.columns))))
-
-
-def _parquet_blocks(path: Path, codec: Codec, memory: int | None) -> Iterator[pa.Table]:
-    import pyarrow.parquet as pq
-
-    rows, buffer = _block_rows(codec, memory), _buffer_bytes(codec, memory)
-
-    # Read ahead, a file's pages would be held until its end.
-    with pq.ParquetFile(path, pre_buffer=False, buffer_size=buffer) as file:
-        for batch in file.iter_batches(rows, columns=list(codec.columns)):
-            yield pa.Table.from_batches([batch])
 
 
 def _csv_blocks(
@@ -263,27 +225,3 @@ def _has_quotes(path: Path) -> bool:
     """Whether a field could span lines, which costs the reader a third of its speed."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         return data.find(b'"') >= 0
-
-
-@contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    """Reading failures in our words: those of the libraries may quote rows."""
-    try:
-        yield
-    except UnderstudyError:
-        raise
-    except UnicodeError:
-        raise DataError(_not_decodable(path)) from None
-    except (pa.ArrowException, csv.Error) as error:
-        if "UTF8" in str(error):
-            raise DataError(_not_decodable(path)) from None
-        raise DataError(f"{path}: is no readable {path.suffix[1:]} file; export it again") from None
-    except LookupError:
-        raise UsageError("the encoding is unknown; use a name such as utf-8 or latin-1") from None
-    except OSError as error:
-        reason = error.strerror or "it is damaged or no such file"
-        raise DataError(f"{path}: cannot be read: {reason}; check the path") from None
-
-
-def _not_decodable(path: Path) -> str:
-    return f"{path}: is not text in this encoding; name it, for example --encoding latin-1"

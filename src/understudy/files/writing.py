@@ -124,7 +124,9 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
 
 
 def check_apart(output: Path, *inputs: str | Path) -> None:
-    """Refuse an output that would take the place of an input."""
+    """Refuse an output that would take the place of an input, or join the files of one."""
     for path in inputs:
         if os.path.exists(output) and os.path.exists(path) and os.path.samefile(output, path):
             raise OutputError(f"{output}: is one of the inputs; choose another place")
+        if os.path.isdir(path) and output.resolve().is_relative_to(Path(path).resolve()):
+            raise OutputError(f"{output}: is inside the input {path}; choose another place")

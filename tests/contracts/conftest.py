@@ -1,0 +1,83 @@
+"""Each engine as its contract test meets it: something that a table is put behind."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import ibis
+import pyarrow as pa
+import pytest
+
+from support.cluster import write_partitions
+from support.databases import fill_postgres
+from support.engines import Engine, raw_rows
+from understudy.codec import Codec
+from understudy.counting import CountSource
+from understudy.engines.chunked import ChunkedSource
+from understudy.engines.cluster import ClusterSource
+from understudy.engines.connection import Cluster
+from understudy.engines.memory import MemorySource
+from understudy.files import Rows
+from understudy.sources import Access, open_source
+from understudy.table import Table
+
+
+@pytest.fixture(scope="session")
+def in_memory() -> Engine:
+    return Engine(MemorySource)
+
+
+@pytest.fixture(scope="session")
+def on_cluster(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    folder, numbers = tmp_path_factory.mktemp("partitions"), itertools.count()
+
+    def opened(table: Table) -> ClusterSource:
+        schema, rows = raw_rows(table)
+        cuts = [table.rows // 3] * 2
+        path = write_partitions(rows, folder / str(next(numbers)), cuts)
+        return ClusterSource(cluster, path, Codec(schema), 10**9)
+
+    return Engine(opened, examples=8)
+
+
+@pytest.fixture(scope="session")
+def in_blocks() -> Engine:
+    def opened(table: Table) -> ChunkedSource:
+        schema, rows = raw_rows(table)
+        size = rows.num_rows // 3 + 1
+        return ChunkedSource(
+            lambda: (rows.slice(start, size) for start in range(0, rows.num_rows, size)),
+            Codec(schema),
+            memory=10**9,
+            kept=1000,
+        )
+
+    return Engine(opened, examples=30)
+
+
+@pytest.fixture(scope="session")
+def in_duckdb() -> Iterator[Engine]:
+    connection = ibis.duckdb.connect()
+    numbers = itertools.count()
+    with ExitStack() as held:
+        yield _within(held, lambda rows: connection.create_table(f"t{next(numbers)}", rows))
+
+
+@pytest.fixture(scope="session")
+def in_postgres(postgres_server: str) -> Iterator[Engine]:
+    with ExitStack() as held:
+        yield _within(held, lambda rows: fill_postgres(postgres_server, rows))
+
+
+def _within(held: ExitStack, put: Callable[[pa.Table], Rows]) -> Engine:
+    """An engine of databases; connections are closed when the session ends."""
+
+    def opened(table: Table) -> CountSource:
+        schema, rows = raw_rows(table)
+        held.close()
+        data = put(rows.cast(pa.schema([(name, pa.int64()) for name in rows.column_names])))
+        return held.enter_context(open_source(data, schema, Access(table="people")))
+
+    return Engine(opened, examples=8)

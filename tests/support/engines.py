@@ -1,0 +1,35 @@
+"""Encoded tables as raw rows, for engines that do the encoding themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from understudy.counting import CountSource
+from understudy.schema import Schema
+from understudy.table import Table
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A way to put a table behind an engine, and how many examples its pace allows."""
+
+    open: Callable[[Table], CountSource]
+    examples: int = 100
+
+
+def raw_rows(table: Table) -> tuple[Schema, pa.Table]:
+    """A schema of whole numbers, one bin a value, and rows whose encoding by it is the table.
+
+    Rows that were read and not kept come last, as rows that the schema drops.
+    """
+    columns = {
+        name: {"kind": "integer", "min": 0, "max": size - 1, "bins": size, "outside": "drop"}
+        for name, size in table.domain.sizes.items()
+    }
+    dropped = np.full(table.rows_read - table.rows, -1, np.int64)
+    rows = {name: np.concatenate([codes, dropped]) for name, codes in table.codes.items()}
+    return Schema.parse({"columns": columns}), pa.table(rows)
