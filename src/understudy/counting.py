@@ -54,6 +54,10 @@ class CountSource(Protocol):
     def rows_read(self) -> int:
         """How many rows were read, dropped ones included: public under replace-one only."""
 
+    @property
+    def rows_per_person(self) -> int | None:
+        """The most rows of one person that are counted; None where persons are not known."""
+
     def count(self, sets: Sequence[Attributes]) -> list[Marginal]:
         """Exact contingency tables, one for each set of attributes; () counts the rows."""
 

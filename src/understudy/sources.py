@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from understudy.codec import Codec
+from understudy.codec.persons import Persons
 from understudy.counting import CountSource
 from understudy.engines.capacity import available_bytes
 from understudy.engines.chunked import ChunkedSource, Watch, unwatched
@@ -37,6 +38,7 @@ class Access:
         table: the table of a database, perhaps with its schema.
         cluster: the Dask cluster that counts, as tcp://HOST:PORT, tls://HOST:PORT or local.
         cluster_timeout: for how many seconds the cluster may be out of reach or without workers.
+        persons: who has several rows, and how many are kept.
         watch: told how far a reading in blocks has come; private, for the owner's eyes alone.
     """
 
@@ -46,6 +48,7 @@ class Access:
     table: str | None = None
     cluster: str | None = None
     cluster_timeout: float = DEFAULT_TIMEOUT
+    persons: Persons | None = None
     watch: Watch = unwatched
 
     def __post_init__(self) -> None:
@@ -67,7 +70,7 @@ def open_source(data: Rows, schema: Schema, access: Access = _PLAIN) -> Iterator
 
     Privacy: the rows are private; what cannot be read is refused here, before anything is paid.
     """
-    codec = Codec(schema)
+    codec = Codec(schema, access.persons)
     if access.cluster is not None:
         with _on_cluster(access.cluster, data, codec, access) as source:
             yield source
@@ -86,6 +89,7 @@ def _on_cluster(
 ) -> AbstractContextManager[CountSource]:
     if not isinstance(data, str | os.PathLike) or Path(data).suffix == ".csv":
         raise UsageError("a cluster counts Parquet alone; give a .parquet file or a folder of them")
+    _refuse_persons(codec, "a cluster")
     return open_cluster(
         address,
         data,
@@ -98,6 +102,7 @@ def _on_cluster(
 
 def _in_blocks(path: str | os.PathLike[str], codec: Codec, access: Access) -> ChunkedSource:
     """A quarter of the room each for kept tables, a question's tables, and rows on their way."""
+    _refuse_persons(codec, "a file read in blocks")
     part = access.room // 4
     reading = partial(
         read_blocks,
@@ -110,6 +115,14 @@ def _in_blocks(path: str | os.PathLike[str], codec: Codec, access: Access) -> Ch
     source = ChunkedSource(reading, codec, part, kept=part, watch=access.watch)
     source.check()
     return source
+
+
+def _refuse_persons(codec: Codec, where: str) -> None:
+    if codec.persons is not None:
+        raise UsageError(
+            f"{where} does not see all rows of a person together; "
+            "give more memory, or count in a database"
+        )
 
 
 def _needed(path: Path) -> int:

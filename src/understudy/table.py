@@ -26,12 +26,14 @@ class Table:
     """Rows as codes, one contiguous array per attribute.
 
     `rows_read` counts the rows of the source, those dropped by the codec included: under
-    replace-one neighbours it is the public n, whatever the rows hold.
+    replace-one neighbours it is the public n, whatever the rows hold. `rows_per_person` is set when
+    no person was left with more rows than that.
     """
 
     domain: Domain
     codes: Mapping[str, Codes]
     rows_read: int
+    rows_per_person: int | None = None
 
     @property
     def rows(self) -> int:

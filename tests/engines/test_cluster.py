@@ -143,7 +143,7 @@ def test_little_memory_means_more_readings(cluster: Cluster, tmp_path: Path) -> 
 def test_a_worker_killed_in_mid_count_changes_nothing(cluster: Cluster, tmp_path: Path) -> None:
     """Its partition is counted again by another one, once."""
     path = write_partitions(_rows(300), tmp_path / "rows", [50, 100, 200])
-    codec = Pausing(SCHEMA, tmp_path / "mark")
+    codec = Pausing(SCHEMA, mark=tmp_path / "mark")
     with ThreadPoolExecutor(1) as pool:
         counted = pool.submit(ClusterSource(cluster, path, codec, 10**9).count, SETS)
         os.kill(codec.paused(), signal.SIGKILL)
@@ -172,7 +172,7 @@ def test_errors_of_workers_say_nothing_that_is_not_ours(
 ) -> None:
     """Our own errors pass as they are; the words of all others stay on the worker."""
     path = write_partitions(_rows(30), tmp_path / "rows", [10])
-    source = ClusterSource(cluster, path, Failing(SCHEMA, SECRET, ours), 10**9)
+    source = ClusterSource(cluster, path, Failing(SCHEMA, message=SECRET, ours=ours), 10**9)
     with pytest.raises(DataError) as caught:
         source.count(SETS)
     error = caught.value
@@ -265,7 +265,7 @@ def test_an_address_where_no_scheduler_is_fails_in_time(silent: bool) -> None:
 def test_a_cluster_that_loses_its_workers_fails_in_time(tmp_path: Path) -> None:
     """Without any, with one that lacks understudy, and when the last one dies in mid-count."""
     path = write_partitions(_rows(30), tmp_path / "rows", [10])
-    codec = Pausing(SCHEMA, tmp_path / "mark")
+    codec = Pausing(SCHEMA, mark=tmp_path / "mark")
     no_worker = "had no running worker for 0.5 s; start it"
     with scheduler(0) as started:
         address = started.scheduler_address

@@ -52,6 +52,11 @@ class WatchedSource:
         """The rows."""
         return self._source.rows_read
 
+    @property
+    def rows_per_person(self) -> int | None:
+        """Whatever it is."""
+        return self._source.rows_per_person
+
     def count(self, sets: Sequence[Attributes]) -> list[Marginal]:
         """Counts as they are."""
         return self._source.count(sets)

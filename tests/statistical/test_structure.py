@@ -45,6 +45,7 @@ class RememberingSource:
 
     def __init__(self, source: MemorySource) -> None:
         self.domain, self.rows_read = source.domain, source.rows_read
+        self.rows_per_person = source.rows_per_person
         self._source = source
         self._known: dict[Attributes, float] = {}
 

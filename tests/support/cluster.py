@@ -11,7 +11,7 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -76,6 +76,7 @@ def write_partitions(rows: pa.Table, folder: Path, cuts: Sequence[int]) -> Path:
 class Pausing(Codec):
     """The first worker to encode rows leaves its process id at `mark` and goes on no further."""
 
+    _: KW_ONLY
     mark: Path
 
     def encode(self, rows: pa.Table) -> Table:
@@ -113,6 +114,7 @@ class Deadly(Codec):
 class Failing(Codec):
     """Encoding rows fails with a message, in an error of ours or of another package."""
 
+    _: KW_ONLY
     message: str
     ours: bool
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from understudy.errors import UsageError
@@ -30,6 +30,8 @@ class Request:
     rows: int | None
     structure: str | None
     degree: int | None
+    person_id: str | None = None
+    rows_per_person: int | None = None
 
     @property
     def chosen(self) -> str:
@@ -70,6 +72,7 @@ def fitted(
     from understudy.sources import dataset_name, open_source
 
     name = dataset or dataset_name(data, access)
+    access = replace(access, persons=synthesizer.persons)
     with open_source(data, synthesizer.schema, access) as source:
         return synthesizer.fit(source, ledger=ledger, dataset=name).model_
 
@@ -79,6 +82,8 @@ def _arguments(request: Request) -> dict[str, Any]:
         "epsilon": request.epsilon or "0",
         "delta": request.delta,
         "neighbours": request.neighbours,
+        "person_id": request.person_id,
+        "rows_per_person": request.rows_per_person,
     }
     network = {"structure": request.structure, "degree": request.degree}
     if request.chosen in _WITH_NETWORK:

@@ -76,6 +76,14 @@ Memory = Annotated[
     str | None,
     typer.Option("--memory", help="The most to take, such as 2GB; larger files go in blocks."),
 ]
+PersonId = Annotated[
+    str | None,
+    typer.Option("--person-id", help="The column that names persons, when one may have many rows."),
+]
+RowsPerPerson = Annotated[
+    int | None,
+    typer.Option("--rows-per-person", min=1, help="How many rows of a person are kept."),
+]
 Cluster = Annotated[
     str | None,
     typer.Option(

@@ -30,6 +30,8 @@ def synth(
     degree: options.Degree = None,
     neighbours: options.NeighboursName = None,
     rows: options.RowCount = None,
+    person_id: options.PersonId = None,
+    rows_per_person: options.RowsPerPerson = None,
     dataset: options.DatasetName = None,
     ledger: options.LedgerFile = None,
     seed: options.Seed = None,
@@ -48,7 +50,17 @@ def synth(
     from understudy.schema import Schema
 
     loaded = Schema.load(schema)
-    request = methods.Request(method, epsilon, delta, neighbours, rows, structure, degree)
+    request = methods.Request(
+        method,
+        epsilon,
+        delta,
+        neighbours,
+        rows,
+        structure,
+        degree,
+        person_id,
+        rows_per_person,
+    )
     synthesizer = methods.build(request, loaded)
     access = options.access(
         ignore_extra=ignore_extra,

@@ -13,9 +13,10 @@ import pyarrow as pa
 from understudy.codec.bins import BinnedCodec
 from understudy.codec.categories import ListedCodec
 from understudy.codec.missing import Encoded, Mask, either
+from understudy.codec.persons import Persons
 from understudy.column import BooleanColumn, CategoricalColumn, IdColumn, LearnedColumn
 from understudy.domain import Domain
-from understudy.errors import DataError
+from understudy.errors import DataError, UsageError
 from understudy.schema import Schema
 from understudy.table import Codes, Table
 
@@ -35,7 +36,12 @@ class Codec:
     """Encodes rows by a schema and decodes codes to legal, typed values.
 
     `encode(decode(t)) == t` for every table. Each row is encoded, or dropped, by its own cells
-    alone, so neighbouring inputs become neighbouring tables.
+    alone, so neighbouring inputs become neighbouring tables. Where persons may have several rows,
+    surplus ones are dropped by the rows of that person alone.
+
+    Attributes:
+        schema: what may stand in each column.
+        persons: who has several rows, and how many are kept.
 
     Example:
         >>> schema = Schema.parse({"columns": {"smoker": {"kind": "boolean"}}})
@@ -45,6 +51,14 @@ class Codec:
     """
 
     schema: Schema
+    persons: Persons | None = None
+
+    def __post_init__(self) -> None:
+        if self.persons and self.persons.column in self.schema.learned:
+            raise UsageError(
+                f"column {self.persons.column!r} names persons and is learned as well; "
+                'declare it as kind = "id", or leave it out of the schema'
+            )
 
     @cached_property
     def domain(self) -> Domain:
@@ -55,6 +69,12 @@ class Codec:
     def columns(self) -> Mapping[str, ColumnCodec]:
         """One codec for every attribute."""
         return {name: _codec_of(name, column) for name, column in self.schema.learned.items()}
+
+    @property
+    def read_types(self) -> dict[str, pa.DataType]:
+        """The columns that are read, and the types to read their texts as."""
+        types = {name: column.read_type for name, column in self.columns.items()}
+        return types | ({self.persons.column: pa.string()} if self.persons else {})
 
     def encode(self, rows: pa.Table) -> Table:
         """Rows as codes.
@@ -67,12 +87,18 @@ class Codec:
         encoded = {name: task.result() for name, task in tasks.items()}
         dropped = reduce(either, (e.dropped for e in encoded.values()))
         codes = {name: _kept(e, dropped) for name, e in encoded.items()}
-        return Table(self.domain, codes, rows.num_rows)
+        if self.persons is None:
+            return Table(self.domain, codes, rows.num_rows)
+        names = rows.column(self.persons.column)
+        names = names if dropped is None else names.filter(pa.array(~dropped))
+        stay = ~self.persons.surplus(names, codes)
+        codes = {name: column[stay] for name, column in codes.items()}
+        return Table(self.domain, codes, rows.num_rows, self.persons.most)
 
     def check_columns(self, names: list[str]) -> None:
         """Refuse data whose header does not hold every declared column exactly once."""
-        absent = [name for name in self.columns if name not in names]
-        if len(absent) == len(self.columns):
+        absent = [name for name in self.read_types if name not in names]
+        if len(absent) == len(self.read_types):
             # The first line may be a row: its cells are not ours to quote.
             raise DataError("the data has none of the schema's columns; is its header missing?")
         if absent:
@@ -80,13 +106,15 @@ class Codec:
             raise DataError(
                 f"the data has no column {listed}; add it, or remove it from the schema"
             )
-        twice = [name for name in self.schema.columns if names.count(name) > 1]
+        needed = dict.fromkeys((*self.schema.columns, *self.read_types))
+        twice = [name for name in needed if names.count(name) > 1]
         if twice:
             raise DataError(f"the data has column {twice[0]!r} more than once; keep one")
 
     def check_nothing_extra(self, names: list[str]) -> None:
         """Refuse data with columns that the schema does not speak of."""
-        extra = [name for name in names if name not in self.schema.columns]
+        known = {*self.schema.columns, *self.read_types}
+        extra = [name for name in names if name not in known]
         if extra:
             listed = ", ".join(map(repr, extra))
             raise DataError(

@@ -33,6 +33,11 @@ class BatchedSource(ABC):
         """The attributes that can be counted."""
         return self.codec.domain
 
+    @property
+    def rows_per_person(self) -> int | None:
+        """Not known: a person's rows may lie in several blocks."""
+        return None
+
     def count(self, sets: Sequence[Attributes]) -> list[Marginal]:
         """Exact contingency tables, one for each set of attributes."""
         ensure_tables_fit(self.domain, sets)

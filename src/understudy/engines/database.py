@@ -21,7 +21,7 @@ from understudy.codec import Codec
 from understudy.counting import ScoreKernel, Scores
 from understudy.domain import Attributes, Domain
 from understudy.engines.capacity import ensure_tables_fit, in_batches
-from understudy.engines.expressions import can_drop, code_of
+from understudy.engines.expressions import can_drop, code_of, first_of_each
 from understudy.errors import DataError, UsageError
 from understudy.marginal import Counts, Marginal
 from understudy.optional import require
@@ -41,6 +41,7 @@ _TRIM = {"duckdb": "trim", "postgres": "btrim"}
 _WRITES_DOWN = ("duckdb",)
 _SETS = {"postgres": 100}
 _FEW_SETS = 10
+_PERSON = "person"
 # A query holds at most so many bytes of tables.
 _BYTES = 1 << 26
 
@@ -53,11 +54,13 @@ class DatabaseSource:
         codes: the rows as codes, dropped ones left out: one column for each attribute, in order.
         domain: the attributes.
         rows_read: how many rows there are, dropped ones included.
+        rows_per_person: the most rows of a person, where that was seen to.
     """
 
     codes: ir.Table
     domain: Domain
     rows_read: int
+    rows_per_person: int | None = None
 
     def count(self, sets: Sequence[Attributes]) -> list[Marginal]:
         """Exact contingency tables, one for each set of attributes."""
@@ -124,9 +127,13 @@ def encoded(rows: ir.Table, codec: Codec) -> ir.Table:
     """Rows as codes, those to be dropped left out, under names that need no quotes."""
     trim = _TRIM.get(rows.get_backend().name, "trim")
     names = {attribute: f"c{i}" for i, attribute in enumerate(codec.columns)}
-    codes = rows.select(**{names[a]: code_of(c, rows[a], trim) for a, c in codec.columns.items()})
+    columns = {names[a]: code_of(c, rows[a], trim) for a, c in codec.columns.items()}
+    if codec.persons:
+        columns[_PERSON] = rows[codec.persons.column]
+    codes = rows.select(**columns)
     dropping = [codes[names[a]] for a, c in codec.columns.items() if can_drop(c)]
-    return codes.filter([code.notnull() for code in dropping]) if dropping else codes
+    kept = codes.filter([code.notnull() for code in dropping]) if dropping else codes
+    return first_of_each(kept, _PERSON, codec.persons.most) if codec.persons else kept
 
 
 def _fetch(backend: Any, query: str) -> list[tuple[Any, ...]]:
@@ -206,7 +213,8 @@ def open_database(
         if not ignore_extra:
             codec.check_nothing_extra(list(rows.columns))
         with _written_down(encoded(rows, codec)) as codes:
-            source = DatabaseSource(codes, codec.domain, _size(rows))
+            most = codec.persons.most if codec.persons else None
+            source = DatabaseSource(codes, codec.domain, _size(rows), most)
             # Every cell is encoded once: what the database refuses is refused before it costs.
             source.score([(attribute,) for attribute in codec.domain], lambda _: 0.0)
             yield source

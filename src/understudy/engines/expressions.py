@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from understudy.codec.bins import BinnedCodec
 from understudy.codec.categories import ListedCodec, spellings
+from understudy.codec.persons import MODULUS, multipliers
 from understudy.column import (
     HIGHEST_WHOLE,
     BinnedColumn,
@@ -66,6 +67,23 @@ def can_drop(codec: ListedCodec | BinnedCodec) -> bool:
         return codec.column.outside_code is None
     strays = codec.column.outside == "drop"
     return strays or (codec.column.missing_code is None and codec.outside_code is None)
+
+
+def first_of_each(codes: ir.Table, person: str, most: int) -> ir.Table:
+    """The rows that `codec.persons` keeps of every person, without the column that names them."""
+    import ibis
+
+    names = [name for name in codes.columns if name != person]
+    equal = ibis.window(group_by=[person, *names])
+    numbered = codes.mutate(copy=ibis.row_number().over(equal))
+    terms = [
+        numbered[name].cast("int64") * factor + factor
+        for name, factor in zip([*names, "copy"], multipliers(len(names)), strict=True)
+    ]
+    scattered = numbered.mutate(turn=sum(terms[1:], terms[0]) % MODULUS)
+    lots = ibis.window(group_by=person, order_by=["turn", *names, "copy"])
+    placed = scattered.mutate(place=ibis.row_number().over(lots))
+    return placed.filter(placed.place < most).select(*names)
 
 
 def _refusal(name: str, held: object, kind: str) -> DataError:

@@ -45,6 +45,11 @@ class MemorySource:
         """How many rows were read, dropped ones included."""
         return self.table.rows_read
 
+    @property
+    def rows_per_person(self) -> int | None:
+        """The most rows of a person, where that was seen to."""
+        return self.table.rows_per_person
+
     def count(self, sets: Sequence[Attributes]) -> list[Marginal]:
         """Exact contingency tables, one for each set of attributes."""
         ensure_tables_fit(self.domain, sets)

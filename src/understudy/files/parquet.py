@@ -95,7 +95,7 @@ def check_alike(types: Mapping[Path, pa.Schema], codec: Codec, *, ignore_extra: 
             )
     check_names(types[first].names, codec, ignore_extra=ignore_extra)
     # The kinds that fit are a matter of types alone, so that no rows are needed to know.
-    codec.encode(types[first].empty_table().select(list(codec.columns)))
+    codec.encode(types[first].empty_table().select(list(codec.read_types)))
 
 
 def check_names(names: list[str], codec: Codec, *, ignore_extra: bool) -> None:
@@ -114,7 +114,7 @@ def _difference(
         return Counter(
             (field.name, str(field.type))
             for field in types
-            if not ignore_extra or field.name in codec.schema.columns
+            if not ignore_extra or field.name in {*codec.schema.columns, *codec.read_types}
         )
 
     ours, theirs = fields(first), fields(second)
@@ -143,7 +143,7 @@ def read_parquet(path: Path, codec: Codec, *, ignore_extra: bool) -> pa.Table:
     import pyarrow.parquet as pq
 
     parts = []
-    names = list(codec.columns)
+    names = list(codec.read_types)
     for file in _checked_files(path, codec, ignore_extra=ignore_extra):
         with reading(file):
             rows = pq.read_table(file, columns=names, partitioning=None)
@@ -186,7 +186,7 @@ def _blocks(
     import pyarrow.parquet as pq
 
     rows, buffer = _block_rows(codec, memory), _buffer_bytes(codec, memory)
-    options = {"columns": list(codec.columns), "row_groups": row_groups}
+    options = {"columns": list(codec.read_types), "row_groups": row_groups}
     # Read ahead, a file's pages would be held until its end.
     with reading(path), pq.ParquetFile(path, pre_buffer=False, buffer_size=buffer) as file:
         for batch in file.iter_batches(rows, **options):

@@ -49,7 +49,7 @@ def read_rows(
         return _read_file(Path(data), codec, ignore_extra=ignore_extra, encoding=encoding)
     rows = arrow_table(data)
     check_names(rows.column_names, codec, ignore_extra=ignore_extra)
-    return rows.select(list(codec.columns))
+    return rows.select(list(codec.read_types))
 
 
 def column_names(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> list[str]:
@@ -163,7 +163,7 @@ def _read_csv(path: Path, codec: Codec, encoding: str, *, one_column: bool) -> p
 
 def _csv_types(codec: Codec) -> tuple[dict[str, pa.DataType], dict[str, pa.DataType]]:
     """The types to read columns as, and those that no cell can defeat."""
-    typed = {name: column.read_type for name, column in codec.columns.items()}
+    typed = codec.read_types
     texts = {n: t if pa.types.is_dictionary(t) else pa.string() for n, t in typed.items()}
     return typed, texts
 

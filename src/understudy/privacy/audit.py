@@ -79,6 +79,10 @@ class _Guarded:
         self._gate.check()
         return self._source.rows_read
 
+    @property
+    def rows_per_person(self) -> int | None:
+        return self._source.rows_per_person
+
     def count(self, sets: Sequence[Attributes]) -> list[Marginal]:
         self._gate.check()
         return self._source.count(sets)

@@ -202,12 +202,13 @@ class Curator:
         return np.array([known[attributes] for attributes in sets])
 
     def _grid(self, score: Score) -> _Grid:
-        if score.neighbours != self.unit.neighbours or self.unit.rows_per_person > 1:
+        if score.neighbours != self.unit.neighbours:
             raise UsageError(
-                f"score {score.name} is calibrated for single rows under {score.neighbours}; "
+                f"score {score.name} is calibrated for {score.neighbours}; "
                 f"this run promises {self.unit.label} under {self.unit.neighbours}"
             )
-        return _Grid(score.sensitivity)
+        # A person's rows come one by one, and each moves the score by no more than the sensitivity.
+        return _Grid(score.sensitivity * self.unit.rows)
 
     def release(
         self, mechanism: Mechanism, query: Callable[[CountSource], Integers], *, name: str

@@ -45,7 +45,7 @@ class Statement:
             "delta": float(self.bound.delta),
             "delta_exact": str(self.bound.delta),
             "unit": self.unit.label,
-            "rows_per_person": self.unit.rows_per_person,
+            "rows_per_person": self.unit.rows,
             "neighbours": str(self.unit.neighbours),
             "accounting": self.bound.accounting,
             "sentence": self.sentence,
@@ -61,7 +61,8 @@ class Statement:
             None if epsilon is None else Fraction(epsilon),
             Fraction(document["delta_exact"]),
         )
-        unit = Unit(Neighbours(document["neighbours"]), int(document["rows_per_person"]))
+        rows = None if document["unit"] == "row" else int(document["rows_per_person"])
+        unit = Unit(Neighbours(document["neighbours"]), rows)
         charges = tuple(Charge.parse(event) for event in document["events"])
         return cls(document["method"], bound, unit, charges, private=bool(document["private"]))
 

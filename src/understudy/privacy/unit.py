@@ -23,35 +23,48 @@ class Neighbours(StrEnum):
 class Unit:
     """The unit of privacy: one row, or one person with at most `rows_per_person` rows.
 
+    A person with at most one row is not a row: a row that comes may take the place of another.
+
     Example:
         >>> Unit(Neighbours.REPLACE).count_l1
         Fraction(2, 1)
     """
 
     neighbours: Neighbours
-    rows_per_person: int = 1
+    rows_per_person: int | None = None
 
     def __post_init__(self) -> None:
+        if self.rows_per_person is None:
+            return
         if self.rows_per_person < 1:
             raise UsageError(f"rows per person is {self.rows_per_person}; it must be at least 1")
-        if self.rows_per_person > 1 and self.neighbours is Neighbours.REPLACE:
-            raise UsageError("persons with several rows need add-remove neighbours; choose them")
+        if self.neighbours is Neighbours.REPLACE:
+            raise UsageError(
+                "persons with several rows need add-remove neighbours; "
+                "choose them, as --neighbours add-remove"
+            )
+
+    @property
+    def rows(self) -> int:
+        """How many rows one unit may bring or take along."""
+        return self.rows_per_person or 1
 
     @property
     def count_l1(self) -> Fraction:
         """How far one unit moves a contingency table in L1: c, or 2 when a row is replaced."""
-        return Fraction(2 if self.neighbours is Neighbours.REPLACE else self.rows_per_person)
+        return Fraction(2 if self.neighbours is Neighbours.REPLACE else self.rows)
 
     @property
     def count_l2_squared(self) -> Fraction:
         """The same in L2, squared: c rows may fall into one cell, a replaced row touches two."""
         if self.neighbours is Neighbours.REPLACE:
             return Fraction(2)
-        return Fraction(self.rows_per_person) ** 2
+        return Fraction(self.rows) ** 2
 
     @property
     def label(self) -> str:
         """The unit in words."""
-        if self.rows_per_person == 1:
+        if self.rows_per_person is None:
             return "row"
-        return f"person with at most {self.rows_per_person} rows"
+        rows = "row" if self.rows_per_person == 1 else "rows"
+        return f"person with at most {self.rows_per_person} {rows}"

@@ -9,6 +9,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+from understudy.codec.persons import Persons
 from understudy.conditional import Conditional
 from understudy.counting import CountSource
 from understudy.errors import UsageError
@@ -22,7 +23,7 @@ from understudy.privacy.statement import Statement
 from understudy.privacy.unit import Neighbours, Unit
 from understudy.sample import sample_rows
 from understudy.schema import Schema
-from understudy.sources import dataset_name, open_source
+from understudy.sources import Access, dataset_name, open_source
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class Synthesizer(ABC):
         epsilon: the privacy loss allowed, exact when given as text or fraction.
         delta: the chance allowed for a larger loss; 0 asks for pure differential privacy.
         neighbours: which tables must be hard to tell apart; the method's own unless given.
+        person_id: the column that names persons, where one may have several rows.
+        rows_per_person: how many rows of a person are kept; the promise is for whole persons then.
     """
 
     method: ClassVar[str]
@@ -58,11 +61,15 @@ class Synthesizer(ABC):
         epsilon: Amount | Budget,
         delta: Amount = 0,
         neighbours: Neighbours | str | None = None,
+        person_id: str | None = None,
+        rows_per_person: int | None = None,
     ) -> None:
         self.schema = schema
         self.epsilon = epsilon
         self.delta = delta
         self.neighbours = neighbours
+        self.person_id = person_id
+        self.rows_per_person = rows_per_person
         self._instruments = Instruments()
 
     @property
@@ -85,11 +92,21 @@ class Synthesizer(ABC):
     @property
     def unit(self) -> Unit:
         """Whom the promise protects."""
+        own = Neighbours.ADD_REMOVE if self.persons else self.default_neighbours
         try:
-            return Unit(Neighbours(self.neighbours or self.default_neighbours))
+            return Unit(Neighbours(self.neighbours or own), self.rows_per_person)
         except ValueError:
             choices = " or ".join(Neighbours)
             raise UsageError(f"neighbours is {self.neighbours!r}; use {choices}") from None
+
+    @property
+    def persons(self) -> Persons | None:
+        """Who has several rows, and how many are kept."""
+        if self.person_id is None and self.rows_per_person is None:
+            return None
+        if self.person_id is None or self.rows_per_person is None:
+            raise UsageError("persons need both a column that names them and the most rows of each")
+        return Persons(self.person_id, self.rows_per_person)
 
     def check(self) -> None:
         """Refuse parameters that cannot work, before anything is read."""
@@ -109,9 +126,8 @@ class Synthesizer(ABC):
         """
         self.check()
         budget, unit = self.budget, self.unit
-        opened = open_source(data, self.schema) if are_rows(data) else nullcontext(data)
         with (
-            opened as source,
+            self._opened(data, unit) as source,
             self._granted(budget, unit, ledger, dataset or dataset_name(data)) as grant,
         ):
             curator = Curator(source, unit, grant, self._instruments)
@@ -139,6 +155,19 @@ class Synthesizer(ABC):
         twin = copy.copy(self)
         twin._instruments = instruments
         return twin
+
+    @contextmanager
+    def _opened(self, data: Rows | CountSource, unit: Unit) -> Iterator[CountSource]:
+        """The rows behind an engine, bounded as the promise needs them to be."""
+        access = Access(persons=self.persons)
+        opened = open_source(data, self.schema, access) if are_rows(data) else nullcontext(data)
+        with opened as source:
+            if source.rows_per_person != unit.rows_per_person:
+                raise UsageError(
+                    f"the promise is for a {unit.label}, and the rows were not opened so; "
+                    "give the same persons to both, as Access(persons=synthesizer.persons)"
+                )
+            yield source
 
     @contextmanager
     def _granted(

@@ -89,13 +89,22 @@ class NetworkSynthesizer(Synthesizer):
         epsilon: Amount | Budget,
         delta: Amount = 0,
         neighbours: Neighbours | str | None = None,
+        person_id: str | None = None,
+        rows_per_person: int | None = None,
         structure: str | Path | Network | None = None,
         degree: int | None = None,
         score: str | None = None,
         theta: float | None = None,
         rows: int | None = None,
     ) -> None:
-        super().__init__(schema, epsilon=epsilon, delta=delta, neighbours=neighbours)
+        super().__init__(
+            schema,
+            epsilon=epsilon,
+            delta=delta,
+            neighbours=neighbours,
+            person_id=person_id,
+            rows_per_person=rows_per_person,
+        )
         self.structure = structure
         self.degree = degree
         self.score = score

@@ -36,9 +36,18 @@ class Random(Synthesizer):
         epsilon: Amount | Budget,
         delta: Amount = 0,
         neighbours: Neighbours | str | None = None,
+        person_id: str | None = None,
+        rows_per_person: int | None = None,
         rows: int | None = None,
     ) -> None:
-        super().__init__(schema, epsilon=epsilon, delta=delta, neighbours=neighbours)
+        super().__init__(
+            schema,
+            epsilon=epsilon,
+            delta=delta,
+            neighbours=neighbours,
+            person_id=person_id,
+            rows_per_person=rows_per_person,
+        )
         self.rows = rows
 
     @property
