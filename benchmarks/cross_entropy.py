@@ -1,7 +1,5 @@
 """Bits a model needs for a held-out row, against independent columns and no privacy at all.
 
-Run: python benchmarks/cross_entropy.py
-
 As in TUC-1 section 3.7, on a network of seven attributes, six of two values and one of three, with
 an entropy of 5.12 bits, and on the Diabetes table. The printed network is lost: the one here has
 its shape and its entropy and is fixed below.
@@ -10,13 +8,12 @@ its shape and its entropy and is fixed below.
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Callable
-from datetime import UTC, datetime
 
 import numpy as np
 
-from scoreboard import RESULTS
+from benchmarks.real_tables import SHARED, TABLES
+from benchmarks.scoreboard import Scoreboard
 from understudy.conditional import Conditional
 from understudy.domain import Domain
 from understudy.engines.memory import MemorySource
@@ -28,7 +25,6 @@ from understudy.sample import sample_codes
 from understudy.schema import Schema
 from understudy.synthesizers import Independent, Nist, PrivBayes, Random, Synthesizer
 from understudy.table import Table
-from utility import TABLES
 
 ENTROPY = 5.12
 ROWS = 20_000
@@ -44,7 +40,11 @@ PARENTS = {
 }
 SIZES = {"a": 2, "b": 2, "c": 3, "d": 2, "e": 2, "f": 2, "g": 2}
 
-METHODS: dict[str, Callable[[Schema, str], Synthesizer]] = {
+EPSILONS = ("0.1", "1", "10")
+
+Build = Callable[[Schema, str], Synthesizer]
+
+METHODS: dict[str, Build] = {
     "privbayes": lambda schema, epsilon: PrivBayes(schema, epsilon=epsilon),
     "nist": lambda schema, epsilon: Nist(schema, epsilon=epsilon, delta="1e-9"),
     "independent": lambda schema, epsilon: Independent(schema, epsilon=epsilon),
@@ -112,29 +112,42 @@ def diabetes() -> tuple[Schema, Table, Table]:
     )
 
 
-def main() -> None:
-    """Print the bits of every method at every budget, beside the two baselines."""
-    lines = []
-    for name, load in (("seven attributes", made_up), ("diabetes", diabetes)):
-        schema, learn, held_out = load()
-        free = Nist(schema, epsilon=Budget.unlimited(), structure="greedy", degree=2)
-        baselines = {
-            "no privacy, network": free,
-            "no privacy, independent": Independent(schema, epsilon=Budget.unlimited()),
-        }
-        for label, baseline in baselines.items():
-            bits = cross_entropy(baseline.fit(MemorySource(learn)).model_, held_out)
-            lines.append({"table": name, "method": label, "epsilon": None, "bits": bits})
-            print(f"{name:<17} {label:<24} {bits:8.3f} bits", flush=True)
-        for method, build in METHODS.items():
-            for epsilon in ("0.1", "1", "10"):
-                fitted = [build(schema, epsilon).fit(MemorySource(learn)).model_ for _ in range(3)]
-                bits = float(np.mean([cross_entropy(model, held_out) for model in fitted]))
-                lines.append({"table": name, "method": method, "epsilon": epsilon, "bits": bits})
-                print(f"{name:<17} {method:<12} ε = {epsilon:<7} {bits:8.3f} bits", flush=True)
-    record = {"date": datetime.now(UTC).date().isoformat(), "entropy": ENTROPY, "lines": lines}
-    (RESULTS / "cross_entropy.json").write_text(json.dumps(record, indent=1) + "\n")
+LOADERS = {"seven attributes": made_up, "diabetes": diabetes}
 
 
-if __name__ == "__main__":
-    main()
+def run(board: Scoreboard) -> None:
+    """The bits of every method at every budget, beside the two baselines."""
+    for name in board.size.pick(("seven attributes", "diabetes"), ("seven attributes",)):
+        if name == "diabetes" and not SHARED.exists():
+            board.leave_out(f"bits on {name}", "the table is not there")
+            continue
+        schema, learn, held_out = LOADERS[name]()
+        for method, synthesizer in _baselines(schema).items():
+            bits = cross_entropy(synthesizer.fit(MemorySource(learn)).model_, held_out)
+            _add(board, name, method, None, bits)
+        for method, epsilon in itertools.product(METHODS, board.size.pick(EPSILONS, ("1",))):
+            bits = _mean_bits(board, METHODS[method], schema, epsilon, learn, held_out)
+            _add(board, name, method, epsilon, bits)
+
+
+def _baselines(schema: Schema) -> dict[str, Synthesizer]:
+    free = Budget.unlimited()
+    return {
+        "no privacy, network": Nist(schema, epsilon=free, structure="greedy", degree=2),
+        "no privacy, independent": Independent(schema, epsilon=free),
+    }
+
+
+def _mean_bits(
+    board: Scoreboard, build: Build, schema: Schema, epsilon: str, learn: Table, held_out: Table
+) -> float:
+    runs = board.size.pick(3, 1)
+    fitted = [build(schema, epsilon).fit(MemorySource(learn)).model_ for _ in range(runs)]
+    return float(np.mean([cross_entropy(model, held_out) for model in fitted]))
+
+
+def _add(board: Scoreboard, table: str, method: str, epsilon: str | None, bits: float) -> None:
+    about = {"table": table, "method": method, "epsilon": epsilon, "bits": bits}
+    board.details.append(about)
+    named = method if epsilon is None else f"{method}, ε = {epsilon}"
+    board.add(f"bits of a held-out row, {table}, {named}", bits, "bits")

@@ -1,0 +1,97 @@
+"""Run benchmarks: `python -m benchmarks all`, or some by name; `table` is for the README."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.report import README, SECTIONS, records, with_tables
+from benchmarks.scoreboard import RESULTS, Scoreboard, Size
+
+BENCHMARKS = (
+    "startup",
+    "reading",
+    "independent",
+    "pairs",
+    "triples",
+    "greedy",
+    "sampling",
+    "noise",
+    "job",
+    "census",
+    "blocks",
+    "growth",
+    "peers",
+    "utility",
+    "cross_entropy",
+)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run what was asked for; 1 where a target was missed."""
+    parser = _parser()
+    asked = parser.parse_args(arguments)
+    if asked.list:
+        print("\n".join(f"{name:<14} {_about(name)}" for name in BENCHMARKS))
+        return 0
+    if asked.names == ["table"]:
+        return _tables(write=asked.write)
+    if unknown := set(asked.names) - {*BENCHMARKS, "all"}:
+        parser.error(f"{', '.join(sorted(unknown))} is no benchmark; see --list")
+    if not asked.names:
+        parser.error("name a benchmark, or `all`, or `table`; see --list")
+    size = Size.SMOKE if asked.smoke else Size.FULL
+    folder = asked.results or size.pick(RESULTS, None)
+    names = BENCHMARKS if "all" in asked.names else asked.names
+    missed = [line for name in names for line in measure(name, size, folder).missed]
+    return 1 if missed else 0
+
+
+def measure(name: str, size: Size, folder: Path | None) -> Scoreboard:
+    """Run one benchmark and keep its numbers where a folder is given."""
+    board = Scoreboard(name, size)
+    print(f"\n{name}: {_about(name)}", flush=True)
+    started = time.perf_counter()
+    importlib.import_module(f"benchmarks.{name}").run(board)
+    if folder is not None:
+        smoke = size.pick([], ["--smoke"])
+        board.write(folder, seconds=time.perf_counter() - started, arguments=[name, *smoke])
+    return board
+
+
+def _tables(*, write: bool) -> int:
+    found = records()
+    if write:
+        text = README.read_text(encoding="utf-8")
+        README.write_text(with_tables(text, found), encoding="utf-8")
+    else:
+        print("\n\n".join(make(found) for make in SECTIONS.values()))
+    return 0
+
+
+def _about(name: str) -> str:
+    """The first line of a benchmark's docstring."""
+    return str(importlib.import_module(f"benchmarks.{name}").__doc__).splitlines()[0]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="benchmarks to run, all of them, or `table`",
+    )
+    parser.add_argument("--list", action="store_true", help="say what there is")
+    parser.add_argument("--smoke", action="store_true", help="small sizes, seconds each")
+    parser.add_argument("--results", type=Path, help="the folder for JSON; small sizes have none")
+    parser.add_argument("--write", action="store_true", help="put the tables into the README")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,96 @@
+"""How CPU time grows with rows, attributes, parents and values, by fitted exponents.
+
+The job is a fit of nist at ε = 1 and as many rows sampled and written, from encoded rows; pairs are
+all pairs counted; parents are a greedy network without noise. One thing grows at a time.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import tempfile
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from benchmarks.greedy import learn
+from benchmarks.measuring import cpu_seconds
+from benchmarks.plot import Curve, picture
+from benchmarks.scoreboard import Scoreboard
+from benchmarks.tables import dependent, integers
+from understudy.codec import Codec
+from understudy.domain import Domain
+from understudy.engines.memory import MemorySource
+from understudy.files import write_rows
+from understudy.sample import sample_blocks
+from understudy.synthesizers import Nist
+from understudy.table import Table
+
+_ROWS, _ATTRIBUTES, _VALUES = 100_000, 15, 10
+
+
+def run(board: Scoreboard) -> None:
+    """A curve for each thing that may grow; the fitted and the last exponent of each."""
+    curves = measure(board)
+    for curve in curves:
+        board.add(f"{curve.title}, exponent over {curve.axis}", curve.exponent, "")
+        points = {"over": curve.over, "seconds": curve.seconds}
+        exponents = {"exponent": curve.exponent, "last_exponent": curve.last_exponent}
+        board.details.append({"curve": curve.title, "axis": curve.axis} | points | exponents)
+    board.pictures["growth.svg"] = picture(curves)
+
+
+def measure(board: Scoreboard) -> list[Curve]:
+    """All curves; the nist job and the pairs of the same tables, and greedy networks."""
+    pick, rows = board.size.pick, board.size.pick(_ROWS, 2_000)
+    grown: dict[str, tuple[Sequence[int], Callable[[int], Table]]] = {
+        "rows": (pick((10**4, 10**5, 10**6, 10**7), (1_000, 4_000)), made),
+        "attributes": (pick((10, 20, 50, 100, 200), (5, 10)), lambda d: made(rows, attributes=d)),
+        "values": (pick((2, 4, 8, 16, 32, 64), (2, 4)), lambda v: made(rows, values=v)),
+    }
+    works: dict[str, Callable[[Table], object]] = {"nist job": job, "all pairs": pairs}
+    curves = [
+        _curve(title, axis, points, make, work)
+        for title, work in works.items()
+        for axis, (points, make) in grown.items()
+    ]
+    return [*curves, _over_parents(made(rows), pick((1, 2, 3), (1, 2)))]
+
+
+def _curve(
+    title: str,
+    axis: str,
+    points: Sequence[int],
+    make: Callable[[int], Table],
+    work: Callable[[Table], object],
+) -> Curve:
+    seconds = [cpu_seconds(partial(work, make(point))) for point in points]
+    return Curve(title, axis, tuple(points), tuple(seconds))
+
+
+def _over_parents(table: Table, degrees: Sequence[int]) -> Curve:
+    """Greedy networks over the families there are at most: d·C(d − 1, k) for degree k."""
+    count = len(table.domain)
+    families = tuple(count * math.comb(count - 1, degree) for degree in degrees)
+    seconds = tuple(cpu_seconds(partial(learn, table, degree)) for degree in degrees)
+    named = ", ".join(str(degree) for degree in degrees)
+    return Curve("greedy network", f"families of degree {named}", families, seconds)
+
+
+def made(rows: int, *, attributes: int = _ATTRIBUTES, values: int = _VALUES) -> Table:
+    """Rows of attributes of equal size that depend on one another."""
+    sizes = {f"a{i}": values for i in range(attributes)}
+    return dependent(Domain.of(integers(sizes)), rows)
+
+
+def job(table: Table) -> None:
+    """Fit, sample as many rows, write them."""
+    schema = integers(dict(table.domain.sizes))
+    model = Nist(schema, epsilon=1, delta=1e-9).fit(MemorySource(table)).model_
+    with tempfile.TemporaryDirectory() as folder:
+        write_rows(sample_blocks(model), Path(folder) / "out.parquet", Codec(schema))
+
+
+def pairs(table: Table) -> None:
+    """All pairs, from encoded rows."""
+    MemorySource(table).count(list(itertools.combinations(table.domain.attributes, 2)))

@@ -1,0 +1,162 @@
+"""The README's tables, made from the results on record."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.cross_entropy import ENTROPY
+from benchmarks.peers import JOB_DISTANCE, JOB_SECONDS, JOB_SPEED
+from benchmarks.scoreboard import RESULTS
+
+README = Path(__file__).parents[1] / "README.md"
+
+Record = dict[str, Any]
+
+FIELDS = (
+    "benchmark", "size", "command", "date", "machine", "load", "versions", "seconds", "lines",
+    "left_out", "details",
+)  # fmt: skip
+
+_TITLES = {
+    "adult": "Adult",
+    "cmc": "Contraceptive choice",
+    "generated": "a generated network",
+    "poker": "Poker hands",
+    "diabetes": "Diabetes",
+}
+_METHODS = ("nist", "privbayes", "independent")
+_EPSILONS = ("0.1", "1", "10")
+# Their numbers stand in tables of their own.
+_ELSEWHERE = ("peers", "growth", "utility", "cross_entropy")
+
+
+def records(folder: Path = RESULTS) -> dict[str, Record]:
+    """All results on record, by name of benchmark."""
+    return {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
+
+
+def measured_table(found: dict[str, Record]) -> str:
+    """Every number that has a target or compares with another tool, and what it was measured on."""
+    rows = ["| measured | | target | `NAME` |", "|---|---|---|---|"]
+    for name, record in found.items():
+        shown = [] if name in _ELSEWHERE else record["lines"]
+        rows += [
+            f"| {line['what']} | {_number(line)} | {_target(line)} | `{name}` |" for line in shown
+        ]
+    return "\n".join([*rows, "", *_machines(list(found.values()))])
+
+
+def peers_table(found: dict[str, Record]) -> str:
+    """The Adult job of every tool: what it takes, how near it comes, how much faster ours is."""
+    record, ours = found["peers"], ("privbayes", "nist")
+    lines = {line["what"]: line for line in record["lines"]}
+    heads = " | ".join(f"`{method}` is faster by" for method in ours)
+    rows = [f"| tool | CPU seconds | 3-way distance | {heads} |", "|---" * 5 + "|"]
+    for tool in (detail["tool"] for detail in record["details"]):
+        seconds, distance = lines[JOB_SECONDS.format(tool)], lines[JOB_DISTANCE.format(tool)]
+        numbers = [_number(seconds), f"{distance['measured']:.3f}"]
+        faster = [_compared(lines.get(JOB_SPEED.format(method, tool))) for method in ours]
+        name = f"`{tool}`" if tool in ours else tool
+        rows.append(f"| {name} | {' | '.join([*numbers, *faster])} |")
+    return "\n".join(rows)
+
+
+def _compared(line: Record | None) -> str:
+    if line is None:
+        return ""
+    target = _target(line)
+    return f"{_number(line)} ({target})" if target else _number(line)
+
+
+def growth_table(found: dict[str, Record]) -> str:
+    """The exponents of CPU time, over all points and between the last two."""
+    rows = ["| CPU time of | over | exponent | between the last two |", "|---|---|---|---|"]
+    for detail in found["growth"]["details"]:
+        span = f"{detail['axis']}: {detail['over'][0]:,} to {detail['over'][-1]:,}"
+        exponents = f"{detail['exponent']:.2f} | {detail['last_exponent']:.2f}"
+        rows.append(f"| {detail['curve']} | {span} | {exponents} |")
+    return "\n".join(rows)
+
+
+def _number(line: Record) -> str:
+    return f"{_digits(line['measured'])} {line['unit']}".strip()
+
+
+def _target(line: Record) -> str:
+    if line["target"] is None:
+        return ""
+    bound = f"{'≤' if line['at_most'] else '≥'} {line['target']:g}"
+    return bound if line["met"] else f"{bound}, missed"
+
+
+def _digits(number: float) -> str:
+    """Three digits that count, never in powers of ten."""
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
+
+
+def _machines(shown: list[Record]) -> list[str]:
+    """A sentence for each machine, with the dates, and the load that runs met."""
+    groups: dict[str, list[Record]] = {}
+    for record in shown:
+        machine = record["machine"]
+        named = f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB"
+        groups.setdefault(named, []).append(record)
+    return [
+        f"Measured {_span([r['date'] for r in group])} on {named}; the load was "
+        f"{_span([r['load'] for r in group])}."
+        for named, group in groups.items()
+    ]
+
+
+def _span(values: list[Any]) -> str:
+    least, most = min(values), max(values)
+    return f"{least}" if least == most else f"{least} to {most}"
+
+
+def utility_table(found: dict[str, Record]) -> str:
+    """Mean 3-way distances of every table, method and budget, worst table first."""
+    details = found["utility"]["details"]
+    distances = {(d["table"], d["method"], d["epsilon"]): d["3-way"] for d in details}
+    heads = [f"`{m}` {'ε = ' if m == 'nist' else ''}{_EPSILONS[0]}" for m in _METHODS]
+    columns = " | ".join(f"{head} | 1 | 10" for head in heads)
+    shapes = {d["table"]: f"{d['rows']:,} × {d['columns']}" for d in details}
+    worst_first = sorted(shapes, key=lambda name: -distances[name, "nist", "1"])
+    rows = [f"| table | {columns} |", "|---" * 10 + "|"]
+    for name in worst_first:
+        cells = [f"{distances[name, m, e]:.3f}" for m in _METHODS for e in _EPSILONS]
+        rows.append(f"| {_TITLES[name]}, {shapes[name]} | {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+def bits_sentence(found: dict[str, Record]) -> str:
+    """What a held-out row of the fixed network costs at ε = 1."""
+    details = found["cross_entropy"]["details"]
+    bits = {(d["table"], d["method"], d["epsilon"]): d["bits"] for d in details}
+    nist = bits["seven attributes", "nist", "1"]
+    alone = bits["seven attributes", "no privacy, independent", None]
+    return (
+        f"On held-out rows of a network of {ENTROPY} bits, `nist` needs {nist:.2f} bits at ε = 1\n"
+        f"and independent columns {alone:.2f} (`{found['cross_entropy']['command']}`)."
+    )
+
+
+SECTIONS: dict[str, Callable[[dict[str, Record]], str]] = {
+    "measured": measured_table,
+    "peers": peers_table,
+    "growth": growth_table,
+    "utility": utility_table,
+    "bits": bits_sentence,
+}
+
+
+def with_tables(text: str, found: dict[str, Record]) -> str:
+    """A document with the text between each pair of markers made anew."""
+    for name, make in SECTIONS.items():
+        start, end = f"<!-- {name} -->\n", f"\n<!-- end of {name} -->"
+        before, rest = text.split(start, 1)
+        after = rest.split(end, 1)[1]
+        text = f"{before}{start}{make(found)}{end}{after}"
+    return text

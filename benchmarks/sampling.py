@@ -1,0 +1,50 @@
+"""Cells a second of both samplers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from benchmarks.measuring import in_turns
+from benchmarks.scoreboard import Scoreboard
+from benchmarks.tables import integers
+from understudy.conditional import Conditional
+from understudy.model import Model
+from understudy.network import Family
+from understudy.privacy.accounting import PURE, Bound
+from understudy.privacy.statement import Statement
+from understudy.privacy.unit import Neighbours, Unit
+from understudy.sample import deal_codes, sample_codes
+
+_ATTRIBUTES, _VALUES = 15, 10
+
+
+def run(board: Scoreboard) -> None:
+    """Forward sampling against a rate, sampling without replacement against forward sampling."""
+    rows = board.size.pick(1 << 20, 1 << 14)
+    model, generator = deep_model(rows), np.random.default_rng(1)
+    taken = in_turns(
+        {
+            "forward": lambda: sample_codes(model, rows, generator),
+            "dealt": lambda: deal_codes(model, rows, generator),
+        }
+    )
+    rate = rows * _ATTRIBUTES / 1e6 / taken["forward"]
+    board.add("forward sampling, million cells a CPU second", rate, "M/s", 100, at_most=False)
+    slower = taken["dealt"] / taken["forward"]
+    board.add("sampling without replacement, times slower than forward", slower, "×", 10)
+
+
+def deep_model(rows: int) -> Model:
+    """Fifteen attributes of ten values with two parents each."""
+    generator = np.random.default_rng(0)
+    names = [f"a{i}" for i in range(_ATTRIBUTES)]
+    conditionals = []
+    for i, name in enumerate(names):
+        parents = tuple(names[max(0, i - 2) : i])
+        chances = generator.dirichlet(np.ones(_VALUES), [_VALUES] * len(parents))
+        conditionals.append(Conditional(Family(name, parents), chances))
+    bound = Bound(PURE, Fraction(0), Fraction(0))
+    statement = Statement("none", bound, Unit(Neighbours.ADD_REMOVE), ())
+    return Model(integers(dict.fromkeys(names, _VALUES)), tuple(conditionals), rows, statement)

@@ -1,0 +1,76 @@
+"""Made-up tables of known shape, for work whose cost does not depend on real values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from understudy.codec import Codec
+from understudy.domain import Domain
+from understudy.files import write_rows
+from understudy.sample import sample_blocks
+from understudy.schema import Schema
+from understudy.synthesizers import Random
+from understudy.table import Codes, Table, code_type
+
+# The shape of the Adult census table: fifteen columns, nine of them categorical.
+_ADULT_SIZES = {
+    "age": 74, "work": 9, "weight": 1_500_000, "school": 16, "years": 16, "married": 7, "job": 15,
+    "role": 6, "origin": 5, "sex": 2, "gain": 99_999, "loss": 4_500, "hours": 99, "country": 42,
+    "income": 2,
+}  # fmt: skip
+_ADULT_NUMBERS = ("age", "weight", "years", "gain", "loss", "hours")
+
+
+def adult_shaped() -> Schema:
+    """A schema of Adult's shape: numbers in 16 to 20 bins, categories of realistic length."""
+    columns: dict[str, object] = {}
+    for name, size in _ADULT_SIZES.items():
+        if name in _ADULT_NUMBERS:
+            columns[name] = {"kind": "integer", "min": 0, "max": size, "bins": min(size, 20)}
+        else:
+            values = [f"{name}-value-{i}" for i in range(size)]
+            columns[name] = {"kind": "categorical", "values": values}
+    return Schema.parse({"columns": columns})
+
+
+def integers(sizes: dict[str, int]) -> Schema:
+    """Whole numbers from 0, each a bin of its own, so that codes and values are the same."""
+    columns = {
+        name: {"kind": "integer", "min": 0, "max": max(size - 1, 1), "bins": max(size, 2)}
+        for name, size in sizes.items()
+    }
+    return Schema.parse({"columns": columns})
+
+
+def write_uniform(schema: Schema, rows: int, path: Path) -> None:
+    """A file of random legal rows."""
+    empty: dict[str, list[object]] = {name: [] for name in schema.columns}
+    model = Random(schema, epsilon=1, rows=rows).fit(empty).model_
+    write_rows(sample_blocks(model, seed=1), path, Codec(schema))
+
+
+def skewed(rows: int, columns: int) -> Table:
+    """The shape of the NIST challenge's census table: skewed columns of 2 to 100 values."""
+    generator = np.random.default_rng(0)
+    drawn = np.exp(generator.normal(2, 0.95, columns))
+    sizes = {f"c{i}": int(np.clip(round(size), 2, 100)) for i, size in enumerate(drawn)}
+    codes: dict[str, Codes] = {
+        name: np.minimum(generator.zipf(1.6, rows) - 1, size - 1).astype(np.uint8)
+        for name, size in sizes.items()
+    }
+    return Table(Domain(sizes), codes, rows)
+
+
+def dependent(domain: Domain, rows: int) -> Table:
+    """Each attribute half of the time a function of an earlier one, else skewed noise."""
+    generator = np.random.default_rng(0)
+    codes: dict[str, Codes] = {}
+    for place, (name, size) in enumerate(domain.sizes.items()):
+        own = np.minimum(generator.zipf(1.7, rows) - 1, size - 1)
+        earlier = list(codes.values())[int(generator.integers(0, place))] if place else own
+        copied = (earlier.astype(np.int64) * 7 + place) % size
+        mixed = np.where(generator.random(rows) < 0.5, copied, own)
+        codes[name] = mixed.astype(code_type(size))
+    return Table(domain, codes, rows)

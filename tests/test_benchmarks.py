@@ -1,0 +1,248 @@
+"""Benchmarks run, compare what they say they compare, and the README shows what they found."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import itertools
+import json
+import pkgutil
+import sys
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+
+import benchmarks
+from benchmarks import counting, environments, pairs, peers, report
+from benchmarks.__main__ import BENCHMARKS, main
+from benchmarks.counting import Task
+from benchmarks.measuring import apart, in_turns, run_child, speed
+from benchmarks.plot import Curve, picture
+from benchmarks.scoreboard import RESULTS, Line, Scoreboard, Size
+from benchmarks.tables import skewed
+from support.memory import hold
+
+RECORDS = report.records()
+
+
+def _clock(*readings: float) -> Iterator[float]:
+    yield from readings
+
+
+def test_every_benchmark_is_listed() -> None:
+    """What can be run by name is exactly what the folder holds."""
+    modules = [m.name for m in pkgutil.iter_modules(benchmarks.__path__) if m.name != "__main__"]
+    runs = [n for n in modules if hasattr(importlib.import_module(f"benchmarks.{n}"), "run")]
+    assert sorted(BENCHMARKS) == sorted(runs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_every_benchmark_runs_small(name: str, tmp_path: Path) -> None:
+    """A small run ends well and leaves a whole record."""
+    assert 0 == main([name, "--smoke", "--results", str(tmp_path)])
+    record = json.loads((tmp_path / f"{name}.json").read_text())
+    assert set() == set(report.FIELDS) - record.keys()
+    assert ("smoke", f"python -m benchmarks {name} --smoke") == (record["size"], record["command"])
+    assert record["lines"] or record["left_out"]
+
+
+def test_small_runs_leave_the_record_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a folder of their own, small sizes write nothing."""
+    before = {path: path.read_bytes() for path in RESULTS.iterdir()}
+    monkeypatch.setattr("benchmarks.sampling.run", lambda board: board.add("it", 1.0, "s", 2))
+    assert 0 == main(["sampling", "--smoke"])
+    assert before == {path: path.read_bytes() for path in RESULTS.iterdir()}
+
+
+@pytest.mark.parametrize(("measured", "code"), [(1.9, 0), (2.1, 1)])
+def test_a_missed_target_shows_in_the_exit_code(
+    measured: float, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full run ends with 1 where a number is on the wrong side of its target."""
+    monkeypatch.setattr("benchmarks.sampling.run", lambda board: board.add("it", measured, "s", 2))
+    assert code == main(["sampling", "--results", str(tmp_path)])
+
+
+@pytest.mark.parametrize("arguments", [[], ["nonsense"], ["pairs", "table"]])
+def test_unknown_names_are_refused(arguments: list[str]) -> None:
+    """Nothing is measured unless all names are known."""
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+
+
+@pytest.mark.slow
+def test_pairs_stay_faster_than_numpy() -> None:
+    """On a small table, all pairs are counted several times faster than by bincount."""
+    assert pairs.FLOOR <= pairs.small_speed()
+
+
+@pytest.mark.slow
+def test_slow_counting_would_be_noticed() -> None:
+    """Counting as numpy does is below the floor."""
+    table = skewed(150_000, 20)
+    sets = list(itertools.combinations(table.domain.attributes, 2))
+    assert pairs.FLOOR > pairs.small_speed(ours=lambda: counting.by_bincount(table, sets))
+
+
+def test_work_is_taken_in_turns_and_the_least_counts() -> None:
+    """A first round is not counted; then each in turn, the least of its rounds."""
+    order: list[str] = []
+    readings = _clock(0, 5, 10, 13, 20, 22, 30, 37)
+    works = {"a": lambda: order.append("a"), "b": lambda: order.append("b")}
+    least = in_turns(works, rounds=2, clock=lambda: next(readings))
+    assert list("ababab") == order
+    assert {"a": 2, "b": 3} == least
+
+
+def test_speed_is_theirs_over_ours() -> None:
+    """What takes ten times the work is about ten times slower, never faster."""
+    once = np.arange(200_000.0)
+    measured = speed(lambda: np.sort(once[::-1]), lambda: [np.sort(once[::-1]) for _ in range(10)])
+    assert 3 < measured < 30
+
+
+def test_targets_are_bounds_from_above_or_below() -> None:
+    """Numbers are held against targets in the right direction; without one nothing is said."""
+    below, above = Line("it", 1.0, "s", 2.0), Line("it", 1.0, "×", 2.0, at_most=False)
+    assert (True, False, None) == (below.met, above.met, Line("it", 1.0, "s").met)
+
+
+def test_small_sizes_miss_no_target() -> None:
+    """Targets are claimed for full sizes only."""
+    boards = [Scoreboard("it", size) for size in (Size.FULL, Size.SMOKE)]
+    for board in boards:
+        board.add("it", 3.0, "s", 2.0)
+    assert [1, 0] == [len(board.missed) for board in boards]
+
+
+def test_a_child_is_measured_to_its_end() -> None:
+    """CPU seconds of a child are its own; sleeping costs none, and failing is told."""
+    busy = run_child([sys.executable, "-c", "sum(range(10**7)); print('done')"])
+    idle = run_child([sys.executable, "-c", "import time; time.sleep(0.4)"])
+    assert "done\n" == busy.output
+    assert idle.cpu_seconds < 0.4 <= idle.wall_seconds
+    assert idle.cpu_seconds < busy.cpu_seconds
+    with pytest.raises(RuntimeError, match="ended with 3"):
+        run_child([sys.executable, "-c", "raise SystemExit(3)"])
+
+
+@pytest.mark.slow
+def test_a_peak_is_that_of_the_process_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the parent holds is not counted; what the work holds is."""
+    held = np.ones(600 << 17)
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+    little, much = (apart(hold, megabytes)["peak"] for megabytes in ("1", "400"))
+    assert held.nbytes > little
+    assert 350e6 < much - little < 450e6
+
+
+def test_all_ways_of_counting_agree() -> None:
+    """numpy and DuckDB give the tables that we give, cell by cell."""
+    duckdb = pytest.importorskip("duckdb")
+    table = skewed(2_000, 6)
+    sets = [("c0", "c1"), ("c3", "c2"), ("c0", "c4", "c5")]
+    expected = counting.by_understudy(Task(table, sets, 1, 1, 1))
+    counting.agree(expected, counting.by_bincount(table, sets))
+    with duckdb.connect() as connection:
+        connection.register("codes", pa.table(dict(table.codes)))
+        counting.agree(expected, counting.by_duckdb(connection, table, sets))
+
+
+def test_ways_that_disagree_are_not_compared() -> None:
+    """One wrong cell ends a comparison."""
+    table = skewed(500, 3)
+    right = counting.by_bincount(table, [("c0", "c1")])
+    wrong = {attributes: counts.copy() for attributes, counts in right.items()}
+    wrong["c0", "c1"][0, 0] += 1
+    with pytest.raises(AssertionError, match="c0, c1"):
+        counting.agree(right, wrong)
+
+
+def test_distances_of_files_count_what_is_outside(tmp_path: Path) -> None:
+    """The same rows are at distance 0; values that nobody declared are as far as can be."""
+    table, same, outside = skewed(1_000, 4), tmp_path / "same.csv", tmp_path / "outside.csv"
+    rows = pa.table(dict(table.codes))
+    pyarrow.csv.write_csv(rows, same)
+    beyond = {name: np.full(table.rows, table.domain[name] + 5) for name in table.domain}
+    pyarrow.csv.write_csv(pa.table(beyond), outside)
+    assert (0.0, 1.0) == (peers.distance(table, same), peers.distance(table, outside))
+
+
+def test_environments_are_made_by_full_runs_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A small run uses what is there, and an environment of other versions counts as none."""
+    monkeypatch.setenv("UNDERSTUDY_BENCH_VENVS", str(tmp_path))
+    with pytest.raises(environments.Unavailable, match="no environment yet"):
+        environments.environment(environments.DPMM, may_make=False)
+    mark = tmp_path / "dpmm" / "installed.txt"
+    mark.parent.mkdir()
+    mark.write_text("dpmm==0.1.8")
+    with pytest.raises(environments.Unavailable, match="no environment yet"):
+        environments.environment(environments.DPMM, may_make=False)
+    mark.write_text("dpmm==0.1.9")
+    found = environments.environment(environments.DPMM, may_make=False)
+    assert tmp_path / "dpmm" / "bin" / "python" == found
+
+
+def test_exponents_are_those_of_power_laws() -> None:
+    """A square has exponent 2 and a fixed cost lowers the fitted one, not the last."""
+    points = (10.0, 100.0, 1000.0)
+    square = Curve("square", "n", points, tuple(n**2 for n in points))
+    slow_start = Curve("start", "n", points, tuple(n**2 + 1000 for n in points))
+    assert pytest.approx(2) == square.exponent
+    assert slow_start.exponent < slow_start.last_exponent < 2.0001
+
+
+def test_pictures_hold_every_point() -> None:
+    """The SVG is well-formed, with a panel for each curve and a circle for each point."""
+    curve = Curve("a < b", "n", (1.0, 10.0, 100.0), (0.1, 0.2, 4.0))
+    root = ElementTree.fromstring(picture([curve, curve, curve]))
+    spaces = {"svg": "http://www.w3.org/2000/svg"}
+    assert (3, 9) == (
+        len(root.findall("svg:g", spaces)),
+        len(root.findall(".//svg:circle", spaces)),
+    )
+
+
+@pytest.mark.parametrize("name", sorted(BENCHMARKS))
+def test_results_on_record_are_whole(name: str) -> None:
+    """Every benchmark has a record of full size with machine, versions and true verdicts."""
+    record = RECORDS[name]
+    assert set() == set(report.FIELDS) - record.keys()
+    assert ("full", name) == (record["size"], record["benchmark"])
+    assert {"processor", "cores", "memory_gib"} == record["machine"].keys()
+    assert {"python", "understudy", "numpy", "numba"} <= record["versions"].keys()
+    for line in record["lines"]:
+        fields = {key: value for key, value in line.items() if key != "met"}
+        assert line["met"] == Line(**fields).met
+
+
+def test_there_is_no_record_without_a_benchmark() -> None:
+    """Results of benchmarks that are gone do not stay behind."""
+    assert set(BENCHMARKS) == RECORDS.keys()
+
+
+def test_the_readme_shows_the_results_on_record() -> None:
+    """The tables are what `python -m benchmarks table --write` makes of the records."""
+    text = report.README.read_text(encoding="utf-8")
+    assert report.with_tables(text, RECORDS) == text
+
+
+@pytest.mark.parametrize("name", ["pairs", "peers", "growth", "utility", "cross_entropy"])
+def test_the_readme_would_not_hide_another_result(name: str) -> None:
+    """A changed number changes the tables."""
+    changed = copy.deepcopy(RECORDS)
+    for line in changed[name]["lines"]:
+        line["measured"] *= 1.5
+    for detail in changed[name]["details"]:
+        for key in {"3-way", "bits", "exponent"} & detail.keys():
+            detail[key] = detail[key] * 2
+    text = report.README.read_text(encoding="utf-8")
+    assert report.with_tables(text, changed) != text
