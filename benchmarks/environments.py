@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.measuring import Spent, run_child
+from benchmarks.measuring import ROOT, Spent, run_child
 
 _JOBS = Path(__file__).parent / "peer_jobs"
 
@@ -38,6 +38,22 @@ class Peer:
         return [f"{package}=={version}" for package, version in self.versions.items()]
 
 
+@dataclass(frozen=True)
+class Ourselves(Peer):
+    """This tool as a user installs it, without what tests need: some of it is slow to import."""
+
+    @property
+    def pins(self) -> list[str]:
+        """The sources as they stand."""
+        return ["--editable", str(ROOT)]
+
+    @property
+    def recorded(self) -> dict[str, str]:
+        """The version is that of the record itself."""
+        return {}
+
+
+OURSELVES = Ourselves("understudy", {})
 DPMM = Peer("dpmm", {"dpmm": "0.1.9"})
 DATA_SYNTHESIZER = Peer("datasynthesizer", {"DataSynthesizer": "0.1.13", "pandas": "3.1.1"})
 PGMPY = Peer("pgmpy", {"pgmpy": "1.1.2", "pandas": "3.1.1"})
@@ -52,7 +68,7 @@ def environment(peer: Peer, *, may_make: bool = True) -> Path:
         return python
     if not may_make:
         raise Unavailable(f"{peer.name} has no environment yet; a run of full size makes one")
-    print(f"making an environment for {', '.join(peer.pins)}", flush=True)
+    print(f"making an environment for {peer.name}", flush=True)
     for command in (
         [sys.executable, "-m", "venv", "--clear", str(folder)],
         [str(python), "-m", "pip", "install", "--quiet", *peer.pins],

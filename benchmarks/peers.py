@@ -25,12 +25,13 @@ import pyarrow.csv
 from benchmarks.environments import (
     DATA_SYNTHESIZER,
     DPMM,
+    OURSELVES,
     Peer,
     Unavailable,
     environment,
     run_peer,
 )
-from benchmarks.measuring import Spent, understudy
+from benchmarks.measuring import Spent, run_child, understudy
 from benchmarks.real_tables import ADULT, adult, part
 from benchmarks.scoreboard import Scoreboard
 from benchmarks.tables import integers
@@ -100,6 +101,8 @@ def run(board: Scoreboard) -> None:
     if not ADULT.exists():
         board.leave_out("the Adult job beside other tools", "the table is not there")
         return
+    if board.size.pick(True, False):
+        environment(OURSELVES)
     _, whole = adult()
     table = board.size.pick(whole, part(whole, rows=2_000, columns=5))
     found = measure(board, table)
@@ -155,7 +158,13 @@ def _compare(board: Scoreboard, found: dict[str, Runs], ours: str) -> None:
 def _ours(folder: Folder, *, method: str, delta: str) -> Spent:
     asked = ["--schema", folder.schema, "--method", method, "--epsilon", EPSILON, "--delta", delta]
     ledger = ["--ledger", str(folder.path / "ledger.jsonl")]
-    return understudy("synth", folder.rows, *asked, "-o", folder.output, *ledger)
+    arguments = ["synth", folder.rows, *asked, "-o", folder.output, *ledger]
+    try:
+        python = environment(OURSELVES, may_make=False)
+    except Unavailable:
+        return understudy(*arguments)
+    command = [str(python), "-m", "understudy.cli.main", *arguments]
+    return run_child(command, environment={"PYTHONPATH": ""})
 
 
 def _dpmm(folder: Folder, *, parents: int, iterations: int = _ITERATIONS) -> Spent:
