@@ -363,6 +363,64 @@ def test_the_fingerprint_depends_on_the_columns_alone() -> None:
     assert bare != Schema.parse({"columns": turned}).fingerprint
 
 
+CONSTRAINED = {
+    "name": "x",
+    "constraints": ["if a = yes then b = 0", "not (a = no and 'b' in {1, 2})"],
+    "columns": {"a": {"kind": "boolean"}, "b": {"kind": "integer", "min": 0, "max": 9}},
+}
+
+
+@pytest.mark.parametrize("suffix", [".toml", ".json"])
+def test_constraints_survive_both_formats(tmp_path: Path, suffix: str) -> None:
+    """As they were written, in their order."""
+    schema = Schema.parse(CONSTRAINED)
+    schema.dump(tmp_path / f"s{suffix}")
+    again = Schema.load(tmp_path / f"s{suffix}")
+    assert schema == again
+    assert CONSTRAINED["constraints"] == [constraint.text for constraint in again.constraints]
+    assert {"name": "x"} == again.extras
+    assert schema.fingerprint == again.fingerprint
+
+
+def test_constraints_are_part_of_the_fingerprint() -> None:
+    """Their texts and their order; without any it is that of the columns."""
+    first, second = CONSTRAINED["constraints"]
+    lists: list[list[Any]] = [[], [first], [second], [first, second], [second, first]]
+    prints = {Schema.parse(CONSTRAINED | {"constraints": texts}).fingerprint for texts in lists}
+    assert 5 == len(prints)
+    assert Schema.parse({"columns": CONSTRAINED["columns"]}).fingerprint in prints
+
+
+def test_problems_of_constraints_come_with_those_of_columns() -> None:
+    """A column with problems of its own excuses what is said of it, and nothing else."""
+    columns = {"a": {"kind": "wonder"}, "b": {"kind": "boolean"}}
+    constraints = ["if a < 3 then b = 5", "if b", 7, "not (c missing and a > 2)"]
+    with pytest.raises(SchemaError) as caught:
+        Schema.parse({"constraints": constraints, "columns": columns})
+    assert [
+        "column 'a'",
+        "constraint 'if a < 3 then b = 5': at character 19",
+        "constraint 'if b': at character 5",
+        "constraint 7 is no text; write 'if ... then ...' in quotes",
+        "constraint 'not (c missing and a > 2)': at character 6",
+    ] == [problem.rsplit(": ", 1)[0] for problem in caught.value.problems]
+
+
+@pytest.mark.parametrize("constraints", ["if a = yes then b = 0", 3, None, {"a": 1}])
+def test_constraints_are_a_list(constraints: object) -> None:
+    """The message shows how to write one."""
+    with pytest.raises(SchemaError, match="write a list of texts: constraints ="):
+        Schema.parse(CONSTRAINED | {"constraints": constraints})
+
+
+def test_constraints_below_a_column_are_pointed_out(tmp_path: Path) -> None:
+    """TOML would make them a key of the last column."""
+    path = tmp_path / "s.toml"
+    path.write_text("[columns.a]\nkind = 'boolean'\nconstraints = []\n")
+    with pytest.raises(SchemaError, match=r"write it above the first \[columns.NAME\]"):
+        Schema.load(path)
+
+
 def test_free_keys_without_a_place_in_toml_are_refused_in_words(tmp_path: Path) -> None:
     """TOML has no null; the message says so, and JSON keeps it."""
     schema = Schema.parse({"note": None, "columns": {"a": {"kind": "boolean"}}})

@@ -34,6 +34,10 @@ MOST_LEVELS = 2**16 - 1
 LOWEST_WHOLE, HIGHEST_WHOLE = -(2**63), 2**63 - 1
 HIGHEST_WHOLE_REAL = math.nextafter(2.0**63, 0)
 
+# What a cell of a boolean column may say, cases aside.
+TRUE_WORDS = ("true", "t", "yes", "y", "1")
+FALSE_WORDS = ("false", "f", "no", "n", "0")
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SECONDS_PER_DAY = 86400
 

@@ -3,7 +3,7 @@
     UnderstudyError
     ├── UsageError           a request that cannot be served as asked          exit 2
     │   ├── SchemaError      a schema that contradicts itself, all problems at once
-    │   ├── CapacityError    a table that would not fit in memory, refused before it is paid for
+    │   ├── CapacityError    a table that would not fit in memory, or constraints too entangled
     │   └── OutputError      a place that cannot be written
     ├── BudgetError          privacy budget refused                            exit 3
     │   ├── BudgetExceeded   more asked for than is left
@@ -42,7 +42,7 @@ class SchemaError(UsageError):
 
 
 class CapacityError(UsageError):
-    """A table would not fit in the memory at hand; refused before anything was paid for."""
+    """A table would not fit in the memory at hand, or constraints are too entangled to check."""
 
 
 class OutputError(UsageError):

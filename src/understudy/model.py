@@ -26,6 +26,7 @@ import numpy as np
 import pyarrow as pa
 
 from understudy.conditional import Conditional
+from understudy.constraints import Completions
 from understudy.domain import Domain
 from understudy.errors import ModelError, OutputError, SchemaError, UsageError
 from understudy.files import atomic, check_writable, writing
@@ -78,6 +79,11 @@ class Model:
     def network(self) -> Network:
         """The structure the conditionals follow."""
         return Network(tuple(conditional.family for conditional in self.conditionals))
+
+    @cached_property
+    def completions(self) -> Completions:
+        """What the schema's constraints allow."""
+        return Completions(self.schema.constraints)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a zip archive, or to a folder when the name has no suffix."""

@@ -2,7 +2,7 @@
 
 A schema is written by people, in TOML or JSON of the same structure, and is never read off the
 private rows. It says which values a column may hold, how numbers and dates are cut into bins, what
-stands for "missing", and what becomes of a value that is none of these.
+stands for "missing", what becomes of a value that is none of these, and what cannot stand together.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from understudy.column import (
     LearnedColumn,
     text_of,
 )
+from understudy.constraints import Constraint, check_satisfiable, read_constraint
 from understudy.errors import SchemaError
 
 _COLUMN: TypeAdapter[Column] = TypeAdapter(Annotated[Column, Field(discriminator="kind")])
@@ -37,7 +38,7 @@ _COLUMN: TypeAdapter[Column] = TypeAdapter(Annotated[Column, Field(discriminator
 
 @dataclass(frozen=True)
 class Schema:
-    """An ordered set of declared columns, and free keys kept as they are.
+    """An ordered set of declared columns, constraints, and free keys kept as they are.
 
     Example:
         >>> Schema.parse({"columns": {"smoker": {"kind": "boolean"}}}).attributes
@@ -46,6 +47,7 @@ class Schema:
 
     columns: Mapping[str, Column]
     extras: Mapping[str, Any] = field(default_factory=dict)
+    constraints: tuple[Constraint, ...] = ()
 
     @classmethod
     def parse(cls, document: object) -> Schema:
@@ -60,9 +62,13 @@ class Schema:
             except ValidationError as error:
                 problems += [f"column {name!r}: {text}" for text in _sentences(error)]
         problems += _problems_of_the_whole(columns, complete=not problems)
-        if problems:
-            raise SchemaError(problems)
-        return cls(columns, {k: v for k, v in document.items() if k != "columns"})
+        declared = {name: columns.get(name) for name in document["columns"]}
+        constraints, more = _read_constraints(document.get("constraints", []), declared)
+        if problems or more:
+            raise SchemaError([*problems, *more])
+        check_satisfiable(constraints)
+        extras = {k: v for k, v in document.items() if k not in ("columns", "constraints")}
+        return cls(columns, extras, constraints)
 
     @classmethod
     def load(cls, path: str | Path) -> Schema:
@@ -72,7 +78,8 @@ class Schema:
     def document(self) -> dict[str, Any]:
         """The schema as it would stand in a file."""
         columns = {name: column.document() for name, column in self.columns.items()}
-        return {**self.extras, "columns": columns}
+        texts = [constraint.text for constraint in self.constraints]
+        return {**self.extras, **({"constraints": texts} if texts else {}), "columns": columns}
 
     def dump(self, path: str | Path) -> None:
         """Write the schema as TOML or JSON, by the suffix of the path."""
@@ -96,8 +103,10 @@ class Schema:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the columns, which ledger entries carry to say what was asked about."""
-        text = json.dumps(self.document()["columns"], default=text_of, sort_keys=False)
+        """A hash of columns and constraints, by which ledger entries say what was asked about."""
+        document = self.document()
+        parts = [document["columns"], *document.get("constraints", [])]
+        text = "".join(json.dumps(part, default=text_of, sort_keys=False) for part in parts)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @cached_property
@@ -109,6 +118,22 @@ class Schema:
     def attributes(self) -> dict[str, int]:
         """The size of every attribute, in order."""
         return {name: column.size for name, column in self.learned.items()}
+
+
+def _read_constraints(
+    texts: object, columns: Mapping[str, Column | None]
+) -> tuple[tuple[Constraint, ...], list[str]]:
+    """The constraints that can be read, and the problems of the others."""
+    if not isinstance(texts, list | tuple):
+        return (), [f"constraints is {texts!r}; write a list of texts: constraints = ['...']"]
+    constraints: list[Constraint] = []
+    problems: list[str] = []
+    for text in texts:
+        try:
+            constraints.append(read_constraint(text, columns))
+        except SchemaError as error:
+            problems += error.problems
+    return tuple(constraints), problems
 
 
 def _problems_of_the_whole(columns: Mapping[str, Column], *, complete: bool) -> Iterator[str]:
@@ -131,6 +156,8 @@ def _sentences(error: ValidationError) -> Iterator[str]:
                 yield f"the kind is missing or unknown; use one of {', '.join(KINDS)}"
             case "missing":
                 yield f"{key} is not given; add it"
+            case "extra_forbidden" if key == "constraints":
+                yield "constraints is no key of a column; write it above the first [columns.NAME]"
             case "extra_forbidden":
                 yield f"{key} is not a key of this kind of column; remove it or correct the name"
             case "value_error":

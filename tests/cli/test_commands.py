@@ -158,7 +158,54 @@ def test_schema_check_shows_what_becomes_of_each_column(desk: Desk) -> None:
     assert all(word in desk.run("schema", "check", desk.schema).out for word in ("name", "integer"))
     document = desk.run("schema", "check", desk.schema, "--json").document
     fingerprint = Schema.load(desk.schema).fingerprint
-    assert {"columns": {"name": 3, "age": 17}, "fingerprint": fingerprint} == document
+    expected = {"columns": {"name": 3, "age": 17}, "constraints": [], "fingerprint": fingerprint}
+    assert expected == document
+
+
+def test_schema_check_tells_constraints_in_words(desk: Desk) -> None:
+    """With how many combinations each forbids; and no row of a stand-in has one of them."""
+    kinds = "[columns.name]\nkind = 'categorical'\nvalues = ['Ann', 'Bob']\noutside = 'Bob'\n"
+    years = "[columns.age]\nkind = 'integer'\nedges = [0, 18]\nmax = 99\n"
+    desk.schema.write_text(f"constraints = ['if name = Ann then age < 18']\n{kinds}{years}")
+    shown = " ".join(desk.run("schema", "check", desk.schema).out.split())
+    assert "where name is Ann: age is below 18 1 of 4 combinations of name × age" in shown
+    [constraint] = desk.run("schema", "check", desk.schema, "--json").document["constraints"]
+    assert {
+        "text": "if name = Ann then age < 18",
+        "words": "where name is Ann: age is below 18",
+        "forbidden": 1,
+        "combinations": 4,
+    } == constraint
+    assert 0 == desk.synth("--rows", 300).code
+    rows = pc.read_csv(desk.output).to_pylist()
+    assert [] == [row for row in rows if row["name"] == "Ann" and row["age"] >= 18]
+
+
+def test_what_constraints_get_wrong_is_told_at_once(desk: Desk) -> None:
+    """Exit 2, one line for each finding, the columns' own ones included, and nothing is spent."""
+    constraints = "constraints = ['if age < 999 then name = Eve', 'age = 3']\n"
+    broken = "[columns.flag]\nkind = 'wonder'\n"
+    desk.schema.write_text(constraints + desk.schema.read_text() + broken)
+    result = desk.synth()
+    starts = [
+        "column 'flag'",
+        *["constraint 'if age < 999 then name = Eve'"] * 2,
+        "constraint 'age",
+    ]
+    lines = result.err.splitlines()
+    assert (2, len(starts), {}) == (result.code, len(lines), desk.spent)
+    assert all(
+        line.startswith(f"error: {start}") for line, start in zip(lines, starts, strict=True)
+    )
+
+
+def test_a_contradiction_is_refused_before_rows_are_read(desk: Desk) -> None:
+    """Exit 2, naming the constraints that clash."""
+    constraints = "constraints = ['if name = Ann then name = Bob', 'not (name != Ann)']\n"
+    kinds = "[columns.name]\nkind = 'categorical'\nvalues = ['Ann', 'Bob']\n"
+    desk.schema.write_text(constraints + kinds)
+    result = desk.synth(data=desk.folder / "nowhere.csv")
+    assert (2, True) == (result.code, "no row can satisfy all of this; change or" in result.err)
 
 
 def test_ledger_show_and_limit(desk: Desk) -> None:

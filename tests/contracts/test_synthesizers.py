@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from support.constraints import COLUMNS, Rule, Said, document_of
 from support.joint import cells_of, joint_of
 from support.methods import BUILDERS, WITH_BUDGET
 from support.neighbours import SCHEMA, random_rows, source_of
@@ -98,6 +99,29 @@ def test_only_declared_values_come_out(builder: str) -> None:
     assert list(EVERY_KIND.columns) == rows.column_names
     ages = rows["age"].to_numpy()
     assert ((ages >= -1) & (ages <= 120)).all()
+
+
+RULES = (
+    Rule((Said("age in years", "<", ("18",)),), (Said("kids", "=", ("0",)),)),
+    Rule((Said("colour", "missing", ()),), (Said("score", "missing", ()),)),
+    Rule((Said("alive", "=", ("no",)), Said("kids", ">", ("0",))), None),
+    Rule((Said("score", "not missing", ()),), (Said("grade", ">", ("3",)),)),
+    Rule((Said("alive", "missing", ()),), (Said("born", "<", ("2010-01-01",)),)),
+)
+RULED = Schema.parse(document_of(tuple(COLUMNS), RULES))
+
+
+@pytest.mark.parametrize("rows", [0, 300])
+def test_no_row_is_against_a_constraint(builder: str, rows: int, tmp_path: Path) -> None:
+    """Though private rows are; by either sampler, and from the model on disk too."""
+    fitted = BUILDERS[builder](RULED).fit(_random_source(RULED, rows))
+    fitted.model_.save(tmp_path / "model.zip")
+    loaded = Model.load(tmp_path / "model.zip")
+    assert RULED == loaded.schema
+    for sampler in (deal_codes, sample_codes):
+        made = sample_rows(loaded, 400, sampler=sampler).to_pylist()
+        assert [] == [rule.text for row in made for rule in RULES if not rule.kept(row)]
+        assert 400 == len(made)
 
 
 @pytest.mark.parametrize("rows", [0, 1, 2])

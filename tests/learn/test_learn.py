@@ -14,6 +14,7 @@ from understudy.learn.parameters import conditionals
 from understudy.marginal import Counts, NoisyMarginal
 from understudy.network import Family, Network
 from understudy.privacy.budget import Measure
+from understudy.schema import Schema
 
 counts = st.lists(st.integers(-50, 200), min_size=1, max_size=12).map(np.array)
 
@@ -90,6 +91,21 @@ def test_parents_never_seen_give_the_child_its_own_distribution() -> None:
     assert [1 / 6, 5 / 6] == pytest.approx(
         conditionals(network, [joint], 60)[1].probabilities[2].tolist()
     )
+
+
+def test_cells_that_constraints_forbid_are_emptied() -> None:
+    """Noise in them moves nothing: the conditional is as if it had not been drawn."""
+    columns = {"child": {"kind": "boolean"}, "parent": {"kind": "integer", "min": 0, "max": 2}}
+    ruled = Schema.parse({"constraints": ["if parent = 1 then child = yes"], "columns": columns})
+    network = Network((Family("parent"), Family("child", ("parent",))))
+
+    def learned(cell: int) -> list[list[float]]:
+        joint = NoisyMarginal(("child", "parent"), np.array([[10, cell, 5], [30, 20, 5]]), 1.0)
+        [_, table] = conditionals(network, [joint], 70, ruled.constraints)
+        return [list(line) for line in table.probabilities]
+
+    assert [[0.25, 0.75], [0.0, 1.0], [0.5, 0.5]] == [pytest.approx(line) for line in learned(0)]
+    assert learned(0) == learned(9) == learned(-9)
 
 
 def test_no_rows_give_uniform_conditionals() -> None:

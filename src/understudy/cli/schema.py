@@ -13,7 +13,9 @@ from understudy.errors import OutputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from rich.table import Table as RichTable
 
+    from understudy.constraints import Constraint
     from understudy.schema import Schema
 
 app = typer.Typer(no_args_is_help=True, help="Write a schema's skeleton, and check it.")
@@ -29,6 +31,9 @@ _HEAD = """\
 #
 # missing = ["?"] gives a column a level for missing cells; [] means nulls and empty cells only.
 # Out of bounds: numbers are clipped, rows with undeclared categories dropped, unless outside says.
+#
+# What cannot stand together is declared here, above the columns, and no synthetic row has it:
+# constraints = ["if age < 15 then married = no", "not (sex = male and pregnant = yes)"]
 """
 
 
@@ -72,9 +77,24 @@ def check(
 
     loaded = Schema.load(schema)
     if as_json:
-        print_json({"columns": loaded.attributes, "fingerprint": loaded.fingerprint})
+        print_json(
+            {
+                "columns": loaded.attributes,
+                "constraints": [_told(constraint) for constraint in loaded.constraints],
+                "fingerprint": loaded.fingerprint,
+            }
+        )
         return
     _show(loaded)
+
+
+def _told(constraint: Constraint) -> dict[str, str | int]:
+    return {
+        "text": constraint.text,
+        "words": constraint.words,
+        "forbidden": constraint.forbidden,
+        "combinations": constraint.combinations,
+    }
 
 
 def _show(schema: Schema) -> None:
@@ -87,6 +107,18 @@ def _show(schema: Schema) -> None:
         missing = "–" if markers is None else ", ".join(["empty", *markers])
         columns.add_row(name, column.kind, codes, missing, str(getattr(column, "outside", "–")))
     results().print(columns)
+    if schema.constraints:
+        results().print(_constraints(schema))
+
+
+def _constraints(schema: Schema) -> RichTable:
+    from rich.table import Table
+
+    constraints = Table("\nconstraint", "\nforbids", box=None)
+    for constraint in schema.constraints:
+        whole = f"{constraint.combinations:,} combinations of {' × '.join(constraint.sizes)}"
+        constraints.add_row(constraint.words, f"{constraint.forbidden:,} of {whole}")
+    return constraints
 
 
 def _kind(kind: pa.DataType) -> str:

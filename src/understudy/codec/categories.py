@@ -12,13 +12,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from understudy.codec.missing import Encoded
-from understudy.column import BooleanColumn, ListedColumn, Scalar, text_of
+from understudy.column import FALSE_WORDS, TRUE_WORDS, BooleanColumn, ListedColumn, Scalar, text_of
 from understudy.errors import DataError
 from understudy.table import Codes, code_type
 
 _DROP = -1
-_TRUE = ("true", "t", "yes", "y", "1")
-_FALSE = ("false", "f", "no", "n", "0")
 # The types whose every value can be spelled; of bytes, for one, some cannot.
 _HAVE_TEXT: tuple[Callable[[pa.DataType], bool], ...] = (
     pa.types.is_string,
@@ -103,7 +101,7 @@ class ListedCodec:
         """What a text also means: 3.0 is 3 where numbers are listed, yes is true."""
         if isinstance(self.column, BooleanColumn):
             lower = text.lower()
-            return "true" if lower in _TRUE else "false" if lower in _FALSE else text
+            return "true" if lower in TRUE_WORDS else "false" if lower in FALSE_WORDS else text
         if not self.is_numeric:
             return text
         try:
@@ -165,7 +163,7 @@ class ListedCodec:
 
 def spellings(codec: ListedCodec) -> list[str]:
     """Every text that a codec knows by itself; cases apart, where cases do not count."""
-    words = (*_TRUE, *_FALSE) if isinstance(codec.column, BooleanColumn) else ()
+    words = (*TRUE_WORDS, *FALSE_WORDS) if isinstance(codec.column, BooleanColumn) else ()
     cased = ("".join(letters) for word in words for letters in product(*map(_cases, word)))
     return list(dict.fromkeys((*codec.known, *cased)))
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from understudy.conditional import Conditional
+from understudy.constraints import Constraint
+from understudy.constraints.constraint import Nogood
+from understudy.constraints.masks import forbidden_cells
 from understudy.domain import Attributes, Domain
 from understudy.learn.allocation import least_error_weights
 from understudy.learn.consistency import Estimate, made_consistent
@@ -44,14 +50,26 @@ def _covers(other: Attributes, table: Attributes, *, earlier: bool) -> bool:
 
 
 def conditionals(
-    network: Network, marginals: Sequence[NoisyMarginal], total: float
+    network: Network,
+    marginals: Sequence[NoisyMarginal],
+    total: float,
+    constraints: Sequence[Constraint] = (),
 ) -> tuple[Conditional, ...]:
     """P(child | parents) of every family, from tables that have been made to agree.
 
-    A configuration of parents that was never seen gives the child its own distribution.
+    A configuration of parents that was never seen gives the child its own distribution. Cells that
+    a constraint forbids hold noise alone, unless private rows violate it, and are emptied.
     """
-    estimates = made_consistent(marginals, total)
+    nogoods = {nogood for constraint in constraints for nogood in constraint.nogoods}
+    estimates = made_consistent([_emptied(m, nogoods) for m in marginals], total)
     return tuple(_conditional(family, estimates) for family in network)
+
+
+def _emptied(marginal: NoisyMarginal, nogoods: Collection[Nogood]) -> NoisyMarginal:
+    if not nogoods:
+        return marginal
+    forbidden = forbidden_cells(nogoods, marginal.attributes, marginal.counts.shape)
+    return replace(marginal, counts=np.where(forbidden, 0, marginal.counts))
 
 
 def _conditional(family: Family, estimates: Sequence[Estimate]) -> Conditional:

@@ -1,22 +1,27 @@
-"""Forward sampling: attributes in topological order, each given its parents' codes."""
+"""Forward sampling: attributes in topological order, each given its parents' codes.
+
+Where constraints speak of an attribute, it is drawn from what they leave of its conditional.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import numpy.typing as npt
 
-from understudy.conditional import Conditional
+from understudy.conditional import Conditional, Probabilities
 from understudy.domain import Domain
 from understudy.engines.kernels import extend
 from understudy.jit import kernel
 from understudy.model import Model
+from understudy.sample.masks import Standings
 from understudy.table import Codes, code_type
 
 # Chances are held in 31 bits; whatever is less likely than that is as good as impossible.
 _ONE = 2**31
 
+Configurations = npt.NDArray[np.uint32]
 Thresholds = npt.NDArray[np.uint32]
 State = npt.NDArray[np.uint64]
 
@@ -52,13 +57,34 @@ def _invert(
 
 def sample_codes(model: Model, rows: int, generator: np.random.Generator) -> dict[str, Codes]:
     """Independent rows from the model's joint distribution, as codes in the schema's order."""
-    codes: dict[str, Codes] = {}
     state = generator.integers(1, 2**63, 4).astype(np.uint64)
+
+    def draw(table: Probabilities, given: Configurations, codes: Codes) -> None:
+        _invert(_thresholds(table), given, state, codes)
+
+    return drawn_in_order(model, rows, draw)
+
+
+def drawn_in_order(
+    model: Model, rows: int, draw: Callable[[Probabilities, Configurations, Codes], None]
+) -> dict[str, Codes]:
+    """Codes of every attribute, parents first, no row against a constraint.
+
+    Args:
+        model: what to draw from.
+        rows: how many rows.
+        draw: fills in codes, given a table of chances and, for every row, which line of it holds.
+    """
+    codes: dict[str, Codes] = {}
+    standings = Standings(model.completions, rows)
     for conditional in model.conditionals:
+        child = conditional.family.child
+        size = model.domain[child]
+        table = conditional.probabilities.reshape(-1, size)
         given = configurations(conditional, codes, model.domain, rows)
-        drawn = np.empty(rows, code_type(model.domain[conditional.family.child]))
-        _invert(_thresholds(conditional), given, state, drawn)
-        codes[conditional.family.child] = drawn
+        drawn = codes[child] = np.empty(rows, code_type(size))
+        draw(*standings.masked(child, table, given), drawn)
+        standings.advance(child, drawn)
     return {attribute: codes[attribute] for attribute in model.domain}
 
 
@@ -72,10 +98,9 @@ def configurations(
     return numbers
 
 
-def _thresholds(conditional: Conditional) -> Thresholds:
+def _thresholds(table: Probabilities) -> Thresholds:
     """Cumulative chances of all codes but the last; a code without a chance is never reached."""
-    probabilities = conditional.probabilities
-    sums = probabilities.reshape(-1, probabilities.shape[-1]).cumsum(axis=1)
+    sums = table.cumsum(axis=1)
     # Whatever rounding does to the sums, the last possible code takes all that is left.
     sums = np.where(sums >= sums[:, -1:], 1.0, sums)
     return np.asarray(np.rint(sums[:, :-1] * _ONE), np.uint32)

@@ -1,5 +1,6 @@
 """Sampling without replacement: within every configuration of parents, codes come in the numbers
-that the conditional says, rounded to integers, and in random order.
+that the conditional says, rounded to integers, and in random order. Rows for which constraints
+leave different codes count as different configurations.
 
 Each row by itself is distributed as in forward sampling, but the table as a whole strays less from
 the model: counts are within one of what is expected of them.
@@ -12,15 +13,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from understudy.conditional import Conditional, Probabilities
-from understudy.domain import Domain
+from understudy.conditional import Probabilities
 from understudy.jit import kernel
 from understudy.model import Model
-from understudy.sample.forward import configurations
-from understudy.table import Codes, code_type
+from understudy.sample.forward import Configurations, drawn_in_order
+from understudy.table import Codes
 
 Integers = npt.NDArray[np.int64]
-Configurations = npt.NDArray[np.uint32]
 
 
 @kernel
@@ -59,19 +58,9 @@ def _deal(
 
 def deal_codes(model: Model, rows: int, generator: np.random.Generator) -> dict[str, Codes]:
     """Rows from the model's joint distribution, counts rounded, in the schema's order."""
-    codes: dict[str, Codes] = {}
-    for conditional in model.conditionals:
-        given = configurations(conditional, codes, model.domain, rows)
-        codes[conditional.family.child] = _draw(conditional, given, model.domain, generator)
-    return {attribute: codes[attribute] for attribute in model.domain}
 
+    def draw(table: Probabilities, given: Configurations, codes: Codes) -> None:
+        starts = generator.random(len(table))
+        _deal(table, given, generator.permutation(given.size), starts, codes)
 
-def _draw(
-    conditional: Conditional, given: Configurations, domain: Domain, generator: np.random.Generator
-) -> Codes:
-    size = domain[conditional.family.child]
-    drawn = np.empty(given.size, code_type(size))
-    table = conditional.probabilities.reshape(-1, size)
-    starts = generator.random(table.shape[0])
-    _deal(table, given, generator.permutation(given.size), starts, drawn)
-    return drawn
+    return drawn_in_order(model, rows, draw)

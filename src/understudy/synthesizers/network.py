@@ -140,7 +140,8 @@ class NetworkSynthesizer(Synthesizer):
 
         marginals, rows = [*first, *second], curator.public_rows
         total = best_total(marginals) if rows is None else float(rows)
-        return Learned(conditionals(network, marginals, total), self._to_make(total))
+        learned = conditionals(network, marginals, total, self.schema.constraints)
+        return Learned(learned, self._to_make(total))
 
     def _given_network(self, domain: Domain) -> Network | None:
         match self.structure:

@@ -1,0 +1,38 @@
+"""Sets of codes, and cells of tables that constraints forbid, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from understudy.constraints.constraint import Nogood
+from understudy.constraints.meaning import CodeSet
+
+Masks = npt.NDArray[np.bool_]
+
+
+def flags(codes: CodeSet, size: int) -> Masks:
+    """For every code below a size, whether a set holds it.
+
+    Example:
+        >>> flags(0b101, 4).tolist()
+        [True, False, True, False]
+    """
+    packed = np.frombuffer(codes.to_bytes(-(-size // 8), "little"), np.uint8)
+    return np.unpackbits(packed, count=size, bitorder="little").astype(bool)
+
+
+def forbidden_cells(
+    nogoods: Iterable[Nogood], attributes: Sequence[str], shape: Sequence[int]
+) -> Masks:
+    """The cells of a table that no allowed row can stand in, by each nogood on its own."""
+    forbidden = np.zeros(shape, bool)
+    sizes = dict(zip(attributes, shape, strict=True))
+    for nogood in nogoods:
+        told = dict(nogood)
+        if told.keys() <= sizes.keys():
+            sides = (flags(told[a], n) if a in told else np.ones(n, bool) for a, n in sizes.items())
+            forbidden[np.ix_(*sides)] = True
+    return forbidden
