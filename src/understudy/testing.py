@@ -8,6 +8,8 @@ from typing import TypeVar
 import numpy as np
 
 from understudy.privacy.curator import Instruments
+from understudy.privacy.draws import draw
+from understudy.privacy.laws import Law
 from understudy.privacy.mechanisms import Exponential, PermuteAndFlip
 from understudy.privacy.noise import Integers
 from understudy.synthesizers.base import Synthesizer
@@ -16,7 +18,7 @@ S = TypeVar("S", bound=Synthesizer)
 
 
 class SeededNoise:
-    """The same distributions as `SystemNoise`, from a seed that anyone may know."""
+    """The same draws as those of `SystemNoise`, of bits from a seed that anyone may know."""
 
     private = False
 
@@ -24,18 +26,12 @@ class SeededNoise:
         self._generator = np.random.default_rng(seed)
 
     def laplace(self, scale: Fraction, size: int) -> Integers:
-        """The difference of two geometric draws is discrete Laplace."""
-        stop = -np.expm1(-1 / float(scale))
-        first, second = self._generator.geometric(stop, (2, size))
-        return np.asarray(first - second, np.int64)
+        """Discrete Laplace noise."""
+        return draw(Law.laplace(scale), size, self._generator.bytes)
 
     def gaussian(self, sigma_squared: Fraction, size: int) -> Integers:
-        """Discrete Gaussian by inversion over all integers that matter."""
-        sigma = float(sigma_squared) ** 0.5
-        reach = int(np.ceil(12 * sigma)) + 1
-        values = np.arange(-reach, reach + 1)
-        weights = np.exp(-(values**2) / (2 * sigma**2))
-        return self._generator.choice(values, size, p=weights / weights.sum())
+        """Discrete Gaussian noise."""
+        return draw(Law.gaussian(sigma_squared), size, self._generator.bytes)
 
     def permute_and_flip(self, scores: Integers, scale: Fraction) -> int:
         """A draw from the closed form."""
