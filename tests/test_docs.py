@@ -22,7 +22,7 @@ import typer.main
 
 import understudy
 from understudy.cli.main import app, run
-from understudy.privacy import mechanisms
+from understudy.privacy import histogram, mechanisms
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -179,9 +179,11 @@ def test_files_that_documents_name_exist(document: Path) -> None:
 def test_every_mechanism_has_its_proof() -> None:
     """A mechanism that draws noise names its proof, and the page is there."""
     missing = []
-    for name, kind in inspect.getmembers(mechanisms, inspect.isclass):
+    kinds = [*inspect.getmembers(mechanisms, inspect.isclass)]
+    kinds += [*inspect.getmembers(histogram, inspect.isclass)]
+    for name, kind in kinds:
         exact = name.startswith(("Exact", "_")) or name == "Mechanism"
-        if kind.__module__ != mechanisms.__name__ or exact:
+        if kind.__module__ not in (mechanisms.__name__, histogram.__name__) or exact:
             continue
         page = re.search(r"Proof: (docs/proofs/\w+\.md)", inspect.getdoc(kind) or "")
         if page is None or not (ROOT / page.group(1)).exists():

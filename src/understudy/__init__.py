@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from understudy.sample import sample_blocks, sample_rows
     from understudy.schema import Schema
     from understudy.sources import Access, open_source
-    from understudy.synthesizers import Independent, Nist, PrivBayes, Random
+    from understudy.synthesizers import Histogram, Independent, Nist, PrivBayes, Random
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Access",
     "Budget",
+    "Histogram",
     "Independent",
     "Ledger",
     "Model",
@@ -39,6 +40,7 @@ __all__ = [
 _HOMES = {
     "Access": "understudy.sources",
     "Budget": "understudy.privacy.budget",
+    "Histogram": "understudy.synthesizers",
     "Independent": "understudy.synthesizers",
     "Ledger": "understudy.privacy.ledger",
     "Model": "understudy.model",

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from understudy.domain import Attributes, Domain
-from understudy.marginal import Marginal
+from understudy.marginal import Counts, Marginal
 
 Scores = npt.NDArray[np.float64]
 
@@ -63,3 +63,11 @@ class CountSource(Protocol):
 
     def score(self, sets: Sequence[Attributes], kernel: ScoreKernel) -> Scores:
         """Exact scores, one for each set of attributes."""
+
+
+@runtime_checkable
+class NumbersRows(Protocol):
+    """What some sources can do besides: say into which cell each single row falls."""
+
+    def number_rows(self, sets: Sequence[Attributes]) -> Counts:
+        """A line for each row read: its cell in the table of every set, or −1 if it was dropped."""

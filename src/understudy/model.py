@@ -1,8 +1,9 @@
 """A model: all that was learned, all of it released. It may leave.
 
 On disk it is a zip archive, or a folder, of JSON and Arrow: `manifest.json` (format, version and a
-checksum for every other member), `schema.json`, `network.json`, `statement.json` and
-`conditionals.arrow`. Nothing in it is executable.
+checksum for every other member), `schema.json`, `network.json`, `statement.json`,
+`conditionals.arrow` and, where rows themselves were released, `records.arrow`. Nothing in it is
+executable.
 """
 
 from __future__ import annotations
@@ -33,10 +34,13 @@ from understudy.files import atomic, check_writable, writing
 from understudy.network import Family, Network
 from understudy.privacy.statement import Statement
 from understudy.schema import Schema
+from understudy.table import Codes, code_type
 
 FORMAT = "understudy-model"
 VERSION = 1
 MEMBERS = ("schema.json", "network.json", "statement.json", "conditionals.arrow")
+RECORDS = "records.arrow"
+_NAMES = {*MEMBERS, RECORDS, "manifest.json"}
 _LARGEST_MEMBER = 2**32
 # What parsers raise when they are fed something else than they expect.
 _MISFITS = (
@@ -49,26 +53,45 @@ _BAD_ARCHIVE = (
 )
 
 
+Records = dict[str, Codes]
+
+
 @dataclass(frozen=True, eq=False)
 class Model:
     """A schema, a network with its conditionals, a number of rows, and what is promised.
 
-    `rows` is how many rows to make unless told otherwise: public, declared, or paid for.
+    `rows` is how many rows to make unless told otherwise: public, declared, or paid for. A model
+    without a network holds `records` instead: rows that were released one by one, as codes. It
+    makes these rows and no others.
     """
 
     schema: Schema
     conditionals: tuple[Conditional, ...]
     rows: int
     statement: Statement
+    records: Records | None = None
 
     def __post_init__(self) -> None:
         if self.rows < 0:
             raise UsageError(f"rows is {self.rows}; a model makes none or more")
+        if self.records is not None:
+            self._check_records(self.records)
+            return
         if set(self.network.order) != set(self.domain):
             raise UsageError("the network's attributes are not those of the schema")
         for conditional in self.conditionals:
             if conditional.probabilities.shape != self.domain.shape(conditional.family.attributes):
                 raise UsageError(f"conditional of {conditional.family.child!r}: sizes do not match")
+
+    def _check_records(self, records: Records) -> None:
+        if self.conditionals:
+            raise UsageError("a model has conditionals or records; give one of them")
+        fits = list(records) == list(self.domain) and all(
+            codes.shape == (self.rows,) and (codes < self.domain[attribute]).all()
+            for attribute, codes in records.items()
+        )
+        if not fits:
+            raise UsageError("the records are not rows of the schema")
 
     @cached_property
     def domain(self) -> Domain:
@@ -85,6 +108,14 @@ class Model:
         """What the schema's constraints allow."""
         return Completions(self.schema.constraints)
 
+    def require_network(self) -> None:
+        """Refuse what needs probabilities where there are none but the rows themselves."""
+        if self.records is not None:
+            raise UsageError(
+                f"a model by {self.statement.method} holds released rows and no probabilities; "
+                "use its rows, or a method that learns conditionals"
+            )
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a zip archive, or to a folder when the name has no suffix."""
         members = self._members()
@@ -99,12 +130,13 @@ class Model:
 
     def _members(self) -> dict[str, bytes]:
         families = [[c.family.child, list(c.family.parents)] for c in self.conditionals]
-        return {
+        members = {
             "schema.json": self.schema.to_json().encode(),
             "network.json": _json({"families": families}),
             "statement.json": _json(self.statement.document()),
             "conditionals.arrow": _tables_to_arrow(self.conditionals),
         }
+        return members if self.records is None else members | {RECORDS: _to_arrow(self.records)}
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Model:
@@ -126,9 +158,9 @@ class Model:
             Conditional(Family(child, tuple(parents)), tables[child]) for child, parents in families
         )
         statement = Statement.parse(json.loads(members["statement.json"]))
-        return cls(
-            schema, conditionals, int(json.loads(members["manifest.json"])["rows"]), statement
-        )
+        rows = int(json.loads(members["manifest.json"])["rows"])
+        records = _from_arrow(members[RECORDS], Domain.of(schema)) if RECORDS in members else None
+        return cls(schema, conditionals, rows, statement, records)
 
 
 def _json(document: Mapping[str, Any]) -> bytes:
@@ -149,10 +181,23 @@ def _tables_to_arrow(conditionals: tuple[Conditional, ...]) -> bytes:
             ),
         }
     )
+    return _to_arrow(table)
+
+
+def _to_arrow(columns: pa.Table | Records) -> bytes:
+    table = columns if isinstance(columns, pa.Table) else pa.table(columns)
     sink = io.BytesIO()
     with pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table)
     return sink.getvalue()
+
+
+def _from_arrow(data: bytes, domain: Domain) -> Records:
+    table = pa.ipc.open_file(pa.BufferReader(data)).read_all()
+    return {
+        attribute: table[attribute].to_numpy().astype(code_type(domain[attribute]), casting="safe")
+        for attribute in domain
+    }
 
 
 def _tables_from_arrow(data: bytes) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
@@ -186,7 +231,7 @@ def check_place(path: Path) -> None:
     """Make sure that a model can be written there; asked before spending."""
     if path.suffix or not os.path.exists(path):
         check_writable(path)
-    elif not path.is_dir() or {p.name for p in path.iterdir()} - {*MEMBERS, "manifest.json"}:
+    elif not path.is_dir() or {p.name for p in path.iterdir()} - _NAMES:
         # A folder is written whole, so one that holds anything else would lose it.
         raise OutputError(f"{path}: is there already and is no model; name a new folder")
 
@@ -194,7 +239,8 @@ def check_place(path: Path) -> None:
 def _read_members(path: Path) -> dict[str, bytes]:
     try:
         manifest = _manifest(path, _read_member(path, "manifest.json"))
-        members = {name: _read_member(path, name) for name in MEMBERS}
+        held = [*MEMBERS, *({RECORDS} & set(manifest["members"]))]
+        members = {name: _read_member(path, name) for name in held}
     except OSError as error:
         reason = error.strerror or "it is damaged"
         raise ModelError(f"{path}: the model cannot be read: {reason}; check the path") from None

@@ -43,6 +43,10 @@ class SeededNoise:
         chances = Exponential(scale, Fraction(1)).probabilities(scores)
         return int(self._generator.choice(len(scores), p=chances))
 
+    def uniform(self, below: int, size: int) -> Integers:
+        """A draw of the generator's own."""
+        return self._generator.integers(0, below, size)
+
 
 def seeded(synthesizer: S, seed: int) -> S:
     """A copy of a synthesizer whose fit is repeatable and NOT PRIVATE."""

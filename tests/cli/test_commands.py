@@ -317,3 +317,16 @@ def test_the_command_keeps_to_its_memory(desk: Desk) -> None:
     assert 0 == desk.synth("--memory", "1kB").code
     assert {"people": 1.0} == desk.spent
     assert "2GB or 500MB" in desk.synth("--memory", "lots").err
+
+
+def test_rows_of_a_histogram_on_the_command_line(desk: Desk) -> None:
+    """As many as asked for; how few come from the table is told; the model gives no more."""
+    told = desk.synth("--method", "histogram", "--rows", 5)
+    assert (0, 6) == (told.code, len(desk.output.read_text().splitlines()))
+    assert "rows were drawn from the table" in told.err
+    model, where = desk.folder / "model.zip", ("--schema", desk.schema)
+    asked = ("--epsilon", 1, "--method", "histogram", "--rows", 5)
+    assert 0 == desk.run("fit", desk.data, *where, *asked, "-o", model).code
+    assert "5 rows held, no network" in desk.run("inspect", model).out
+    refused = desk.run("sample", model, "--rows", 6, "-o", desk.output)
+    assert (2, True) == (refused.code, "holds 5 released rows" in refused.err)

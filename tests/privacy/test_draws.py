@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from support import laws
+from support.statistics import NEVER, fit_of_choices
 from understudy.errors import UsageError
 from understudy.privacy.draws import (
     AGAIN,
@@ -23,6 +24,7 @@ from understudy.privacy.draws import (
     Words,
     decided,
     draw,
+    draw_below,
     proposals,
     settled,
 )
@@ -286,3 +288,21 @@ def test_scales_beyond_64_bits_are_refused() -> None:
     assert 10 == draw(Law.laplace(Fraction(2**40)), 10).size
     with pytest.raises(UsageError, match="2⁴⁰"):
         draw(Law.laplace(Fraction(2**41)), 10)
+
+
+@pytest.mark.parametrize("bound", [1, 2, 3, 100, 2**33 + 1, 2**62])
+def test_numbers_below_a_bound_are_all_alike(bound: int) -> None:
+    """Draws fill the range evenly; a bound half as large again would show."""
+    drawn = draw_below(bound, 20_000)
+    assert 0 <= drawn.min() <= drawn.max() < bound
+    parts = min(bound, 16)
+    shares = np.diff([(bound * i + parts - 1) // parts for i in range(parts + 1)]) / bound
+    assert fit_of_choices((drawn.astype(object) * parts // bound).astype(np.int64), shares) > NEVER
+
+
+def test_numbers_out_of_bounds_are_drawn_again() -> None:
+    """Word by word: 3 of two bits is refused, and its place is taken by the next."""
+    words = iter([bytes(7) + bytes([0b11 << 6]) + bytes(7) + bytes([0b10 << 6]), bytes(8)])
+    assert [2, 0] == draw_below(3, 2, lambda size: next(words)).tolist()
+    with pytest.raises(UsageError, match="from 1 to 2⁶²"):
+        draw_below(0, 1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from understudy.schema import Schema
-from understudy.synthesizers import Independent, Nist, PrivBayes, Random, Synthesizer
+from understudy.synthesizers import Histogram, Independent, Nist, PrivBayes, Random, Synthesizer
 
 Builder = Callable[[Schema], Synthesizer]
 
@@ -45,7 +45,11 @@ BUILDERS: dict[str, Builder] = {
         schema, epsilon=1, delta=1e-6, structure="greedy", theta=0.1, neighbours="replace"
     ),
     "nist tree": lambda schema: Nist(schema, epsilon=1, delta=1e-6, structure="tree"),
+    "histogram replace": lambda schema: Histogram(schema, epsilon=1, rows=500),
 }
+
+# Methods whose models hold conditionals; the others hold the rows that were released.
+WITH_CONDITIONALS = [name for name in BUILDERS if not name.startswith("histogram")]
 
 # The same methods with the budget left open, for extreme amounts.
 WITH_BUDGET: dict[str, Callable[[Schema, str, str], Synthesizer]] = {
@@ -56,6 +60,7 @@ WITH_BUDGET: dict[str, Callable[[Schema, str, str], Synthesizer]] = {
         if delta == "0"
         else Nist(schema, epsilon=epsilon, delta=delta)
     ),
+    "histogram": lambda schema, epsilon, _: Histogram(schema, epsilon=epsilon, rows=10),
 }
 
-__all__ = ["BUILDERS", "WITH_BUDGET", "Builder"]
+__all__ = ["BUILDERS", "WITH_BUDGET", "WITH_CONDITIONALS", "Builder"]

@@ -30,12 +30,18 @@ def replay(synthesizer: Synthesizer, tape: Recorder, neighbour: CountSource) -> 
 def check_same(first: Model, second: Model) -> None:
     """With all answers equal, everything that leaves must be equal."""
     same = first.rows == second.rows and first.statement == second.statement
+    same &= _records(first) == _records(second)
     tables = zip(first.conditionals, second.conditionals, strict=True)
     if not same or any(
         a.family != b.family or not np.array_equal(a.probabilities, b.probabilities)
         for a, b in tables
     ):
         raise LeakFound("the models differ although every answer was the same")
+
+
+def _records(model: Model) -> dict[str, list[int]] | None:
+    held = model.records
+    return None if held is None else {name: codes.tolist() for name, codes in held.items()}
 
 
 def audit(synthesizer: Synthesizer, source: CountSource, neighbour: CountSource) -> None:

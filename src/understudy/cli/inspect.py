@@ -34,13 +34,14 @@ def _show(model: Model) -> None:
     from rich.table import Table
 
     say = results()
-    say.print(f"{model.statement.method}, {model.rows:,} rows unless told otherwise", style="bold")
+    held = "rows held, no network" if model.records is not None else "rows unless told otherwise"
+    say.print(f"{model.statement.method}, {model.rows:,} {held}", style="bold")
     say.print(model.statement.sentence)
     say.print(f"accounting: {model.statement.bound.accounting}\n")
     network = Table("attribute", "parents", "codes", box=None)
-    for family in model.network:
-        parents = ", ".join(family.parents) or "–"
-        network.add_row(family.child, parents, f"{model.domain[family.child]:,}")
+    parents = {family.child: ", ".join(family.parents) for family in model.network}
+    for attribute in [*parents, *(a for a in model.domain if a not in parents)]:
+        network.add_row(attribute, parents.get(attribute) or "–", f"{model.domain[attribute]:,}")
     say.print(network)
     say.print()
     events = Table("answer", "mechanism", "cost", box=None)

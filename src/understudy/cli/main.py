@@ -47,13 +47,14 @@ def _root(
 
 
 def _add_commands() -> None:
-    from understudy.cli import demo, fit, inspect, ledger, sample, schema, synth
+    from understudy.cli import audit, demo, fit, inspect, ledger, sample, schema, synth
 
     app.command("demo")(demo.demo)
     app.command("synth")(synth.synth)
     app.command("fit")(fit.fit)
     app.command("sample")(sample.sample)
     app.command("inspect")(inspect.inspect)
+    app.command("audit")(audit.audit)
     app.add_typer(schema.app, name="schema")
     app.add_typer(ledger.app, name="ledger")
 

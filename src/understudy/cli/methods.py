@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from understudy.sources import Access
     from understudy.synthesizers import Synthesizer
 
-METHODS = ("auto", "independent", "nist", "privbayes", "random")
+METHODS = ("auto", "histogram", "independent", "nist", "privbayes", "random")
 _WITH_NETWORK = ("nist", "privbayes")
+_WITH_ROWS = ("histogram", "random")
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ def build(request: Request, schema: Schema) -> Synthesizer:
             "epsilon is not given; say how much privacy loss is allowed, as --epsilon 1"
         )
     kinds: Mapping[str, type[Synthesizer]] = {
+        "histogram": synthesizers.Histogram,
         "independent": synthesizers.Independent,
         "nist": synthesizers.Nist,
         "privbayes": synthesizers.PrivBayes,
@@ -91,7 +93,7 @@ def _arguments(request: Request) -> dict[str, Any]:
     unfit = [name for name, value in network.items() if value is not None]
     if unfit:
         raise UsageError(f"--{unfit[0]} is for {' and '.join(_WITH_NETWORK)}; leave it out")
-    return arguments | ({"rows": request.rows} if request.chosen == "random" else {})
+    return arguments | ({"rows": request.rows} if request.chosen in _WITH_ROWS else {})
 
 
 def remarks(request: Request, model: Model) -> list[str]:
@@ -102,4 +104,15 @@ def remarks(request: Request, model: Model) -> list[str]:
         said.append(f"method {request.chosen}, because {why}")
     if request.chosen in _WITH_NETWORK and model.network.degree == 0 and len(model.domain) > 1:
         said.append("no two columns were worth the noise of a table: they are independent here")
+    if request.chosen == "histogram":
+        drawn = model.rows * (1 - _smoothing(model))
+        said.append(f"about {drawn:,.1f} rows were drawn from the table, the others from anywhere")
     return said
+
+
+def _smoothing(model: Model) -> float:
+    """How far a model's histogram was smoothed; wholly where nothing was drawn."""
+    from understudy.privacy.events import SmoothedHistogramEvent
+
+    events = (charge.event for charge in model.statement.charges)
+    return next((float(e.smoothing) for e in events if isinstance(e, SmoothedHistogramEvent)), 1.0)

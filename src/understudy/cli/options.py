@@ -35,7 +35,7 @@ MethodName = Annotated[
     typer.Option(
         "--method",
         "-m",
-        help="auto, nist (with delta), privbayes (without), independent or random.",
+        help="auto, nist (with delta), privbayes (without), independent, histogram or random.",
     ),
 ]
 StructureName = Annotated[

@@ -47,6 +47,17 @@ def ensure_tables_fit(domain: Domain, sets: Sequence[Attributes], *, kept: bool 
         )
 
 
+def ensure_rows_fit(rows: int, sets: Sequence[Attributes]) -> None:
+    """Refuse to number more rows, in so many tables, than the memory that is free now can hold."""
+    needed = rows * len(sets) * _BYTES_PER_CELL * _COPIES
+    room = available_bytes()
+    if needed > room:
+        raise CapacityError(
+            f"the cells of {rows:,} rows need {needed / 2**30:,.1f} GiB and "
+            f"{room / 2**30:,.1f} GiB is free; use fewer rows, or a method that only counts"
+        )
+
+
 def in_batches(
     domain: Domain, sets: Iterable[Attributes], *, memory: int
 ) -> Iterator[list[Attributes]]:

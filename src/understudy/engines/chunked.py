@@ -104,6 +104,11 @@ class ChunkedSource(BatchedSource):
         few = (s for k in range(3) for s in itertools.combinations(names, k))
         return next(in_batches(self.domain, few, memory=self.kept))
 
+    def number_rows(self, sets: Sequence[Attributes]) -> Counts:
+        """The cell of every row in the table of each set, block after block."""
+        blocks = _encoded(self.blocks(), self.codec)
+        return np.concatenate([MemorySource(block).number_rows(sets) for block in blocks])
+
     def _count(self, sets: Sequence[Attributes]) -> list[Marginal]:
         """These sets by what is known and, where that is not enough, one reading of all rows."""
         rows, kept = self._first

@@ -73,6 +73,17 @@ class MemorySource:
                 found |= scores
         return np.array([found[attributes] for attributes in sets], np.float64)
 
+    def number_rows(self, sets: Sequence[Attributes]) -> Counts:
+        """The cell of every row in the table of each set; dropped rows come last."""
+        numbers = np.full((self.rows_read, len(sets)), -1, np.int64)
+        for place, attributes in enumerate(sets):
+            cells = np.zeros(self.table.rows, np.int64)
+            for attribute in attributes:
+                cells *= self.domain[attribute]
+                cells += self.table.codes[attribute]
+            numbers[: self.table.rows, place] = cells
+        return numbers
+
     def _parts(self, sets: Sequence[Attributes]) -> Iterator[Part]:
         """The different sets, in parts that have work in common and can go side by side."""
         different = list(dict.fromkeys(sets))

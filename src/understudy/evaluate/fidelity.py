@@ -56,6 +56,7 @@ def cross_entropy(model: Model, held_out: Table) -> float:
     of every value had been seen, so that what the model thought impossible costs much and not
     infinitely much. TUC-1 section 3.7.1 adds one in this way to every cell of the whole domain.
     """
+    model.require_network()
     if held_out.rows == 0:
         return math.nan
     bits = np.zeros(held_out.rows)

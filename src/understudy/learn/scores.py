@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -187,6 +188,15 @@ def f_score(rows: int) -> Score:
     return Score("F", _Kernel(split, rows), Fraction(1, n), Neighbours.REPLACE)
 
 
+@cache
+def _few_weights() -> Weights:
+    """c log c of small counts.
+
+    One by one: the logarithms of whole arrays may be off by more than a unit in the last place.
+    """
+    return np.array([0.0, *(count * math.log2(count) for count in range(1, _FEW))])
+
+
 def mutual_information(rows: int, *, binary: bool) -> Score:
     """Mutual information in bits over n public rows.
 
@@ -204,8 +214,7 @@ def mutual_information(rows: int, *, binary: bool) -> Score:
         bits = 2 / n * math.log2((n + 1) / 2) + (n - 1) / n * math.log2((n + 1) / (n - 1))
     # Rounded up in the thirteenth digit, far beyond what the logarithms err by.
     sensitivity = Fraction(math.ceil(bits * 10**12 * (1 + 1e-12)), 10**12)
-    # One by one: the logarithms of whole arrays may be off by more than a unit in the last place.
-    weights = np.array([0.0, *(count * math.log2(count) for count in range(1, _FEW))])
+    weights = _few_weights()
 
     def information(joint: Joint) -> float:
         return _information(joint, weights)

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from understudy.privacy.budget import Budget, Measure
@@ -27,6 +28,7 @@ from understudy.privacy.events import (
     GaussianEvent,
     LaplaceEvent,
     PermuteAndFlipEvent,
+    SmoothedHistogramEvent,
 )
 
 PURE = "pure composition"
@@ -56,6 +58,8 @@ def pure_epsilon(event: Event) -> Fraction | None:
             return sensitivity / scale
         case PermuteAndFlipEvent(scale, sensitivity) | ExponentialEvent(scale, sensitivity):
             return 2 * sensitivity / scale
+        case SmoothedHistogramEvent(epsilon):
+            return epsilon
         case ApproximateEvent(_, epsilon, delta):
             return epsilon if delta == 0 else None
         case _:
@@ -102,6 +106,7 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     return _bisect(lambda epsilon: zcdp_delta(rho, epsilon) <= delta, 0.0, highest)[1]
 
 
+@lru_cache
 def largest_rho(epsilon: float, delta: float) -> Fraction:
     """The largest ρ-zCDP that implies (ε, δ)-DP, rounded down."""
     high = 1.0
@@ -185,11 +190,15 @@ def bounds(events: Sequence[Event], *, delta: Fraction, announced: bool) -> list
     if all(epsilon is not None for epsilon in epsilons):
         found.append(Bound(PURE, sum((e for e in epsilons if e), Fraction(0)), Fraction(0)))
     if delta > 0:
-        found += _numerical_bounds(events, delta, announced=announced)
+        found += _numerical_bounds(tuple(events), delta, announced=announced)
     return found
 
 
-def _numerical_bounds(events: Sequence[Event], delta: Fraction, *, announced: bool) -> list[Bound]:
+# The same fit made many times, as audits and studies do, asks for the same bounds.
+@lru_cache
+def _numerical_bounds(
+    events: tuple[Event, ...], delta: Fraction, *, announced: bool
+) -> tuple[Bound, ...]:
     found = []
     rhos = [zcdp_rho(event) for event in events]
     rho = sum((r for r in rhos if r is not None), Fraction(0))
@@ -203,7 +212,7 @@ def _numerical_bounds(events: Sequence[Event], delta: Fraction, *, announced: bo
             epsilon = losses.get_epsilon_for_delta(float(delta))
             if math.isfinite(epsilon):
                 found.append(Bound(PLD, _rounded_up(epsilon), delta))
-    return found
+    return tuple(found)
 
 
 def tightest(events: Sequence[Event], *, delta: Fraction, announced: bool) -> Bound:

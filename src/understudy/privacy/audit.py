@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from understudy.counting import CountSource, ScoreKernel, Scores
+from understudy.counting import CountSource, NumbersRows, ScoreKernel, Scores
 from understudy.domain import Attributes, Domain
 from understudy.errors import UnderstudyError
-from understudy.marginal import Marginal
+from understudy.marginal import Counts, Marginal
 from understudy.privacy.events import Charge
 from understudy.privacy.mechanisms import Mechanism
 from understudy.privacy.noise import Integers
@@ -90,6 +90,11 @@ class _Guarded:
     def score(self, sets: Sequence[Attributes], kernel: ScoreKernel) -> Scores:
         self._gate.check()
         return self._source.score(sets, kernel)
+
+    def number_rows(self, sets: Sequence[Attributes]) -> Counts:
+        self._gate.check()
+        assert isinstance(self._source, NumbersRows)
+        return self._source.number_rows(sets)
 
 
 @dataclass

@@ -14,7 +14,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from understudy.counting import CountSource, Score, Scores
+from understudy.counting import CountSource, NumbersRows, Score, Scores
 from understudy.domain import Attributes, Domain
 from understudy.engines.capacity import ensure_tables_fit
 from understudy.errors import UsageError
@@ -111,6 +111,11 @@ class Curator:
             with self._instruments.tape.looking():
                 return self._source.rows_read
         return None
+
+    @property
+    def can_number_rows(self) -> bool:
+        """Whether the rows' engine can say into which cell a row falls; some only count. Public."""
+        return isinstance(self._source, NumbersRows)
 
     def announce(self, sets: Sequence[Attributes], weights: Sequence[int]) -> Budget:
         """Promise that one `measure` of these tables is all there will be.

@@ -168,6 +168,21 @@ def decided(plan: Plan, words: Words) -> Integers:
     return values
 
 
+def draw_below(bound: int, size: int, source: Source = os.urandom) -> Integers:
+    """Independent draws, each of 0 to bound − 1 equally likely: words of just enough bits, those
+    out of bounds drawn again.
+    """
+    if not 0 < bound <= _FARTHEST:
+        raise UsageError(f"numbers below {bound}: the bound must be from 1 to 2⁶²; change it")
+    unused = np.uint64(_LONG - (bound - 1).bit_length()) if bound > 1 else np.uint64(_LONG - 1)
+    kept = np.empty(0, np.int64)
+    while kept.size < size:
+        words = np.frombuffer(source(8 * (size - kept.size)), np.uint64)
+        numbers = (words >> unused).astype(np.int64)
+        kept = np.concatenate([kept, numbers[numbers < bound]])
+    return kept
+
+
 def settled(plan: Plan, first: int, second: int, source: Source) -> int:
     """What two words come to when more bits may be read: a draw, or AGAIN.
 

@@ -48,6 +48,15 @@ class ExponentialEvent:
 
 
 @dataclass(frozen=True)
+class SmoothedHistogramEvent:
+    """Rows drawn from a histogram smoothed so far that they cost no more than ε together."""
+
+    mechanism: ClassVar[str] = "smoothed histogram"
+    epsilon: Fraction
+    smoothing: Fraction
+
+
+@dataclass(frozen=True)
 class ApproximateEvent:
     """Any mechanism proved to be (ε, δ)-differentially private, by name."""
 
@@ -68,6 +77,7 @@ Event = (
     | GaussianEvent
     | PermuteAndFlipEvent
     | ExponentialEvent
+    | SmoothedHistogramEvent
     | ApproximateEvent
     | ExactEvent
 )
@@ -103,5 +113,8 @@ class Charge:
 
 _BY_NAME: dict[str, type[Any]] = {
     kind.mechanism: kind
-    for kind in (LaplaceEvent, GaussianEvent, PermuteAndFlipEvent, ExponentialEvent, ExactEvent)
+    for kind in (
+        *(LaplaceEvent, GaussianEvent, PermuteAndFlipEvent, ExponentialEvent),
+        *(SmoothedHistogramEvent, ExactEvent),
+    )
 }

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from understudy.privacy.draws import Integers, draw
+from understudy.privacy.draws import Integers, draw, draw_below
 from understudy.privacy.laws import Law
 
 __all__ = ["Integers", "Noise", "SystemNoise", "at_least"]
@@ -36,6 +36,9 @@ class Noise(Protocol):
 
     def exponential(self, scores: Integers, scale: Fraction) -> int:
         """An index drawn with P(i) ∝ exp(sᵢ / scale)."""
+
+    def uniform(self, below: int, size: int) -> Integers:
+        """Whole numbers from 0, all alike, below a number of at most 2⁶²."""
 
 
 class SystemNoise:
@@ -64,6 +67,10 @@ class SystemNoise:
         """A choice by Gumbel noise, as OpenDP's noisy max under zCDP is."""
         choose = _noisy_max("zero_concentrated_divergence", at_least(scale))
         return int(choose(scores.tolist()))
+
+    def uniform(self, below: int, size: int) -> Integers:
+        """Whole numbers below another, all alike."""
+        return draw_below(below, size)
 
 
 def at_least(value: Fraction) -> float:

@@ -61,8 +61,9 @@ class Statement:
             None if epsilon is None else Fraction(epsilon),
             Fraction(document["delta_exact"]),
         )
-        rows = None if document["unit"] == "row" else int(document["rows_per_person"])
-        unit = Unit(Neighbours(document["neighbours"]), rows)
+        rows = int(document["rows_per_person"])
+        of_rows = document["unit"] == "row" and rows == 1
+        unit = Unit(Neighbours(document["neighbours"]), None if of_rows else rows)
         charges = tuple(Charge.parse(event) for event in document["events"])
         return cls(document["method"], bound, unit, charges, private=bool(document["private"]))
 

@@ -35,14 +35,24 @@ def sample_blocks(
         rows: how many; as many as the model was told or paid to know, unless given.
         seed: makes the rows repeatable; it has no part in the privacy of the model.
         sampler: `deal_codes`, without replacement, whose tables stray less from the model, or
-            `sample_codes`, which draws rows independently.
+            `sample_codes`, which draws rows independently. A model of records has neither: its
+            rows come as they were released, the first ones first.
     """
     wanted = model.rows if rows is None else rows
     if wanted < 0:
         raise UsageError(f"rows is {wanted}; ask for none or more")
+    if model.records is not None and wanted > model.rows:
+        raise UsageError(
+            f"rows is {wanted:,}; this model holds {model.rows:,} released rows and has no "
+            "others: ask for those at most, or fit again for more"
+        )
     codec, generator = Codec(model.schema), np.random.default_rng(seed)
     for start in range(0, max(wanted, 1), _BLOCK):
-        codes = sampler(model, min(_BLOCK, wanted - start), generator)
+        count = min(_BLOCK, wanted - start)
+        if model.records is None:
+            codes = sampler(model, count, generator)
+        else:
+            codes = {a: held[start : start + count] for a, held in model.records.items()}
         yield codec.decode(codes, generator=generator, first_row=start + 1)
 
 

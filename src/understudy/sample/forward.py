@@ -57,6 +57,7 @@ def _invert(
 
 def sample_codes(model: Model, rows: int, generator: np.random.Generator) -> dict[str, Codes]:
     """Independent rows from the model's joint distribution, as codes in the schema's order."""
+    model.require_network()
     state = generator.integers(1, 2**63, 4).astype(np.uint64)
 
     def draw(table: Probabilities, given: Configurations, codes: Codes) -> None:

@@ -58,6 +58,7 @@ def _deal(
 
 def deal_codes(model: Model, rows: int, generator: np.random.Generator) -> dict[str, Codes]:
     """Rows from the model's joint distribution, counts rounded, in the schema's order."""
+    model.require_network()
 
     def draw(table: Probabilities, given: Configurations, codes: Codes) -> None:
         starts = generator.random(len(table))

@@ -6,7 +6,7 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from understudy.codec.persons import Persons
@@ -14,9 +14,9 @@ from understudy.conditional import Conditional
 from understudy.counting import CountSource
 from understudy.errors import UsageError
 from understudy.files import Rows, are_rows, brand_of, in_brand
-from understudy.model import Model
+from understudy.model import Model, Records
 from understudy.privacy.budget import Amount, Budget, Measure
-from understudy.privacy.curator import Curator, Instruments
+from understudy.privacy.curator import Curator, Instruments, Tape
 from understudy.privacy.grant import Grant
 from understudy.privacy.ledger import Ledger
 from understudy.privacy.statement import Statement
@@ -28,10 +28,14 @@ from understudy.sources import Access, dataset_name, open_source
 
 @dataclass(frozen=True)
 class Learned:
-    """What a method hands back: conditionals in topological order, and how many rows to make."""
+    """What a method hands back: conditionals in topological order, and how many rows to make.
+
+    A method that releases rows themselves hands back these instead of conditionals.
+    """
 
     conditionals: tuple[Conditional, ...]
     rows: int
+    records: Records | None = None
 
 
 class Synthesizer(ABC):
@@ -133,7 +137,9 @@ class Synthesizer(ABC):
             curator = Curator(source, unit, grant, self._instruments)
             learned = self.learn(curator)
             statement = self._state(grant, unit)
-        self.model_ = Model(self.schema, learned.conditionals, learned.rows, statement)
+        self.model_ = Model(
+            self.schema, learned.conditionals, learned.rows, statement, learned.records
+        )
         self._brand = brand_of(data)
         return self
 
@@ -155,6 +161,10 @@ class Synthesizer(ABC):
         twin = copy.copy(self)
         twin._instruments = instruments
         return twin
+
+    def with_tape(self, tape: Tape) -> Self:
+        """A copy that draws as this one does, and whose answers pass a tape: for audits."""
+        return self.with_instruments(replace(self._instruments, tape=tape))
 
     @contextmanager
     def _opened(self, data: Rows | CountSource, unit: Unit) -> Iterator[CountSource]:

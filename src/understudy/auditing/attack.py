@@ -1,0 +1,169 @@
+"""One run, and what an attacker makes of it: the likelihood ratio of everything released.
+
+The attacker knows both tables and the program. All answers of a run are replayed on either table:
+what would have been asked there, and what the exact answers would have been. For every answer the
+mechanism's own law then says how likely its release was on each table. A run that one of the tables
+could not have led to at all, in its questions or in what is made of the answers, is a certain sign.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from understudy.auditing.tables import Pair
+from understudy.counting import CountSource
+from understudy.errors import UnderstudyError
+from understudy.model import Model
+from understudy.privacy.events import Charge
+from understudy.privacy.histogram import SmoothedHistogram
+from understudy.privacy.mechanisms import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    ExactAnswer,
+    Exponential,
+    Mechanism,
+    PermuteAndFlip,
+)
+from understudy.privacy.noise import Integers
+from understudy.synthesizers import Synthesizer
+
+
+class Strayed(UnderstudyError):
+    """A replayed run asked for something else than the run it replays."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One question of a run and what was released: the attacker's to see."""
+
+    charge: Charge
+    mechanism: Mechanism
+    released: Integers
+
+
+class _Open:
+    """A tape that lets rows be read at any time: what that leads to is the audit's business."""
+
+    def looking(self) -> AbstractContextManager[None]:
+        """Nothing to guard."""
+        return nullcontext()
+
+
+@dataclass
+class Transcript(_Open):
+    """A tape that draws answers and keeps them."""
+
+    answers: list[Answer] = field(default_factory=list)
+
+    def answer(
+        self, charge: Charge, mechanism: Mechanism, exact: Integers, draw: Callable[[], Integers]
+    ) -> Integers:
+        """A fresh draw, kept."""
+        del exact
+        released = draw()
+        self.answers.append(Answer(charge, mechanism, released.copy()))
+        return released
+
+
+@dataclass
+class Replayed(_Open):
+    """A tape that gives a transcript's releases again and weighs them by this table's answers."""
+
+    transcript: Sequence[Answer]
+    likelihoods: list[float] = field(default_factory=list)
+
+    def answer(
+        self, charge: Charge, mechanism: Mechanism, exact: Integers, draw: Callable[[], Integers]
+    ) -> Integers:
+        """The release of the transcript, when this is the question that it answers."""
+        del draw
+        place = len(self.likelihoods)
+        if place == len(self.transcript) or self.transcript[place].charge != charge:
+            raise Strayed(f"something else was asked: {charge.question}")
+        released = self.transcript[place].released
+        self.likelihoods.append(log_likelihood(mechanism, exact, released))
+        return released
+
+
+@dataclass(frozen=True)
+class Run:
+    """One fit: every release, and the model made of them."""
+
+    answers: Sequence[Answer]
+    model: Model
+
+
+def run_on(synthesizer: Synthesizer, table: CountSource) -> Run:
+    """Fit on a table with real noise, and keep all that leaves."""
+    transcript = Transcript()
+    model = synthesizer.with_tape(transcript).fit(table).model_
+    return Run(transcript.answers, model)
+
+
+def evidence(synthesizer: Synthesizer, run: Run, pair: Pair) -> float:
+    """How much likelier a run is with the person present than absent, as a logarithm.
+
+    The attacker sees the run and knows the program and both tables, not which of them it was.
+    """
+    present, absent = (_likelihood(synthesizer, run, t) for t in (pair.present, pair.absent))
+    # Neither table led to it again: something else than rows and noise decided it.
+    return 0.0 if present == absent else present - absent
+
+
+def _likelihood(synthesizer: Synthesizer, run: Run, table: CountSource) -> float:
+    """The log-likelihood of a run on a table; minus infinity where it could not be."""
+    tape = Replayed(run.answers)
+    try:
+        again = synthesizer.with_tape(tape).fit(table).model_
+    except Strayed:
+        return -math.inf
+    finished = len(tape.likelihoods) == len(run.answers)
+    return sum(tape.likelihoods) if finished and _same(run.model, again) else -math.inf
+
+
+def log_likelihood(mechanism: Mechanism, exact: Integers, released: Integers) -> float:
+    """How likely a release is, by the mechanism's law, up to what does not depend on the answer.
+
+    A mechanism without a closed form here tells the attacker nothing.
+    """
+    match mechanism:
+        case DiscreteLaplace() | DiscreteGaussian() if released.shape != exact.shape:
+            return -math.inf
+        case DiscreteLaplace():
+            return -float(np.abs(released - exact).sum()) / float(mechanism.scale)
+        case DiscreteGaussian():
+            squares = ((released - exact).astype(float) ** 2).sum()
+            return -float(squares) / (2 * float(mechanism.sigma_squared))
+        case PermuteAndFlip() | Exponential():
+            chances = mechanism.probabilities(exact)
+            return _log(float(chances[int(released)])) if released < exact.size else -math.inf
+        case SmoothedHistogram():
+            return sum(_log(float(chance)) for chance in mechanism.chances(exact, released))
+        case ExactAnswer():
+            return 0.0 if np.array_equal(exact, released) else -math.inf
+        case _:
+            return 0.0
+
+
+def _log(chance: float) -> float:
+    return math.log(chance) if chance > 0 else -math.inf
+
+
+def _same(first: Model, second: Model) -> bool:
+    """Whether all that leaves is the same to the last bit."""
+    if first.rows != second.rows or first.statement != second.statement:
+        return False
+    if (first.records is None) != (second.records is None) or first.network != second.network:
+        return False
+    records = first.records or {}
+    return all(
+        np.array_equal(codes, (second.records or {})[a]) for a, codes in records.items()
+    ) and all(
+        np.array_equal(a.probabilities, b.probabilities)
+        for a, b in zip(first.conditionals, second.conditionals, strict=True)
+    )
