@@ -111,7 +111,9 @@ def test_the_readme_can_be_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     seen = dict.fromkeys(("bash", "toml", "python"), 0)
     for language, body in _blocks(README):
         if language == "toml":
-            (tmp_path / "patients.toml").write_text(body, encoding="utf-8")
+            named = re.match(r"# (\w+\.toml)\n", body)
+            name = named[1] if named else "patients.toml"
+            (tmp_path / name).write_text(body, encoding="utf-8")
         elif language == "python":
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from understudy.discover import infer_schema
     from understudy.errors import UnderstudyError
     from understudy.model import Model
     from understudy.privacy.budget import Budget
@@ -32,6 +33,7 @@ __all__ = [
     "Random",
     "Schema",
     "UnderstudyError",
+    "infer_schema",
     "open_source",
     "sample_blocks",
     "sample_rows",
@@ -49,6 +51,7 @@ _HOMES = {
     "Random": "understudy.synthesizers",
     "Schema": "understudy.schema",
     "UnderstudyError": "understudy.errors",
+    "infer_schema": "understudy.discover",
     "open_source": "understudy.sources",
     "sample_blocks": "understudy.sample",
     "sample_rows": "understudy.sample",

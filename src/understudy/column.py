@@ -216,6 +216,11 @@ class _Binned(_Learned):
         raise NotImplementedError
 
     @classmethod
+    def value_at(cls, ordinate: Ordinate) -> Any:
+        """The value that lies at an ordinate."""
+        raise NotImplementedError
+
+    @classmethod
     def place(cls, text: str) -> Ordinate:
         """Where a text lies on the line; ValueError or OverflowError when it is no such value."""
         raise NotImplementedError
@@ -337,6 +342,11 @@ class IntegerColumn(_Binned):
         return int(value)
 
     @classmethod
+    def value_at(cls, ordinate: Ordinate) -> int:
+        """The number itself."""
+        return int(ordinate)
+
+    @classmethod
     def place(cls, text: str) -> int:
         """The number itself; others are rounded down."""
         try:
@@ -361,6 +371,11 @@ class FloatColumn(_Binned):
         return float(value)
 
     @classmethod
+    def value_at(cls, ordinate: Ordinate) -> float:
+        """The number itself."""
+        return float(ordinate)
+
+    @classmethod
     def place(cls, text: str) -> float:
         """The number itself."""
         return float(_plain(text))
@@ -378,6 +393,11 @@ class DateColumn(_Binned):
     def ordinate(cls, value: Any) -> int:
         """Days since 1970-01-01."""
         return int((value - _EPOCH.date()).days)
+
+    @classmethod
+    def value_at(cls, ordinate: Ordinate) -> date:
+        """The day."""
+        return _EPOCH.date() + timedelta(days=int(ordinate))
 
     @classmethod
     def place(cls, text: str) -> int:
@@ -401,6 +421,11 @@ class DatetimeColumn(_Binned):
         """Whole seconds since 1970-01-01."""
         moment = value if value.tzinfo else value.replace(tzinfo=UTC)
         return int((moment - _EPOCH) // timedelta(seconds=1))
+
+    @classmethod
+    def value_at(cls, ordinate: Ordinate) -> datetime:
+        """The moment in UTC, without saying so."""
+        return _EPOCH.replace(tzinfo=None) + timedelta(seconds=int(ordinate))
 
     @classmethod
     def place(cls, text: str) -> int:

@@ -5,7 +5,7 @@ An engine sits behind the Curator. Whatever it returns is exact, and private.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol, runtime_checkable
@@ -13,6 +13,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from understudy.column import Scalar
 from understudy.domain import Attributes, Domain
 from understudy.marginal import Counts, Marginal
 
@@ -71,3 +72,39 @@ class NumbersRows(Protocol):
 
     def number_rows(self, sets: Sequence[Attributes]) -> Counts:
         """A line for each row read: its cell in the table of every set, or −1 if it was dropped."""
+
+
+@dataclass(frozen=True, repr=False)
+class KeyCounts:
+    """How often each different text of a column occurs, as far as it does. Private."""
+
+    counts: Mapping[str, int]
+
+    def __sub__(self, other: KeyCounts) -> KeyCounts:
+        keys = self.counts.keys() | other.counts.keys()
+        return KeyCounts({k: self.counts.get(k, 0) - other.counts.get(k, 0) for k in keys})
+
+    def __repr__(self) -> str:
+        return "KeyCounts(private)"
+
+
+@dataclass(frozen=True)
+class ReleasedKeys:
+    """Texts that may leave, each with its noisy count."""
+
+    counts: Mapping[str, int]
+
+
+@runtime_checkable
+class HasKeys(Protocol):
+    """Private rows that can be asked which texts stand in a column."""
+
+    def keys(self, column: str) -> KeyCounts:
+        """How often each text of a column occurs; missing cells are not counted."""
+
+    def value_type(self, column: str) -> type[Scalar]:
+        """What the data declares a column to hold; public, as the column's name is."""
+
+
+class KeySource(HasKeys, CountSource, Protocol):
+    """Private rows that can be counted, those of some columns by their texts."""

@@ -1,8 +1,9 @@
 """What may stand in each column: the public knowledge everything else is computed from.
 
-A schema is written by people, in TOML or JSON of the same structure, and is never read off the
-private rows. It says which values a column may hold, how numbers and dates are cut into bins, what
-stands for "missing", what becomes of a value that is none of these, and what cannot stand together.
+A schema is written by people, in TOML or JSON of the same structure. What was learned from private
+rows was paid for, and a table `inference` says so; nothing else is ever read off them. A schema
+says which values a column may hold, how numbers and dates are cut into bins, what stands for
+"missing", what becomes of a value that is none of these, and what cannot stand together.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from understudy.column import (
 )
 from understudy.constraints import Constraint, check_satisfiable, read_constraint
 from understudy.errors import SchemaError
+from understudy.inference import Inference
 
 _COLUMN: TypeAdapter[Column] = TypeAdapter(Annotated[Column, Field(discriminator="kind")])
 
@@ -64,8 +66,9 @@ class Schema:
         problems += _problems_of_the_whole(columns, complete=not problems)
         declared = {name: columns.get(name) for name in document["columns"]}
         constraints, more = _read_constraints(document.get("constraints", []), declared)
-        if problems or more:
-            raise SchemaError([*problems, *more])
+        problems += [*more, *_problems_of_the_inference(document)]
+        if problems:
+            raise SchemaError(problems)
         check_satisfiable(constraints)
         extras = {k: v for k, v in document.items() if k not in ("columns", "constraints")}
         return cls(columns, extras, constraints)
@@ -73,7 +76,7 @@ class Schema:
     @classmethod
     def load(cls, path: str | Path) -> Schema:
         """A schema from a TOML or JSON file, told apart by the suffix."""
-        return cls.parse(_read_document(Path(path)))
+        return cls.parse(read_document(path))
 
     def document(self) -> dict[str, Any]:
         """The schema as it would stand in a file."""
@@ -83,9 +86,11 @@ class Schema:
 
     def dump(self, path: str | Path) -> None:
         """Write the schema as TOML or JSON, by the suffix of the path."""
-        path = Path(path)
-        text = self.to_json() if path.suffix == ".json" else self._to_toml()
-        path.write_text(text, encoding="utf-8")
+        Path(path).write_text(self.text_for(path), encoding="utf-8")
+
+    def text_for(self, path: str | Path) -> str:
+        """The text of a file of this name: JSON or TOML, by the suffix."""
+        return self.to_json() if Path(path).suffix == ".json" else self._to_toml()
 
     def _to_toml(self) -> str:
         import tomli_w
@@ -103,11 +108,21 @@ class Schema:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of columns and constraints, by which ledger entries say what was asked about."""
+        """A hash of columns and constraints, by which ledger entries say what was asked about.
+
+        What learning the schema cost is part of it, where it was learned.
+        """
         document = self.document()
         parts = [document["columns"], *document.get("constraints", [])]
         text = "".join(json.dumps(part, default=text_of, sort_keys=False) for part in parts)
+        if self.inference is not None:
+            text += json.dumps(self.inference.document(), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @cached_property
+    def inference(self) -> Inference | None:
+        """What learning the schema from private rows cost; None where people wrote it."""
+        return Inference.parse(self.extras["inference"]) if "inference" in self.extras else None
 
     @cached_property
     def learned(self) -> Mapping[str, LearnedColumn]:
@@ -146,6 +161,14 @@ def _problems_of_the_whole(columns: Mapping[str, Column], *, complete: bool) -> 
             yield f"column {name!r}: {column.size} values are more than {MOST_LEVELS}; group them"
 
 
+def _problems_of_the_inference(document: Mapping[str, Any]) -> Iterator[str]:
+    if "inference" in document:
+        try:
+            Inference.parse(document["inference"])
+        except ValueError as error:
+            yield str(error)
+
+
 def _sentences(error: ValidationError) -> Iterator[str]:
     """Pydantic's findings about one column, in our words."""
     for finding in error.errors():
@@ -168,7 +191,9 @@ def _sentences(error: ValidationError) -> Iterator[str]:
                 yield f"{key} is {finding['input']!r}: {finding['msg'].lower()}; correct it"
 
 
-def _read_document(path: Path) -> object:
+def read_document(path: str | Path) -> object:
+    """The structure of a schema file, before anything in it is checked."""
+    path = Path(path)
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

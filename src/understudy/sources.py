@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import pyarrow as pa
+
 from understudy.codec import Codec
 from understudy.codec.persons import Persons
-from understudy.counting import CountSource
+from understudy.counting import CountSource, KeySource
 from understudy.engines.capacity import available_bytes
 from understudy.engines.chunked import ChunkedSource, Watch, unwatched
 from understudy.engines.cluster import open_cluster
 from understudy.engines.connection import DEFAULT_TIMEOUT, check_address
-from understudy.engines.database import is_database, open_database
+from understudy.engines.database import is_database, open_database, open_keyed_database
+from understudy.engines.keyed import KeyedSource, tallied
 from understudy.engines.memory import MemorySource
 from understudy.errors import UsageError
 from understudy.files import SUFFIXES, Rows, read_blocks, read_rows
@@ -84,6 +87,38 @@ def open_source(data: Rows, schema: Schema, access: Access = _PLAIN) -> Iterator
         yield MemorySource(codec.encode(rows))
 
 
+@contextmanager
+def open_keyed(
+    data: Rows, schema: Schema, columns: Sequence[str], access: Access = _PLAIN
+) -> Iterator[KeySource]:
+    """As `open_source`, for rows of which some columns list no values yet.
+
+    Args:
+        data: a file, a data frame, or a table of a database.
+        schema: a provisional one; `columns` are categorical in it.
+        columns: those whose texts are counted, whatever they are.
+        access: how the rows are reached.
+    """
+    codec = Codec(schema, access.persons)
+    if is_database(data):
+        _refuse_persons(codec, "the count of a database's texts")
+        with open_keyed_database(
+            data, access.table, codec, columns, ignore_extra=access.ignore_extra
+        ) as keyed:
+            yield keyed
+        return
+    with open_source(data, schema, access) as source:
+        found, types = tallied(_blocks(data, codec, access), codec, columns)
+        yield KeyedSource(source, found, types)
+
+
+def _blocks(data: Rows, codec: Codec, access: Access) -> Iterator[pa.Table]:
+    if codec.persons is None and isinstance(data, str | os.PathLike):
+        yield from _reading(data, codec, access)()
+    else:
+        yield read_rows(data, codec, ignore_extra=access.ignore_extra, encoding=access.encoding)
+
+
 def _on_cluster(
     address: str, data: Rows, codec: Codec, access: Access
 ) -> AbstractContextManager[CountSource]:
@@ -104,17 +139,23 @@ def _in_blocks(path: str | os.PathLike[str], codec: Codec, access: Access) -> Ch
     """A quarter of the room each for kept tables, a question's tables, and rows on their way."""
     _refuse_persons(codec, "a file read in blocks")
     part = access.room // 4
-    reading = partial(
+    reading = _reading(path, codec, access)
+    source = ChunkedSource(reading, codec, part, kept=part, watch=access.watch)
+    source.check()
+    return source
+
+
+def _reading(
+    path: str | os.PathLike[str], codec: Codec, access: Access
+) -> Callable[[], Iterator[pa.Table]]:
+    return partial(
         read_blocks,
         path,
         codec,
         ignore_extra=access.ignore_extra,
         encoding=access.encoding,
-        memory=part,
+        memory=access.room // 4,
     )
-    source = ChunkedSource(reading, codec, part, kept=part, watch=access.watch)
-    source.check()
-    return source
 
 
 def _refuse_persons(codec: Codec, where: str) -> None:

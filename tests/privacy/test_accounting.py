@@ -36,6 +36,7 @@ from understudy.privacy.events import (
     ExactEvent,
     ExponentialEvent,
     GaussianEvent,
+    KeyReleaseEvent,
     LaplaceEvent,
     PermuteAndFlipEvent,
 )
@@ -47,7 +48,8 @@ EVENTS: list[Event] = [
     GaussianEvent(Fraction(100), Fraction(2)),
     PermuteAndFlipEvent(Fraction(40), Fraction(1)),
     ExponentialEvent(Fraction(40), Fraction(1)),
-    ApproximateEvent("key release", Fraction(1, 10), Fraction(1, 10**8)),
+    ApproximateEvent("smoothed histogram", Fraction(1, 10), Fraction(1, 10**8)),
+    KeyReleaseEvent(Fraction(10), Fraction(1), Fraction(200), Fraction(1, 10**8)),
 ]
 
 

@@ -136,13 +136,13 @@ def test_the_formulas_worked_by_hand() -> None:
 @pytest.mark.parametrize("rows", [(0, 0, 1, DROPPED), (2, 2, 0, 1), (1, 1, 1)])
 def test_draws_fit_the_closed_form(rows: tuple[int, ...]) -> None:
     """Rows come as often as the mixture says, and not as one with 30 % less smoothing says."""
-    mechanism = _mechanism("20000", 20_000, len(rows))
+    mechanism = _mechanism("200000", 200_000, len(rows))
     drawn = mechanism.release(_lines(rows), SystemNoise())[:, 0]
     chances = _every_chance(mechanism, rows)
     assert 1 == pytest.approx(chances.sum())
     assert fit_of_choices(drawn, chances) > NEVER
     little = mechanism.smoothing * Fraction(7, 10)
-    off = _mechanism("20000", 20_000, len(rows), smoothing=little)
+    off = _mechanism("200000", 200_000, len(rows), smoothing=little)
     assert fit_of_choices(drawn, _every_chance(off, rows)) < NEVER
 
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from copy import deepcopy
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -29,8 +31,10 @@ from understudy.privacy.mechanisms import (
     Mechanism,
     PermuteAndFlip,
 )
-from understudy.privacy.noise import Integers
 from understudy.synthesizers import Synthesizer
+
+E = TypeVar("E")
+R = TypeVar("R")
 
 
 class Strayed(UnderstudyError):
@@ -42,8 +46,8 @@ class Answer:
     """One question of a run and what was released: the attacker's to see."""
 
     charge: Charge
-    mechanism: Mechanism
-    released: Integers
+    mechanism: Mechanism[Any, Any]
+    released: Any
 
 
 class _Open:
@@ -61,12 +65,12 @@ class Transcript(_Open):
     answers: list[Answer] = field(default_factory=list)
 
     def answer(
-        self, charge: Charge, mechanism: Mechanism, exact: Integers, draw: Callable[[], Integers]
-    ) -> Integers:
+        self, charge: Charge, mechanism: Mechanism[E, R], exact: E, draw: Callable[[], R]
+    ) -> R:
         """A fresh draw, kept."""
         del exact
         released = draw()
-        self.answers.append(Answer(charge, mechanism, released.copy()))
+        self.answers.append(Answer(charge, mechanism, deepcopy(released)))
         return released
 
 
@@ -78,14 +82,14 @@ class Replayed(_Open):
     likelihoods: list[float] = field(default_factory=list)
 
     def answer(
-        self, charge: Charge, mechanism: Mechanism, exact: Integers, draw: Callable[[], Integers]
-    ) -> Integers:
+        self, charge: Charge, mechanism: Mechanism[E, R], exact: E, draw: Callable[[], R]
+    ) -> R:
         """The release of the transcript, when this is the question that it answers."""
         del draw
         place = len(self.likelihoods)
         if place == len(self.transcript) or self.transcript[place].charge != charge:
             raise Strayed(f"something else was asked: {charge.question}")
-        released = self.transcript[place].released
+        released: R = self.transcript[place].released
         self.likelihoods.append(log_likelihood(mechanism, exact, released))
         return released
 
@@ -126,7 +130,7 @@ def _likelihood(synthesizer: Synthesizer, run: Run, table: CountSource) -> float
     return sum(tape.likelihoods) if finished and _same(run.model, again) else -math.inf
 
 
-def log_likelihood(mechanism: Mechanism, exact: Integers, released: Integers) -> float:
+def log_likelihood(mechanism: Mechanism[Any, Any], exact: Any, released: Any) -> float:
     """How likely a release is, by the mechanism's law, up to what does not depend on the answer.
 
     A mechanism without a closed form here tells the attacker nothing.

@@ -52,5 +52,6 @@ def _show(model: Model) -> None:
 
 def _cost(event: dict[str, float]) -> str:
     if "epsilon" in event:
-        return f"ε = {event['epsilon']:.4g}"
+        chance = f", δ = {event['delta']:.4g}" if "delta" in event else ""
+        return f"ε = {event['epsilon']:.4g}{chance}"
     return f"ρ = {event['rho']:.4g}" if "rho" in event else "no privacy"

@@ -11,6 +11,7 @@ import typer
 from understudy.errors import UsageError
 
 if TYPE_CHECKING:
+    from understudy.codec.persons import Persons
     from understudy.privacy.ledger import Ledger
     from understudy.sources import Access
 
@@ -117,14 +118,21 @@ def access(
     encoding: str,
     memory: str | None,
     table: str | None,
-    cluster: str | None,
-    cluster_timeout: float,
+    cluster: str | None = None,
+    cluster_timeout: float = 60,
 ) -> Access:
     """How the private rows are to be reached."""
     from understudy.sources import Access
 
     most = None if memory is None else bytes_of(memory)
     return Access(ignore_extra, encoding, most, table, cluster, cluster_timeout)
+
+
+def persons(person_id: str | None, rows_per_person: int | None) -> Persons | None:
+    """Who has several rows, and how many are kept."""
+    from understudy.codec.persons import Persons
+
+    return Persons.given(person_id, rows_per_person)
 
 
 def bytes_of(text: str) -> int:

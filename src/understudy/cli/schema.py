@@ -1,4 +1,4 @@
-"""`understudy schema`: write a skeleton, check what was filled in."""
+"""`understudy schema`: write a skeleton, have it filled in, check what was filled in."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 
 from understudy.cli import options
 from understudy.cli.console import messages, print_json, results
+from understudy.cli.infer import infer
 from understudy.errors import OutputError
 
 if TYPE_CHECKING:
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
     from understudy.constraints import Constraint
     from understudy.schema import Schema
 
-app = typer.Typer(no_args_is_help=True, help="Write a schema's skeleton, and check it.")
+app = typer.Typer(
+    no_args_is_help=True, help="Write a schema's skeleton, learn what it lacks, check it."
+)
+app.command("infer")(infer)
 
 _HEAD = """\
 # What may stand in each column. Write public knowledge only: code books, laws, common sense.
@@ -28,6 +32,9 @@ _HEAD = """\
 #   integer      min = 0, max = 120             float  min = 0.0, max = 1.0, bins = 20
 #   date         min = 2020-01-01, max = ...    datetime
 #   id           generated afresh, never learned
+#
+# What is not public may be left away (values = [], no min or max) and learned with budget:
+#   understudy schema infer DATA --schema THIS --epsilon 1 --delta 1e-6 -o OTHER
 #
 # missing = ["?"] gives a column a level for missing cells; [] means nulls and empty cells only.
 # Out of bounds: numbers are clipped, rows with undeclared categories dropped, unless outside says.

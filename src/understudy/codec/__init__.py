@@ -82,9 +82,7 @@ class Codec:
         Privacy: the result is as private as the rows; no message depends on a cell's value.
         """
         self.check_columns(rows.column_names)
-        with ThreadPoolExecutor() as pool:
-            tasks = {n: pool.submit(c.encode, rows.column(n)) for n, c in self.columns.items()}
-        encoded = {name: task.result() for name, task in tasks.items()}
+        encoded = self._encoded(rows)
         dropped = reduce(either, (e.dropped for e in encoded.values()))
         codes = {name: _kept(e, dropped) for name, e in encoded.items()}
         if self.persons is None:
@@ -94,6 +92,19 @@ class Codec:
         stay = ~self.persons.surplus(names, codes)
         codes = {name: column[stay] for name, column in codes.items()}
         return Table(self.domain, codes, rows.num_rows, self.persons.most)
+
+    def without_surplus(self, rows: pa.Table) -> pa.Table:
+        """The rows themselves, of every person as many as are kept, dropped ones counted."""
+        if self.persons is None:
+            return rows
+        codes = {name: e.codes for name, e in self._encoded(rows).items()}
+        surplus = self.persons.surplus(rows.column(self.persons.column), codes)
+        return rows.filter(pa.array(~surplus))
+
+    def _encoded(self, rows: pa.Table) -> dict[str, Encoded]:
+        with ThreadPoolExecutor() as pool:
+            tasks = {n: pool.submit(c.encode, rows.column(n)) for n, c in self.columns.items()}
+        return {name: task.result() for name, task in tasks.items()}
 
     def check_columns(self, names: list[str]) -> None:
         """Refuse data whose header does not hold every declared column exactly once."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -81,11 +82,20 @@ class ListedCodec:
 
     def _lookup(self, values: pa.Array) -> npt.NDArray[np.int32]:
         """The code of every different value, and last the code of a null."""
-        if pa.types.is_temporal(values.type):
-            # Arrow spells every moment; Python's calendar ends with the year 9999.
-            values = values.cast(pa.string())
-        codes = [self.code_of(value) for value in values.to_pylist()]
+        codes = [self.code_of(value) for value in _listed(values)]
         return np.array([*codes, self.code_of(None)], np.int32)
+
+    def tally(self, cells: pa.ChunkedArray) -> Counter[str]:
+        """How often each text occurs that is not missing, declared or not, blanks around it off.
+
+        Privacy: exact counts of undeclared values; they go to the Curator and nowhere else.
+        """
+        found: Counter[str] = Counter()
+        for chunk in self._as_dictionary(cells).chunks:
+            indices = chunk.indices.drop_null().to_numpy(zero_copy_only=False)
+            times = np.bincount(indices.astype(np.int64), minlength=len(chunk.dictionary))
+            found += tally_texts(self, zip(_listed(chunk.dictionary), times.tolist(), strict=True))
+        return found
 
     def code_of(self, value: object) -> int:
         """The code of a value, below 0 when its row is dropped."""
@@ -159,6 +169,25 @@ class ListedCodec:
             return []
         spelled = self.column.missing and self._value_type == pa.string()
         return [self.column.missing[0] if spelled else None]
+
+
+def tally_texts(codec: ListedCodec, values: Iterable[tuple[object, int]]) -> Counter[str]:
+    """Values with their counts as texts with theirs; what is missing is left out."""
+    found: Counter[str] = Counter()
+    for value, times in values:
+        text = "" if value is None or value != value else text_of(value).strip()
+        if times and text not in ("", *(codec.column.missing or ())):
+            found[text] += times
+    return found
+
+
+def _listed(values: pa.Array) -> list[object]:
+    """Different values of a column as Python has them."""
+    if pa.types.is_temporal(values.type):
+        # Arrow spells every moment; Python's calendar ends with the year 9999.
+        values = values.cast(pa.string())
+    listed: list[object] = values.to_pylist()
+    return listed
 
 
 def spellings(codec: ListedCodec) -> list[str]:

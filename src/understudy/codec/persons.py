@@ -45,6 +45,15 @@ class Persons:
         if self.most < 1:
             raise UsageError(f"rows per person is {self.most}; it must be at least 1")
 
+    @classmethod
+    def given(cls, column: str | None, most: int | None) -> Persons | None:
+        """The persons that both together tell; none where neither is given."""
+        if column is None and most is None:
+            return None
+        if column is None or most is None:
+            raise UsageError("persons need both a column that names them and the most rows of each")
+        return cls(column, most)
+
     def surplus(self, names: pa.ChunkedArray, codes: Mapping[str, Codes]) -> Mask:
         """Which rows are too many."""
         person = _numbers(names)

@@ -18,10 +18,13 @@ from uuid import uuid4
 import numpy as np
 
 from understudy.codec import Codec
-from understudy.counting import ScoreKernel, Scores
+from understudy.codec.categories import ListedCodec, tally_texts
+from understudy.column import Scalar
+from understudy.counting import KeyCounts, ScoreKernel, Scores
 from understudy.domain import Attributes, Domain
 from understudy.engines.capacity import ensure_tables_fit, in_batches
 from understudy.engines.expressions import can_drop, code_of, first_of_each
+from understudy.engines.keyed import KeyedSource
 from understudy.errors import DataError, UsageError
 from understudy.marginal import Counts, Marginal
 from understudy.optional import require
@@ -208,16 +211,56 @@ def open_database(
         codec: encodes its cells.
         ignore_extra: pass over columns that the schema does not speak of instead of refusing.
     """
-    with _opened(data, table) as rows:
-        codec.check_columns(list(rows.columns))
-        if not ignore_extra:
-            codec.check_nothing_extra(list(rows.columns))
-        with _written_down(encoded(rows, codec)) as codes:
-            most = codec.persons.most if codec.persons else None
-            source = DatabaseSource(codes, codec.domain, _size(rows), most)
-            # Every cell is encoded once: what the database refuses is refused before it costs.
-            source.score([(attribute,) for attribute in codec.domain], lambda _: 0.0)
-            yield source
+    with (
+        _opened(data, table) as rows,
+        _behind(rows, codec, ignore_extra=ignore_extra) as source,
+    ):
+        yield source
+
+
+@contextmanager
+def open_keyed_database(
+    data: Any, table: str | None, codec: Codec, columns: Sequence[str], *, ignore_extra: bool
+) -> Iterator[KeyedSource]:
+    """As `open_database`, with the texts that stand in some columns and how often they do."""
+    with (
+        _opened(data, table) as rows,
+        _behind(rows, codec, ignore_extra=ignore_extra) as source,
+    ):
+        found = {name: _key_counts(rows, codec, name) for name in columns}
+        types = {name: _python_type(rows[name].type()) for name in columns}
+        yield KeyedSource(source, found, types)
+
+
+def _key_counts(rows: ir.Table, codec: Codec, name: str) -> KeyCounts:
+    """Rows grouped by a column's cells; what they spell is for Python to say."""
+    column = codec.columns[name]
+    assert isinstance(column, ListedCodec)
+    backend = rows.get_backend()
+    groups = rows.group_by(cell=rows[name]).aggregate(times=rows.count())
+    return KeyCounts(tally_texts(column, _fetch(backend, str(backend.compile(groups)))))
+
+
+def _python_type(kind: Any) -> type[Scalar]:
+    if kind.is_boolean():
+        return bool
+    if kind.is_integer():
+        return int
+    return float if kind.is_floating() else str
+
+
+@contextmanager
+def _behind(rows: ir.Table, codec: Codec, *, ignore_extra: bool) -> Iterator[DatabaseSource]:
+    """Rows of an open database behind an engine."""
+    codec.check_columns(list(rows.columns))
+    if not ignore_extra:
+        codec.check_nothing_extra(list(rows.columns))
+    with _written_down(encoded(rows, codec)) as codes:
+        most = codec.persons.most if codec.persons else None
+        source = DatabaseSource(codes, codec.domain, _size(rows), most)
+        # Every cell is encoded once: what the database refuses is refused before it costs.
+        source.score([(attribute,) for attribute in codec.domain], lambda _: 0.0)
+        yield source
 
 
 @contextmanager

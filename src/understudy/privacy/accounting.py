@@ -1,7 +1,8 @@
 """What events cost: exact composition, tight conversions, privacy-loss distributions.
 
-Three bounds are known here, each with its name; the tightest proven one is claimed.
+Four bounds are known here, each with its name; the tightest proven one is claimed.
 
+- *basic composition*: epsilons and deltas add up, for mechanisms that have a δ of their own.
 - *pure composition*: epsilons add up, also when each mechanism is chosen after seeing the last.
 - *zCDP*: rhos add up, also adaptively; converted to (ε, δ) by the optimal order
   (Canonne, Kamath, Steinke 2020, Proposition 12).
@@ -26,11 +27,13 @@ from understudy.privacy.events import (
     ExactEvent,
     ExponentialEvent,
     GaussianEvent,
+    KeyReleaseEvent,
     LaplaceEvent,
     PermuteAndFlipEvent,
     SmoothedHistogramEvent,
 )
 
+BASIC = "basic composition"
 PURE = "pure composition"
 ZCDP = "zCDP"
 PLD = "privacy-loss distribution"
@@ -64,6 +67,18 @@ def pure_epsilon(event: Event) -> Fraction | None:
             return epsilon if delta == 0 else None
         case _:
             return None
+
+
+def approximate_cost(event: Event) -> tuple[Fraction, Fraction] | None:
+    """The (ε, δ) of one event as it stands; None when it has none."""
+    match event:
+        case ApproximateEvent(_, epsilon, delta):
+            return epsilon, delta
+        case KeyReleaseEvent(scale, sensitivity, _, delta):
+            return sensitivity / scale, delta
+        case _:
+            pure = pure_epsilon(event)
+            return None if pure is None else (pure, Fraction(0))
 
 
 def zcdp_rho(event: Event) -> Fraction | None:
@@ -161,11 +176,10 @@ def _single_loss(event: Event, interval: float) -> Any:
             return None
         cell = pld.from_discrete_gaussian_mechanism(sigma, value_discretization_interval=interval)
         return cell.self_compose(int(event.sensitivity_squared))
-    if isinstance(event, ExactEvent):
+    cost = approximate_cost(event)
+    if cost is None:
         return None
-    epsilon = event.epsilon if isinstance(event, ApproximateEvent) else pure_epsilon(event)
-    delta = event.delta if isinstance(event, ApproximateEvent) else Fraction(0)
-    parameters = _privacy_parameters(float(epsilon or 0), float(delta))
+    parameters = _privacy_parameters(*map(float, cost))
     return pld.from_privacy_parameters(parameters, value_discretization_interval=interval)
 
 

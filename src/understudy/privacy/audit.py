@@ -11,15 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
-from understudy.counting import CountSource, NumbersRows, ScoreKernel, Scores
+from understudy.column import Scalar
+from understudy.counting import CountSource, HasKeys, KeyCounts, NumbersRows, ScoreKernel, Scores
 from understudy.domain import Attributes, Domain
 from understudy.errors import UnderstudyError
 from understudy.marginal import Counts, Marginal
 from understudy.privacy.events import Charge
 from understudy.privacy.mechanisms import Mechanism
-from understudy.privacy.noise import Integers
+
+E = TypeVar("E")
+R = TypeVar("R")
 
 
 class LeakFound(UnderstudyError):
@@ -31,8 +36,8 @@ class Exchange:
     """One question with its exact answer and its release. Private."""
 
     charge: Charge
-    exact: Integers
-    released: Integers
+    exact: Any
+    released: Any
 
     def __repr__(self) -> str:
         return f"Exchange({self.charge.question}; answers private)"
@@ -96,6 +101,19 @@ class _Guarded:
         assert isinstance(self._source, NumbersRows)
         return self._source.number_rows(sets)
 
+    def keys(self, column: str) -> KeyCounts:
+        self._gate.check()
+        return self._keyed.keys(column)
+
+    def value_type(self, column: str) -> type[Scalar]:
+        return self._keyed.value_type(column)
+
+    @property
+    def _keyed(self) -> HasKeys:
+        if not isinstance(self._source, HasKeys):
+            raise LeakFound("the run asked for keys of rows that have none to give")
+        return self._source
+
 
 @dataclass
 class Recorder(_Gate):
@@ -107,11 +125,11 @@ class Recorder(_Gate):
         super().__init__()
 
     def answer(
-        self, charge: Charge, mechanism: Mechanism, exact: Integers, draw: Callable[[], Integers]
-    ) -> Integers:
+        self, charge: Charge, mechanism: Mechanism[E, R], exact: E, draw: Callable[[], R]
+    ) -> R:
         """A fresh draw, remembered."""
         released = draw()
-        self.exchanges.append(Exchange(charge, exact.copy(), released.copy()))
+        self.exchanges.append(Exchange(charge, deepcopy(exact), deepcopy(released)))
         return released
 
     def check_paid(self, charges: Sequence[Charge]) -> None:
@@ -128,8 +146,8 @@ class Replay(_Gate):
         self._left = list(exchanges)
 
     def answer(
-        self, charge: Charge, mechanism: Mechanism, exact: Integers, draw: Callable[[], Integers]
-    ) -> Integers:
+        self, charge: Charge, mechanism: Mechanism[E, R], exact: E, draw: Callable[[], R]
+    ) -> R:
         """The recorded release, if the question and the exact answer allow it."""
         del draw
         if not self._left:
@@ -139,11 +157,17 @@ class Replay(_Gate):
             raise LeakFound(
                 f"the neighbour was asked {charge.question}, not {recorded.charge.question}"
             )
-        if recorded.exact.shape != exact.shape or not mechanism.covers(exact - recorded.exact):
+        if not _alike(exact, recorded.exact) or not mechanism.covers(exact - recorded.exact):
             raise LeakFound(f"{charge.question}: answers differ by more than the sensitivity")
-        return recorded.released
+        released: R = recorded.released
+        return released
 
     def check_finished(self) -> None:
         """Refuse a run that asked the neighbour less."""
         if self._left:
             raise LeakFound(f"the neighbour was not asked {self._left[0].charge.question}")
+
+
+def _alike(here: Any, there: Any) -> bool:
+    """Whether two exact answers are of one type and, if they are tables, of one shape."""
+    return type(here) is type(there) and getattr(here, "shape", ()) == getattr(there, "shape", ())

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,8 @@ from understudy.privacy.noise import Integers, Noise, SystemNoise
 from understudy.privacy.unit import Neighbours, Unit
 
 T = TypeVar("T")
+E = TypeVar("E")
+R = TypeVar("R")
 
 # Scores are put on a grid this much finer than their sensitivity before integer noise.
 _GRID_PER_SENSITIVITY = 2**16
@@ -40,8 +42,8 @@ class Tape(Protocol):
         """The only time during which rows may be read."""
 
     def answer(
-        self, charge: Charge, mechanism: Mechanism, exact: Integers, draw: Callable[[], Integers]
-    ) -> Integers:
+        self, charge: Charge, mechanism: Mechanism[E, R], exact: E, draw: Callable[[], R]
+    ) -> R:
         """What is released for one question."""
 
 
@@ -53,8 +55,8 @@ class Live:
         return nullcontext()
 
     def answer(
-        self, charge: Charge, mechanism: Mechanism, exact: Integers, draw: Callable[[], Integers]
-    ) -> Integers:
+        self, charge: Charge, mechanism: Mechanism[E, R], exact: E, draw: Callable[[], R]
+    ) -> R:
         """A fresh draw."""
         return draw()
 
@@ -68,11 +70,11 @@ class Instruments:
 
 
 @dataclass(frozen=True)
-class Question:
+class Question(Generic[E, R]):
     """Something to be released: its name in the statement, and how it is answered."""
 
     name: str
-    mechanism: Mechanism
+    mechanism: Mechanism[E, R]
 
     @property
     def charge(self) -> Charge:
@@ -216,16 +218,16 @@ class Curator:
         return _Grid(score.sensitivity * self.unit.rows)
 
     def release(
-        self, mechanism: Mechanism, query: Callable[[CountSource], Integers], *, name: str
-    ) -> Integers:
+        self, mechanism: Mechanism[E, R], query: Callable[[CountSource], E], *, name: str
+    ) -> R:
         """Whatever fits no other verb: the mechanism carries cost and sensitivity."""
         return self.release_all([Question(name, mechanism)], lambda source: [query(source)])[0]
 
     def release_all(
         self,
-        asked: Sequence[Question],
-        look: Callable[[CountSource], Sequence[Integers]],
-    ) -> list[Integers]:
+        asked: Sequence[Question[E, R]],
+        look: Callable[[CountSource], Sequence[E]],
+    ) -> list[R]:
         """Pay for every question, look once, and release the answers.
 
         Privacy: nothing computed from rows leaves this package's private side except through here.
@@ -244,7 +246,7 @@ class Curator:
 
 
 @dataclass(frozen=True)
-class _TableQuestion(Question):
+class _TableQuestion(Question[Integers, Integers]):
     mechanism: Additive
 
 
@@ -273,5 +275,5 @@ class _Grid:
         return np.rint(np.clip(steps, -_WIDEST, _WIDEST)).astype(np.int64)
 
 
-def _draw(mechanism: Mechanism, exact: Integers, noise: Noise) -> Callable[[], Integers]:
+def _draw(mechanism: Mechanism[E, R], exact: E, noise: Noise) -> Callable[[], R]:
     return lambda: mechanism.release(exact, noise)

@@ -57,6 +57,17 @@ class SmoothedHistogramEvent:
 
 
 @dataclass(frozen=True)
+class KeyReleaseEvent:
+    """Keys whose counts, with discrete Laplace noise, reach a threshold; δ is proved for it."""
+
+    mechanism: ClassVar[str] = "key release"
+    scale: Fraction
+    sensitivity: Fraction
+    threshold: Fraction
+    delta: Fraction
+
+
+@dataclass(frozen=True)
 class ApproximateEvent:
     """Any mechanism proved to be (ε, δ)-differentially private, by name."""
 
@@ -78,6 +89,7 @@ Event = (
     | PermuteAndFlipEvent
     | ExponentialEvent
     | SmoothedHistogramEvent
+    | KeyReleaseEvent
     | ApproximateEvent
     | ExactEvent
 )
@@ -115,6 +127,6 @@ _BY_NAME: dict[str, type[Any]] = {
     kind.mechanism: kind
     for kind in (
         *(LaplaceEvent, GaussianEvent, PermuteAndFlipEvent, ExponentialEvent),
-        *(SmoothedHistogramEvent, ExactEvent),
+        *(SmoothedHistogramEvent, KeyReleaseEvent, ExactEvent),
     )
 }

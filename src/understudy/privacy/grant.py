@@ -11,9 +11,11 @@ from typing import Any, Protocol
 
 from understudy.errors import BudgetExceeded, UsageError
 from understudy.privacy.accounting import (
+    BASIC,
     ZCDP,
     Bound,
     announced_rho,
+    approximate_cost,
     cost,
     largest_rho,
     tightest,
@@ -135,6 +137,51 @@ class Grant:
         found = tightest(_events(self.announced), delta=self.budget.delta, announced=True)
         # Rounding up may carry a bound beyond the grant that the noise was found for.
         return replace(found, epsilon=min(found.epsilon or Fraction(0), self.budget.amount))
+
+
+@dataclass
+class BasicGrant(Grant):
+    """A grant counted in ε and δ themselves, for mechanisms that have a δ of their own.
+
+    Privacy: both add up under adaptive choice of mechanisms (RRUV16), while neither sum exceeds
+    the grant. Which sum a run arrives at may depend on its answers, so it states its whole grant.
+    """
+
+    def __post_init__(self) -> None:
+        self._spendable = self.budget
+        self._left, self._delta_left = self.budget.amount, self.budget.delta
+
+    @property
+    def remaining(self) -> Budget:
+        """What is left of it."""
+        return replace(self.budget, amount=self._left, delta=self._delta_left)
+
+    def announce(self, plan: Callable[[Budget], Sequence[Charge]]) -> Budget:
+        """Refuse: sums of ε and δ gain nothing from a plan."""
+        del plan
+        raise UsageError("a grant by basic composition takes no plan; charge it as you go")
+
+    def _price(self, charges: Sequence[Charge]) -> Fraction:
+        costs = [approximate_cost(charge.event) for charge in charges]
+        if any(cost is None for cost in costs):
+            raise UsageError("this mechanism cannot be paid for in epsilon and delta")
+        epsilon = sum((cost[0] for cost in costs if cost), Fraction(0))
+        delta = sum((cost[1] for cost in costs if cost), Fraction(0))
+        if epsilon > self._left or delta > self._delta_left:
+            raise BudgetExceeded(
+                f"asked for epsilon = {float(epsilon):g}, delta = {float(delta):g}, but "
+                f"{self.remaining} is left of {self.budget}; raise the budget or ask for less",
+                requested=(epsilon, delta),
+                remaining=self.remaining,
+            )
+        self._delta_left -= delta
+        return epsilon
+
+    def bound(self) -> Bound:
+        """The whole grant, once anything was charged."""
+        if not self.charges:
+            return Bound(BASIC, Fraction(0), Fraction(0))
+        return Bound(BASIC, self.budget.amount, self.budget.delta)
 
 
 def _events(charges: Sequence[Charge]) -> list[Event]:

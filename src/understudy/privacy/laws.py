@@ -111,6 +111,19 @@ class Blocks:
         return 2 * self.law.quadratic * self.width**2
 
 
+def laplace_tail(scale: Fraction, least: int) -> Fraction:
+    """Not below P(Z ≥ least) of discrete Laplace noise, and above it by 2⁻⁶⁰ of itself at most.
+
+    Source: P(Z ≥ m) = q^m / (1 + q) for m ≥ 1, with q = exp(−1/scale). Below 1 it is just 1.
+    """
+    if least < 1:
+        return Fraction(1)
+    exponent = Fraction(least) / _positive(scale)
+    bits = math.ceil(exponent * Fraction(3, 2)) + _GUARD
+    over = falling(exponent, bits) + DOUBT
+    return Fraction(over, (1 << bits) + falling(1 / scale, bits))
+
+
 def _positive(amount: Fraction) -> Fraction:
     if amount <= 0:
         raise UsageError(f"noise of scale {float(amount):.3g}: it must be above zero; raise it")

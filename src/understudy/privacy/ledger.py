@@ -110,16 +110,27 @@ class Ledger:
 
     @contextmanager
     def grant(
-        self, dataset: str, budget: Budget, *, about: Mapping[str, str] | None = None
+        self,
+        dataset: str,
+        budget: Budget,
+        *,
+        about: Mapping[str, str] | None = None,
+        kind: type[Grant] = Grant,
     ) -> Iterator[Grant]:
         """Set a run's whole budget aside; on leaving, state what it came to.
+
+        Args:
+            dataset: the name of the rows it is spent on.
+            budget: the most that the run may cost.
+            about: what else the entry says.
+            kind: how charges are counted.
 
         Raises:
             BudgetExceeded: the dataset's limit does not leave room for the whole budget.
         """
         if budget.measure not in (Measure.PURE, Measure.APPROXIMATE):
             raise UsageError("a ledger grants epsilon or (epsilon, delta); convert the budget")
-        grant = Grant(budget, self)
+        grant = kind(budget, self)
         self._open(dataset, grant, dict(about or {}))
         try:
             yield grant

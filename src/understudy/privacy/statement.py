@@ -2,25 +2,52 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from understudy.privacy.accounting import Bound, pure_epsilon, zcdp_rho
+from understudy.errors import UsageError
+from understudy.inference import Inference
+from understudy.privacy.accounting import BASIC, Bound, approximate_cost, zcdp_rho
 from understudy.privacy.events import Charge
+from understudy.privacy.laws import falling
 from understudy.privacy.unit import Neighbours, Unit
+
+# Deltas are rounded up to a part in 10¹² of themselves, so that they stay short.
+_DIGITS = 12
+_BITS = 256
 
 
 @dataclass(frozen=True)
 class Statement:
-    """What a model promises; it travels with the model and equals its ledger entries."""
+    """What a model promises; it travels with the model and equals its ledger entries.
+
+    Attributes:
+        method: what made the result.
+        bound: what is promised in all.
+        unit: whom it protects.
+        charges: every answer drawn.
+        private: false when the noise was predictable.
+        inference: the part of the bound that the schema cost, where it was learned from rows; its
+            own answers stand in the ledger.
+    """
 
     method: str
     bound: Bound
     unit: Unit
     charges: tuple[Charge, ...]
     private: bool = True
+    inference: Bound | None = None
+
+    def resting_on(self, inference: Inference | None) -> Statement:
+        """The statement of a result that also rests on a schema learned from private rows."""
+        if inference is None:
+            return self
+        part = inherited(inference, self.unit)
+        private = self.private and inference.private
+        return replace(self, bound=_sum(self.bound, part), inference=part, private=private)
 
     @property
     def sentence(self) -> str:
@@ -32,6 +59,7 @@ class Statement:
         return (
             f"Whatever is computed from this result would have been at most e^{epsilon:g} times "
             f"more or less likely with any one {self.unit.label} {_changed(self.unit)}{slack}."
+            f"{_part(self.inference)}"
         )
 
     def document(self) -> dict[str, Any]:
@@ -40,14 +68,12 @@ class Statement:
         return {
             "method": self.method,
             "private": self.private and epsilon is not None,
-            "epsilon": None if epsilon is None else float(epsilon),
-            "epsilon_exact": None if epsilon is None else str(epsilon),
-            "delta": float(self.bound.delta),
-            "delta_exact": str(self.bound.delta),
+            **_amounts(self.bound),
             "unit": self.unit.label,
             "rows_per_person": self.unit.rows,
             "neighbours": str(self.unit.neighbours),
             "accounting": self.bound.accounting,
+            "inference": None if self.inference is None else _amounts(self.inference),
             "sentence": self.sentence,
             "events": [_priced(charge) for charge in self.charges],
         }
@@ -55,24 +81,94 @@ class Statement:
     @classmethod
     def parse(cls, document: Mapping[str, Any]) -> Statement:
         """The statement that was written down."""
-        epsilon = document["epsilon_exact"]
-        bound = Bound(
-            document["accounting"],
-            None if epsilon is None else Fraction(epsilon),
-            Fraction(document["delta_exact"]),
-        )
+        bound = _bound(document, document["accounting"])
         rows = int(document["rows_per_person"])
         of_rows = document["unit"] == "row" and rows == 1
         unit = Unit(Neighbours(document["neighbours"]), None if of_rows else rows)
         charges = tuple(Charge.parse(event) for event in document["events"])
-        return cls(document["method"], bound, unit, charges, private=bool(document["private"]))
+        part = document.get("inference")
+        return cls(
+            document["method"],
+            bound,
+            unit,
+            charges,
+            private=bool(document["private"]),
+            inference=None if part is None else _bound(part, BASIC),
+        )
+
+
+def inherited(inference: Inference, unit: Unit) -> Bound:
+    """What a schema learned from rows adds to a result that protects this unit.
+
+    Replacing a row is removing one and adding another. So (ε, δ) for added and removed rows is
+    (2ε, δ·(1 + e^ε)) for replaced ones; the other way there is no such implication.
+    """
+    if inference.rows_per_person != unit.rows_per_person:
+        learned = Unit(Neighbours(inference.neighbours), inference.rows_per_person)
+        raise UsageError(
+            f"the schema was learned for a {learned.label}, "
+            f"this run promises a {unit.label}; learn the schema for the same unit"
+        )
+    if inference.neighbours == unit.neighbours:
+        return Bound(BASIC, inference.epsilon, inference.delta)
+    if unit.neighbours is Neighbours.ADD_REMOVE:
+        raise UsageError(
+            "the schema was learned under replace neighbours, which promises nothing for added "
+            "and removed rows; ask for neighbours replace, or learn the schema under add-remove"
+        )
+    twice = inference.delta * (1 + _exponential_at_most(inference.epsilon))
+    return Bound(BASIC, 2 * inference.epsilon, _short(twice))
+
+
+def _exponential_at_most(exponent: Fraction) -> Fraction:
+    """Not below e^exponent."""
+    bits = _BITS + 2 * math.ceil(exponent)
+    return Fraction(1 << bits, falling(exponent, bits))
+
+
+def _short(delta: Fraction) -> Fraction:
+    """The delta rounded up to a few digits, one at most."""
+    if not 0 < delta < 1:
+        return min(delta, Fraction(1))
+    step = Fraction(10) ** (math.floor(math.log10(delta)) - _DIGITS)
+    return min(math.ceil(delta / step) * step, Fraction(1))
+
+
+def _sum(own: Bound, part: Bound) -> Bound:
+    """Both together: epsilons and deltas add up, whatever proved them."""
+    if own.epsilon is None or part.epsilon is None:
+        return own
+    accounting = f"{own.accounting}, and {BASIC} with the schema's inference"
+    return Bound(accounting, own.epsilon + part.epsilon, min(own.delta + part.delta, Fraction(1)))
+
+
+def _part(inference: Bound | None) -> str:
+    if inference is None:
+        return ""
+    amounts = f"epsilon = {float(inference.epsilon or 0):g}, delta = {float(inference.delta):g}"
+    return f" Of this, {amounts} went into learning the schema."
+
+
+def _amounts(bound: Bound) -> dict[str, Any]:
+    epsilon = bound.epsilon
+    return {
+        "epsilon": None if epsilon is None else float(epsilon),
+        "epsilon_exact": None if epsilon is None else str(epsilon),
+        "delta": float(bound.delta),
+        "delta_exact": str(bound.delta),
+    }
+
+
+def _bound(document: Mapping[str, Any], accounting: str) -> Bound:
+    epsilon, delta = document["epsilon_exact"], Fraction(document["delta_exact"])
+    return Bound(accounting, None if epsilon is None else Fraction(epsilon), delta)
 
 
 def _priced(charge: Charge) -> dict[str, Any]:
-    """A charge with what it costs: ε where it has one, else ρ."""
-    epsilon, rho = pure_epsilon(charge.event), zcdp_rho(charge.event)
-    if epsilon is not None:
-        return charge.document() | {"epsilon": float(epsilon)}
+    """A charge with what it costs: ε where it has one, with its δ if any, else ρ."""
+    cost, rho = approximate_cost(charge.event), zcdp_rho(charge.event)
+    if cost is not None:
+        return charge.document() | {"epsilon": float(cost[0])}
     return charge.document() | ({} if rho is None else {"rho": float(rho)})
 
 

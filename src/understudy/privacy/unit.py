@@ -62,6 +62,11 @@ class Unit:
         return Fraction(self.rows) ** 2
 
     @property
+    def new_rows(self) -> int:
+        """How many rows a table may hold that its neighbour does not: c, or the one put in."""
+        return 1 if self.neighbours is Neighbours.REPLACE else self.rows
+
+    @property
     def label(self) -> str:
         """The unit in words."""
         if self.rows_per_person is None:

@@ -19,7 +19,7 @@ from understudy.privacy.budget import Amount, Budget, Measure
 from understudy.privacy.curator import Curator, Instruments, Tape
 from understudy.privacy.grant import Grant
 from understudy.privacy.ledger import Ledger
-from understudy.privacy.statement import Statement
+from understudy.privacy.statement import Statement, inherited
 from understudy.privacy.unit import Neighbours, Unit
 from understudy.sample import sample_rows
 from understudy.schema import Schema
@@ -106,15 +106,13 @@ class Synthesizer(ABC):
     @property
     def persons(self) -> Persons | None:
         """Who has several rows, and how many are kept."""
-        if self.person_id is None and self.rows_per_person is None:
-            return None
-        if self.person_id is None or self.rows_per_person is None:
-            raise UsageError("persons need both a column that names them and the most rows of each")
-        return Persons(self.person_id, self.rows_per_person)
+        return Persons.given(self.person_id, self.rows_per_person)
 
     def check(self) -> None:
         """Refuse parameters that cannot work, before anything is read."""
         _ = self.budget, self.unit
+        if self.schema.inference is not None:
+            inherited(self.schema.inference, self.unit)
 
     def fit(
         self, data: Rows | CountSource, *, ledger: Ledger | None = None, dataset: str | None = None
@@ -199,4 +197,5 @@ class Synthesizer(ABC):
 
     def _state(self, grant: Grant, unit: Unit) -> Statement:
         private = self._instruments.noise.private
-        return Statement(self.method, grant.bound(), unit, tuple(grant.charges), private=private)
+        own = Statement(self.method, grant.bound(), unit, tuple(grant.charges), private=private)
+        return own.resting_on(self.schema.inference)

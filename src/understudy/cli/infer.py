@@ -1,0 +1,130 @@
+"""`understudy schema infer`: fill in what a skeleton does not say, from private rows, and pay."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from understudy.cli import options
+from understudy.cli.console import Stopwatch, messages, print_json
+from understudy.errors import DiskError, OutputError, UnderstudyError, UsageError
+
+if TYPE_CHECKING:
+    from understudy.discover import Inferred, Skeleton
+    from understudy.schema import Schema
+
+
+def infer(
+    data: options.Data,
+    schema: Annotated[
+        Path,
+        typer.Option(
+            "--schema", "-s", help="A skeleton: kinds, but not all values, ranges or bins."
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Where to write: .toml or .json; not there yet.")
+    ],
+    epsilon: options.Epsilon = None,
+    delta: Annotated[
+        str, typer.Option("--delta", "-d", help="Needed where values are asked for, as 1e-6.")
+    ] = "0",
+    neighbours: Annotated[
+        str, typer.Option("--neighbours", help="add-remove, which holds for both, or replace.")
+    ] = "add-remove",
+    dataset: options.DatasetName = None,
+    ledger: options.LedgerFile = None,
+    ignore_extra: options.IgnoreExtra = False,
+    encoding: options.Encoding = "utf-8",
+    memory: options.Memory = None,
+    table: options.TableName = None,
+    person_id: options.PersonId = None,
+    rows_per_person: options.RowsPerPerson = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Learn what a schema lacks from private rows: values, ranges and bins. Spends budget."""
+    from understudy.discover import Skeleton, infer_schema
+
+    skeleton = Skeleton.load(schema)
+    if epsilon is None:
+        raise UsageError(
+            "epsilon is not given; say how much privacy loss is allowed, as --epsilon 1"
+        )
+    access = options.access(
+        ignore_extra=ignore_extra, encoding=encoding, memory=memory, table=table
+    )
+    access = replace(access, persons=options.persons(person_id, rows_per_person))
+    _check_output(output, skeleton)
+    watch = Stopwatch()
+    with watch.stage("infer", "reading and counting") as readings:
+        inferred = infer_schema(
+            data,
+            skeleton,
+            epsilon=epsilon,
+            delta=delta,
+            neighbours=neighbours,
+            ledger=options.open_ledger(ledger),
+            dataset=dataset,
+            access=replace(access, watch=readings),
+        )
+    _write(inferred.schema, output)
+    if as_json:
+        print_json(_summary(inferred) | {"seconds": watch.seconds})
+    else:
+        _tell(inferred, skeleton, output)
+
+
+def _check_output(output: Path, skeleton: Skeleton) -> None:
+    """Refuse a place, or a format, in which the schema could not be written once it is paid for."""
+    from understudy.files import check_writable
+
+    if output.suffix not in (".toml", ".json"):
+        raise OutputError(f"{output}: the name must end in .toml or .json")
+    if output.exists():
+        raise OutputError(f"{output}: is there already; remove it, or choose another place")
+    skeleton.provisional.text_for(output)
+    check_writable(output)
+
+
+def _write(schema: Schema, output: Path) -> None:
+    """The schema to its place or, as it has been paid for, to another one."""
+    from understudy.files import atomic
+
+    text = schema.text_for(output).encode()
+    try:
+        with atomic(output) as file:
+            file.write(text)
+    except UnderstudyError as error:
+        handle, name = tempfile.mkstemp(prefix="understudy-", suffix=output.suffix)
+        with os.fdopen(handle, "wb") as file:
+            file.write(text)
+        raise DiskError(f"{error}\nthe schema is kept: {name}") from None
+
+
+def _summary(inferred: Inferred) -> dict[str, object]:
+    return {
+        "columns": inferred.schema.attributes,
+        "fingerprint": inferred.schema.fingerprint,
+        "statement": inferred.statement.document(),
+        "unseen": list(inferred.unseen),
+    }
+
+
+def _tell(inferred: Inferred, skeleton: Skeleton, output: Path) -> None:
+    say, columns = messages(), inferred.schema.learned
+    say.print(
+        f"schema → {output}; look at it, then: understudy schema check {output}", style="bold"
+    )
+    for name in (*skeleton.keyed, *skeleton.ranged):
+        column = columns[name]
+        word = "values" if name in skeleton.keyed else "bins"
+        say.print(f"{name}: {column.levels} {word}", style="dim")
+    for name in inferred.unseen:
+        say.print(f"{name}: nothing stood out of the noise, so its range is the public one")
+    say.print(inferred.statement.sentence)
+    say.print("every fit under this schema adds this to what it promises", style="dim")

@@ -1,0 +1,220 @@
+"""Range and bins from noisy counts: all of it is post-processing, and costs nothing.
+
+Counts of cells, parts and leaves are made to agree, the range is drawn in to where rows stand out,
+and bins are cut at quantiles. Proof: docs/proofs/quantiles.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from understudy.column import WHOLE_RANGE, BinnedColumn, Ordinate
+from understudy.discover.cells import STRAY_BESIDE, Parents, Tree, grown, sure
+from understudy.privacy.mechanisms import DiscreteLaplace
+from understudy.privacy.noise import Integers
+
+Estimates = npt.NDArray[np.float64]
+
+# Rows in a bin, in standard deviations of a count's noise.
+_ROWS_PER_BIN = 8
+_MOST_BINS = 32
+_LEAST_VARIANCE = 1e-9
+
+
+def agreeing(
+    levels: Sequence[Integers], variances: Sequence[float], parents: Sequence[Parents]
+) -> list[Estimates]:
+    """Estimates that add up from level to level: the least weighted squares of all counts.
+
+    Source: Hay et al. 2010, section 4.1, with a variance for every level: upwards each node is
+    averaged with the sum of its children by inverse variance, downwards what is left over is
+    spread among children by their variances.
+    """
+    estimates = [levels[-1].astype(np.float64)]
+    # Next to no noise must not divide by nothing.
+    variances = [max(variance, _LEAST_VARIANCE) for variance in variances]
+    spread = [np.full(levels[-1].size, variances[-1])]
+    sums: list[tuple[Estimates, Estimates]] = []
+    for level, variance, parent in zip(
+        reversed(levels[:-1]), reversed(variances[:-1]), reversed(parents), strict=True
+    ):
+        total, doubt = (_sums(parent, values[0], level.size) for values in (estimates, spread))
+        sums.insert(0, (total, doubt))
+        estimates.insert(0, total + (level - total) * doubt / (doubt + variance))
+        spread.insert(0, doubt * variance / (doubt + variance))
+    for i, parent in enumerate(parents):
+        total, doubt = sums[i]
+        estimates[i + 1] += ((estimates[i] - total) / doubt)[parent] * spread[i + 1]
+    return estimates
+
+
+def _sums(parent: Parents, values: Estimates, size: int) -> Estimates:
+    return np.asarray(np.bincount(parent, values, size), np.float64)
+
+
+@dataclass(frozen=True)
+class Range:
+    """What was found about a column.
+
+    Attributes:
+        edges: left edges of bins.
+        high: the largest value.
+        middle: about where half of the rows lie below.
+        found: false where all was noise, and the range is the public one.
+    """
+
+    edges: tuple[Ordinate, ...]
+    high: Ordinate
+    middle: Ordinate
+    found: bool
+
+    def document(self, column: BinnedColumn) -> dict[str, Any]:
+        """The range as it stands in a schema; whole numbers kept apart need no edges."""
+        low, high = column.value_at(self.edges[0]), column.value_at(self.high)
+        values = self.high - self.edges[0] + 1
+        if column.whole and len(self.edges) == values and values <= WHOLE_RANGE:
+            return {"min": low, "max": high}
+        return {"edges": [column.value_at(edge) for edge in self.edges], "max": high}
+
+
+def cut(tree: Tree, levels: Sequence[Estimates], noise: DiscreteLaplace, most: int | None) -> Range:
+    """Range and bins from estimates of a tree's parts and leaves.
+
+    Args:
+        tree: what was counted.
+        levels: estimates of cells, of parts where they have parts, and of leaves.
+        noise: what was added to parts and leaves.
+        most: the most bins, where the skeleton says so.
+    """
+    edges, leaves, found = tree.leaves[0], levels[-1], tree.core is not None
+    start, stop = _drawn_in(tree, levels[1], float(noise.scale))
+    counts, high = _increments(leaves[start:stop]), _last_value(tree, stop)
+    if tree.cells.whole and most is None and found and high - edges[start] < WHOLE_RANGE:
+        chosen: Sequence[Ordinate] = range(int(edges[start]), int(high) + 1)
+    else:
+        least = _ROWS_PER_BIN * noise.variance**0.5
+        starts = _starts(counts, least, most or _most_bins(float(counts.sum())))
+        chosen = [edges[start + i] for i in starts]
+    middle = int(np.searchsorted(np.cumsum(counts), counts.sum() / 2))
+    return Range(tuple(chosen), high, edges[start + middle], found)
+
+
+def _drawn_in(tree: Tree, parts: Estimates, scale: float) -> tuple[int, int]:
+    """The leaves from the first part that stands out to the last, all where no cell does.
+
+    In the outermost cells that surely hold rows, the outermost parts that surely do; then parts
+    beside them that are likely to.
+    """
+    part_of = tree.leaves[1] if tree.has_two_levels else np.arange(parts.size)
+    if tree.core is None:
+        return 0, part_of.size
+    outer = [_within(parts, tree.parts[1], cell - tree.first, scale) for cell in tree.core]
+    first, last = grown(parts, scale, outer[0][0], outer[1][1])
+    return int(np.searchsorted(part_of, first)), int(np.searchsorted(part_of, last, "right"))
+
+
+def _within(counts: Estimates, parent_of: Parents, parent: int, scale: float) -> tuple[int, int]:
+    """The first and the last child of a node that surely hold rows; all of them if none does."""
+    (own,) = np.nonzero(parent_of == parent)
+    start, stop = sure(counts[own], scale, STRAY_BESIDE) or (0, own.size - 1)
+    return int(own[start]), int(own[stop])
+
+
+def _last_value(tree: Tree, stop: int) -> Ordinate:
+    """The largest value of the leaves before `stop`."""
+    edges = tree.leaves[0]
+    end = edges[stop] if stop < len(edges) else tree.end
+    return min(end - 1, tree.cells.high) if tree.cells.whole else end
+
+
+def _most_bins(rows: float) -> int:
+    """Rice's rule, 2·∛n, and 32 at most."""
+    return max(1, min(_MOST_BINS, math.ceil(2 * float(np.cbrt(rows)))))
+
+
+def _bin_count(rows: float, least: float, most: int) -> int:
+    """As many bins as have enough rows each: one in any case."""
+    return max(1, min(most, int(rows / max(least, 1.0))))
+
+
+def _starts(counts: Estimates, least: float, most: int) -> list[int]:
+    """Where bins of about equal counts start; a leaf that would fill one is a bin of its own.
+
+    Args:
+        counts: of leaves, not negative.
+        least: the rows that a bin should have.
+        most: how many bins there may be.
+    """
+    bins = _bin_count(float(counts.sum()), least, most)
+    heavy = counts >= max(counts.sum() / bins, least)
+    light = float(counts[~heavy].sum())
+    step = light / _bin_count(light, least, max(bins - int(heavy.sum()), 1))
+    starts, filled = {0}, 0.0
+    for i, count in enumerate(counts.tolist()):
+        if heavy[i]:
+            starts |= {i, i + 1}
+            filled = 0.0
+        elif filled > 0 and filled + count / 2 >= step:
+            starts.add(i)
+            filled = count
+        else:
+            filled += count
+    return _merged(counts, sorted(starts - {counts.size}), most)
+
+
+def _merged(counts: Estimates, starts: list[int], most: int) -> list[int]:
+    """As many starts as allowed: those two bins join that have the fewest rows together."""
+    while len(starts) > most:
+        filled = np.add.reduceat(counts, starts)
+        del starts[int(np.argmin(filled[:-1] + filled[1:])) + 1]
+    return starts
+
+
+def _increments(estimates: Estimates) -> Estimates:
+    """Counts that are not negative, from sums that only grow: between the two nearest such sums."""
+    sums = np.cumsum(estimates)
+    above, below = np.maximum.accumulate(sums), np.minimum.accumulate(sums[::-1])[::-1]
+    return np.diff(np.maximum((above + below) / 2, 0.0), prepend=0.0)
+
+
+def fitted(column: BinnedColumn, found: Range) -> Range:
+    """The range with a declared stand-in for strays inside it, and every marker outside.
+
+    Of the stretches between markers it keeps the one with the stand-in, else with the middle row.
+    """
+    middle, markers = found.middle, set(_markers(column))
+    if column.outside not in ("clip", "drop", *(column.missing or ())):
+        middle = column.outside_ordinate
+    while middle in markers:
+        middle = _step(column, middle, math.inf)
+    low, high = min(found.edges[0], middle), max(found.high, middle)
+    for marker in markers:
+        if low <= marker < middle:
+            low = _step(column, marker, math.inf)
+        elif middle < marker <= high:
+            high = _step(column, marker, -math.inf)
+    inner = (edge for edge in found.edges if low < edge <= high)
+    return Range((low, *inner), high, middle, found.found)
+
+
+def _step(column: BinnedColumn, place: Ordinate, towards: float) -> Ordinate:
+    """The next place on the line."""
+    if column.whole:
+        return place + (1 if towards > 0 else -1)
+    return math.nextafter(place, towards)
+
+
+def _markers(column: BinnedColumn) -> list[Ordinate]:
+    places = []
+    for marker in column.missing or ():
+        try:
+            places.append(column.place(marker))
+        except (ValueError, OverflowError):
+            continue
+    return [place for place in places if not math.isnan(place)]

@@ -1,0 +1,189 @@
+"""Where a column's values lie: public cells of a line, and their parts.
+
+Numbers are first counted in cells that double in width away from zero, dates in cells of equal
+width. The cells between the first and the last that stand out of their noise are then cut into
+sixteen parts and each part into sixteen leaves, and counted on both levels.
+Proof: docs/proofs/quantiles.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from understudy.column import MOST_LEVELS, BinnedColumn, FloatColumn, IntegerColumn, Ordinate
+from understudy.privacy.noise import Integers
+
+Parents = npt.NDArray[np.int64]
+Noisy = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+
+_PARTS = 16
+_TIME_CELLS = 200
+# The smallest cell of real numbers beside zero ends at 2 to this power.
+_LEAST_POWER, _MOST_POWER = -40, 1000
+# The edge that leaves zero alone in its cell.
+TINIEST = math.nextafter(0.0, 1.0)
+# The chance that empty cells stretch a range: far away, and beside it or inside a cell.
+_STRAY, STRAY_BESIDE = 1 / 1000, 1 / 20
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Adjoining intervals of a line: their left edges, and the last value."""
+
+    edges: tuple[Ordinate, ...]
+    high: Ordinate
+    whole: bool
+
+    @classmethod
+    def over(cls, column: BinnedColumn) -> Cells:
+        """The public cells of a column's range."""
+        low, high = column.bounds
+        if isinstance(column, IntegerColumn):
+            marks = _whole_marks(max(abs(int(low)), abs(int(high))))
+        elif isinstance(column, FloatColumn):
+            marks = _real_marks(max(abs(low), abs(high)))
+        else:
+            marks = _equal_parts(low, high + 1, _TIME_CELLS, whole=True)
+        within = sorted({low, *(mark for mark in marks if low < mark <= high)})
+        return cls(tuple(within), high, column.whole)
+
+    def end(self, index: int) -> Ordinate:
+        """Where a cell ends: the next one's edge, or just beyond the last value."""
+        if index + 1 < len(self.edges):
+            return self.edges[index + 1]
+        return self.high + 1 if self.whole else self.high
+
+
+def _whole_marks(largest: int) -> list[Ordinate]:
+    """0, ±1, and from there cells that double in width."""
+    powers = [2**k for k in range(largest.bit_length() + 1)]
+    return [0, *powers, *(1 - 2 * power for power in powers)]
+
+
+def _real_marks(largest: float) -> list[Ordinate]:
+    """Zero alone, and cells that double in width."""
+    most = math.frexp(largest)[1] + 1
+    powers = [math.ldexp(1.0, k) for k in range(_LEAST_POWER, min(most, _MOST_POWER))]
+    return [0.0, TINIEST, *powers, *(-power for power in powers)]
+
+
+def _equal_parts(low: Ordinate, end: Ordinate, parts: int, *, whole: bool) -> list[Ordinate]:
+    """Left edges of equal parts, as many as there can be."""
+    if whole:
+        values = int(end) - int(low)
+        count = max(1, min(parts, values))
+        return [int(low) + i * values // count for i in range(count)]
+    marks = (low + i * ((end - low) / parts) for i in range(parts))
+    return sorted({low, *(mark for mark in marks if low < mark < end)})
+
+
+def sure(counts: Noisy, scale: float, stray: float) -> tuple[int, int] | None:
+    """The first and the last cell that surely stand out of their noise; None when none does.
+
+    Of K empty cells one reaches scale · ln(K / 2·stray) with a chance of `stray` at most.
+    """
+    (passed,) = np.nonzero(counts > scale * math.log(counts.size / (2 * stray)))
+    return (int(passed[0]), int(passed[-1])) if passed.size else None
+
+
+def grown(counts: Noisy, scale: float, first: int, last: int) -> tuple[int, int]:
+    """A range of cells with those beside it, as long as empty ones would seldom be so full."""
+    likely = counts > scale * math.log(1 / (2 * STRAY_BESIDE))
+    while first > 0 and likely[first - 1]:
+        first -= 1
+    while last + 1 < counts.size and likely[last + 1]:
+        last += 1
+    return first, last
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Some cells, their parts, and the parts of those: what the second count is about.
+
+    Attributes:
+        cells: all cells of the column.
+        first: the first that is counted again.
+        last: the last one.
+        core: the first and the last that surely hold rows; None when none does.
+    """
+
+    cells: Cells
+    first: int
+    last: int
+    core: tuple[int, int] | None
+
+    @classmethod
+    def over(cls, cells: Cells, noisy: Integers, scale: float) -> Tree:
+        """The cells that stand out of a first count's noise, or all where none does."""
+        core = sure(noisy, scale, _STRAY)
+        if core is None:
+            return cls(cells, 0, noisy.size - 1, None)
+        return cls(cells, *grown(noisy, scale, *core), core)
+
+    @property
+    def _second_parts(self) -> int:
+        """Cells that are mere noise are not worth two levels, and codes must number all leaves."""
+        many = (self.last - self.first + 1) * _PARTS**2
+        return _PARTS if self.core and many < MOST_LEVELS - 2 else 1
+
+    @cached_property
+    def parts(self) -> tuple[list[Ordinate], Parents]:
+        """Left edges of the cells' parts, and the cell of each."""
+        whole, parts = self.cells.whole, []
+        for i in range(self.first, self.last + 1):
+            inside = _equal_parts(self.cells.edges[i], self.cells.end(i), _PARTS, whole=whole)
+            parts += [(edge, i - self.first) for edge in inside]
+        return [edge for edge, _ in parts], np.array([cell for _, cell in parts])
+
+    @cached_property
+    def leaves(self) -> tuple[list[Ordinate], Parents]:
+        """Left edges of the parts' parts, and the part of each."""
+        edges, whole, leaves = self.parts[0], self.cells.whole, []
+        for i, (left, right) in enumerate(zip(edges, [*edges[1:], self.end], strict=True)):
+            inside = _equal_parts(left, right, self._second_parts, whole=whole)
+            leaves += [(edge, i) for edge in inside]
+        return [edge for edge, _ in leaves], np.array([part for _, part in leaves])
+
+    @property
+    def end(self) -> Ordinate:
+        """Where the last of the cells ends."""
+        return self.cells.end(self.last)
+
+    @property
+    def has_two_levels(self) -> bool:
+        """Whether parts have parts."""
+        return len(self.leaves[0]) > len(self.parts[0])
+
+    @property
+    def levels(self) -> int:
+        """In how many counts of the second question a row stands."""
+        return 2 if self.has_two_levels else 1
+
+    @property
+    def edges(self) -> list[Ordinate]:
+        """The bins to count by: the leaves, and what lies below and above, where anything does."""
+        below = [self.cells.edges[0]] if self.first else []
+        above = [self.end] if self.last + 1 < len(self.cells.edges) else []
+        return [*below, *self.leaves[0], *above]
+
+    def answer(self, counts: Integers) -> Integers:
+        """Counts of the parts, where they have parts, then of the leaves."""
+        leaves = counts[bool(self.first) :][: len(self.leaves[0])]
+        if not self.has_two_levels:
+            return leaves
+        parts = np.bincount(self.leaves[1], leaves, len(self.parts[0])).astype(np.int64)
+        return np.concatenate([parts, leaves])
+
+    def split(self, answer: Integers) -> list[Integers]:
+        """The levels of an answer."""
+        return np.split(answer, [len(self.parts[0])]) if self.has_two_levels else [answer]
+
+    @property
+    def parents(self) -> list[Parents]:
+        """For every level but the cells', the place of each node's parent in the level above."""
+        return [self.parts[1], self.leaves[1]] if self.has_two_levels else [self.parts[1]]

@@ -1,0 +1,194 @@
+"""A skeleton: a schema in which some columns do not say what they hold.
+
+Kinds are declared. A categorical column without values asks for them; a column of numbers or dates
+asks for its range and bins when a bound is not given, or when it says `edges = []`. What is given
+of `min` and `max` then is the public range to search, and defaults stand in for the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+from understudy.column import (
+    BinnedColumn,
+    CategoricalColumn,
+    DateColumn,
+    DatetimeColumn,
+    FloatColumn,
+    IntegerColumn,
+    Ordinate,
+    Scalar,
+    text_of,
+)
+from understudy.errors import SchemaError, UsageError
+from understudy.schema import Schema, read_document
+
+# Where whatever was not released goes, unless the skeleton says otherwise.
+CATCH_ALL = "other"
+
+_BINNED: dict[str, type[BinnedColumn]] = {
+    "integer": IntegerColumn,
+    "float": FloatColumn,
+    "date": DateColumn,
+    "datetime": DatetimeColumn,
+}
+_WIDE: dict[str, tuple[Any, Any]] = {
+    "integer": (-(10**12), 10**12),
+    "float": (-1e12, 1e12),
+    "date": (date(1900, 1, 1), date(2099, 12, 31)),
+    "datetime": (datetime(1900, 1, 1), datetime(2099, 12, 31, 23, 59, 59)),
+}
+_FOUND = ("values", "min", "max", "edges", "bins")
+
+
+@dataclass(frozen=True)
+class Skeleton:
+    """What is declared, and which columns are to be found out.
+
+    Attributes:
+        bodies: the columns as they are written.
+        provisional: a whole schema, with public stand-ins for what is to be found.
+        keyed: the categorical columns that list no values.
+        ranged: the columns of numbers and dates without range or bins.
+    """
+
+    bodies: Mapping[str, Mapping[str, Any]]
+    provisional: Schema
+    keyed: tuple[str, ...]
+    ranged: tuple[str, ...]
+
+    @classmethod
+    def load(cls, path: str | Path) -> Skeleton:
+        """A skeleton from a TOML or JSON file."""
+        return cls.parse(read_document(path))
+
+    @classmethod
+    def parse(cls, document: object) -> Skeleton:
+        """A skeleton from the structure of its file; all problems are raised at once."""
+        if not isinstance(document, Mapping) or not isinstance(document.get("columns"), Mapping):
+            raise SchemaError(["the schema has no table 'columns'; add [columns.NAME] for each"])
+        bodies: Mapping[str, Any] = document["columns"]
+        keyed = tuple(name for name, body in bodies.items() if _lists_nothing(body))
+        ranged = tuple(name for name, body in bodies.items() if _lacks_a_range(body))
+        whole = dict(bodies)
+        whole |= {name: _with_catch_all(bodies[name]) for name in keyed}
+        whole |= {name: _with_wide_range(bodies[name]) for name in ranged}
+        provisional = Schema.parse({**document, "columns": whole})
+        if not keyed and not ranged:
+            raise UsageError(
+                "every column says what may stand in it, so nothing is left to find out; "
+                "leave values, or min and max, away where they are to be learned"
+            )
+        return cls(bodies, provisional, keyed, ranged)
+
+    def binned(self, name: str) -> BinnedColumn:
+        """A column of numbers or dates over its public range, all its markers with it."""
+        column = self.provisional.columns[name]
+        assert isinstance(column, IntegerColumn | FloatColumn | DateColumn | DatetimeColumn)
+        markers = self.bodies[name].get("missing")
+        if markers is None:
+            return column
+        return _rebuilt(column, missing=tuple(text_of(marker).strip() for marker in markers))
+
+    def probing(self, cells: Mapping[str, Sequence[Ordinate]]) -> Schema:
+        """The provisional schema with some columns cut into given cells."""
+        columns = {name: recut(self.binned(name), edges) for name, edges in cells.items()}
+        return Schema({**self.provisional.columns, **columns}, self.provisional.extras)
+
+    def filled(
+        self, found: Mapping[str, Mapping[str, Any]], inference: Mapping[str, Any]
+    ) -> Schema:
+        """The schema in which columns hold what was found, and which says what that cost."""
+        columns = {
+            name: _without_stand_ins(body) | dict(found[name]) if name in found else body
+            for name, body in self.bodies.items()
+        }
+        extras = {**self.provisional.extras, "inference": dict(inference)}
+        return Schema.parse({**extras, "columns": columns})
+
+    def stand_in(self, name: str) -> tuple[Scalar, ...]:
+        """The one value that a categorical column has while its values are not known."""
+        column = self.provisional.columns[name]
+        assert isinstance(column, CategoricalColumn)
+        return column.values
+
+    def catch_all(self, name: str) -> tuple[tuple[Scalar, ...], Scalar]:
+        """The values a categorical column has in any case, and where undeclared ones go."""
+        stand_in, outside = self.stand_in(name), self.bodies[name].get("outside")
+        if outside is None:
+            return stand_in, stand_in[0]
+        return stand_in if outside == stand_in[0] else (), outside
+
+
+def recut(column: BinnedColumn, edges: Sequence[Ordinate]) -> BinnedColumn:
+    """The column with other bins, from the first edge to its old upper bound.
+
+    It is not checked again: a marker may lie within the bounds while they are public and wide.
+    """
+    cut = tuple(column.value_at(edge) for edge in edges)
+    return _rebuilt(column, min=None, bins=None, edges=cut)
+
+
+def _without_stand_ins(body: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in body.items() if key not in _FOUND}
+
+
+def _rebuilt(column: BinnedColumn, **changes: Any) -> BinnedColumn:
+    fields = {name: getattr(column, name) for name in type(column).model_fields}
+    return type(column).model_construct(**{**fields, **changes})
+
+
+def _lists_nothing(body: object) -> bool:
+    if not isinstance(body, Mapping) or body.get("kind") != "categorical":
+        return False
+    return bool(body.get("values", []) == [])
+
+
+def _lacks_a_range(body: object) -> bool:
+    if not isinstance(body, Mapping) or body.get("kind") not in _BINNED:
+        return False
+    edges = body.get("edges")
+    if edges:
+        return False
+    return edges == [] or body.get("min") is None or body.get("max") is None
+
+
+def _with_catch_all(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The column with one value, which all cells take; a marker given as `outside` stays one."""
+    markers = body.get("missing")
+    known = {text_of(m).strip() for m in markers} if isinstance(markers, list) else set()
+    outside = body.get("outside", "drop")
+    if outside != "drop" and text_of(outside) in known:
+        return {**body, "values": [_free_name(known)], "outside": outside}
+    value = _free_name(known) if outside == "drop" else outside
+    return {**body, "values": [value], "outside": value}
+
+
+def _free_name(taken: Iterable[str]) -> str:
+    name = CATCH_ALL
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _with_wide_range(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The column over its public range; markers that are numbers or dates may lie in it."""
+    low, high = _WIDE[body["kind"]]
+    given = {key: value for key, value in body.items() if key != "edges"}
+    given = {"min": low, "max": high} | {k: v for k, v in given.items() if v is not None}
+    if isinstance(given.get("missing"), list):
+        kind = _BINNED[body["kind"]]
+        given["missing"] = [m for m in given["missing"] if not _is_placed(kind, m)]
+    return given
+
+
+def _is_placed(kind: type[BinnedColumn], marker: object) -> bool:
+    try:
+        kind.place(text_of(marker).strip())
+    except (ValueError, OverflowError):
+        return False
+    return True

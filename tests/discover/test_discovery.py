@@ -1,0 +1,350 @@
+"""A schema from private rows: what is asked for is found, paid for, and everything else refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pc
+import pyarrow.parquet as pq
+import pytest
+
+from support.databases import duckdb_file
+from support.discovery import opening
+from support.shared import shared_file
+from understudy.codec import Codec
+from understudy.column import CategoricalColumn
+from understudy.counting import KeySource
+from understudy.discover import Discovery, Skeleton, infer_schema
+from understudy.errors import BudgetExceeded, DataError, SchemaError, UsageError
+from understudy.evaluate.fidelity import total_variation, workload
+from understudy.privacy.curator import Instruments
+from understudy.privacy.ledger import Ledger
+from understudy.schema import Schema
+from understudy.sources import Access
+from understudy.synthesizers import Independent, Nist
+from understudy.testing import SeededNoise
+
+
+def _skeleton(**columns: dict[str, Any]) -> Skeleton:
+    return Skeleton.parse({"name": "a table", "columns": columns})
+
+
+def _values(cells: Sequence[Any] | pa.Array, **body: Any) -> dict[str, Any]:
+    """The column that an all but unlimited budget finds."""
+    skeleton = _skeleton(x={"kind": "categorical", **body})
+    inferred = infer_schema({"x": cells}, skeleton, epsilon=50, delta="1e-3")
+    return inferred.schema.columns["x"].document()
+
+
+MANY = ["b", " a ", "a"] * 500
+
+
+def test_values_that_many_rows_have_are_found() -> None:
+    """Blanks around them count for nothing; rare ones are left to the catch-all."""
+    document = _values([*MANY, "only one", None, ""])
+    assert {"kind": "categorical", "values": ["a", "b", "other"], "outside": "other"} == document
+
+
+@pytest.mark.parametrize(
+    ("body", "values", "outside"),
+    [
+        ({"outside": "drop"}, ["a", "b"], None),
+        ({"outside": "rest"}, ["a", "b", "rest"], "rest"),
+        ({"outside": "a"}, ["b", "a"], "a"),
+        ({"missing": ["?"], "outside": "?"}, ["a", "b"], "?"),
+        ({"missing": ["other"]}, ["a", "b", "other_"], "other_"),
+        ({"missing": ["b"]}, ["a", "other"], "other"),
+        ({"values": []}, ["a", "b", "other"], "other"),
+    ],
+)
+def test_undeclared_values_go_where_the_skeleton_says(
+    body: dict[str, Any], values: list[str], outside: str | None
+) -> None:
+    """Dropped, to a value that is then listed, or to the level of missing cells."""
+    found = _values(MANY, **body)
+    assert (values, outside) == (found["values"], found.get("outside"))
+    assert body.get("missing") == found.get("missing")
+
+
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        (pa.array([3, 20, 100] * 300), [3, 20, 100]),
+        (pa.array([0.5, 2.0] * 300), [0.5, 2.0]),
+        (pa.array([True, False] * 300), [False, True]),
+        (pa.array(["3", "20"] * 300), ["20", "3"]),
+        (pa.array(["x", "y"] * 300).dictionary_encode(), ["x", "y"]),
+    ],
+)
+def test_values_keep_the_type_of_the_data(cells: pa.Array, values: list[Any]) -> None:
+    """Numbers are listed as numbers, by size."""
+    found = _values(cells, outside="drop")["values"]
+    assert (values, list(map(type, values))) == (found, list(map(type, found)))
+
+
+def test_long_texts_are_released_as_they_are() -> None:
+    """There is no limit on the length of a category."""
+    assert "x" * 10_000 in _values(["x" * 10_000] * 500)["values"]
+
+
+@pytest.mark.parametrize("cells", [[], ["secret"]])
+@pytest.mark.parametrize("outside", [{}, {"outside": "drop"}])
+def test_next_to_no_rows_give_a_legal_column(cells: list[str], outside: dict[str, str]) -> None:
+    """With no value released everything goes to the catch-all."""
+    skeleton = _skeleton(x={"kind": "categorical", **outside})
+    inferred = infer_schema({"x": pa.array(cells, pa.string())}, skeleton, epsilon=1, delta="1e-9")
+    assert ["other"] == inferred.schema.columns["x"].document()["values"]
+
+
+def test_what_is_declared_is_left_alone() -> None:
+    """Order, notes, free keys and whole columns stay; nothing is asked about them."""
+    skeleton = _skeleton(
+        id={"kind": "id", "prefix": "P"},
+        age={"kind": "integer", "min": 0, "max": 99, "bins": 3},
+        city={"kind": "categorical", "note": "of birth"},
+        smoker={"kind": "boolean", "outside": "false"},
+    )
+    data = {"age": [5] * 900, "city": ["A"] * 900, "smoker": [True] * 900}
+    inferred = infer_schema(data, skeleton, epsilon=5, delta="1e-3")
+    document = inferred.schema.document()
+    assert ["id", "age", "city", "smoker"] == list(document["columns"])
+    assert {"kind": "integer", "min": 0, "max": 99, "bins": 3} == document["columns"]["age"]
+    assert ("a table", "of birth") == (document["name"], document["columns"]["city"]["note"])
+    assert ["values of city"] == [charge.question for charge in inferred.statement.charges]
+
+
+def test_the_cost_stands_in_schema_ledger_and_statement(tmp_path: Path) -> None:
+    """All three say the same, and the schema can be written and read in both formats."""
+    ledger = Ledger(tmp_path / "l.jsonl")
+    skeleton = _skeleton(x={"kind": "categorical"}, y={"kind": "float"})
+    data = {"x": MANY, "y": np.linspace(0, 9, 1500)}
+    inferred = infer_schema(
+        data, skeleton, epsilon="0.7", delta="1e-6", ledger=ledger, dataset="people"
+    )
+    inference = inferred.schema.inference
+    assert inference is not None
+    assert (Fraction(7, 10), Fraction("1e-6")) == (inference.epsilon, inference.delta)
+    assert ("add-remove", "people", True) == (
+        inference.neighbours,
+        inference.dataset,
+        inference.private,
+    )
+    assert ("key release", "discrete laplace") == inference.mechanisms
+    [run] = ledger.account("people").runs
+    assert ("schema infer", False, 3) == (run["method"], run["open"], run["charges"])
+    assert "epsilon = 0.7, delta = 1e-06" == str(ledger.account("people").spent)
+    assert 0.7 == inferred.statement.document()["epsilon"]
+    for name in ("s.toml", "s.json"):
+        inferred.schema.dump(tmp_path / name)
+        assert inferred.schema == Schema.load(tmp_path / name)
+
+
+def test_a_schema_can_be_learned_in_two_steps() -> None:
+    """What the first step cost is added to the second's, under the same relation alone."""
+    data = {"x": MANY, "y": np.linspace(0, 9, 1500)}
+    range_ = {"min": 0.0, "max": 9.0}
+    first = infer_schema(
+        data,
+        _skeleton(x={"kind": "categorical"}, y={"kind": "float", **range_}),
+        epsilon=1,
+        delta="1e-6",
+    ).schema.document()
+    del first["columns"]["y"]["min"]
+    again = Skeleton.parse(first)
+    second = infer_schema(data, again, epsilon=2).schema.inference
+    assert second is not None
+    assert (Fraction(3), Fraction("1e-6")) == (second.epsilon, second.delta)
+    with pytest.raises(UsageError, match="ask for neighbours add-remove"):
+        infer_schema(data, again, epsilon=2, neighbours="replace")
+
+
+def test_fits_under_a_learned_schema_say_so() -> None:
+    """From rows to a model: the sum is promised."""
+    data = {"x": MANY, "y": np.linspace(0, 9, 1500)}
+    skeleton = _skeleton(x={"kind": "categorical"}, y={"kind": "float"})
+    schema = infer_schema(data, skeleton, epsilon=1, delta="1e-6").schema
+    statement = Independent(schema, epsilon=1).fit(data).model_.statement
+    assert (Fraction(2), Fraction("1e-6")) == (statement.bound.epsilon, statement.bound.delta)
+
+
+def test_predictable_noise_is_named(tmp_path: Path) -> None:
+    """A seeded inference says NOT PRIVATE in schema and statement, and no ledger takes it."""
+    skeleton = _skeleton(x={"kind": "float"})
+    seeded = Discovery(skeleton, 1, instruments=Instruments(noise=SeededNoise(1)))
+    rows = opening(["x"], [(1.0,)] * 50)
+    first, second = (
+        replace(seeded, instruments=Instruments(noise=SeededNoise(1))).run(rows, dataset="t")
+        for _ in range(2)
+    )
+    assert first == second
+    assert first.statement.sentence.startswith("NOT PRIVATE")
+    assert first.schema.inference is not None
+    assert not first.schema.inference.private
+    with pytest.raises(UsageError, match="no entry for a ledger"):
+        seeded.run(rows, dataset="t", ledger=Ledger(tmp_path / "l.jsonl"))
+
+
+def _unread(schema: Schema, columns: Sequence[str]) -> AbstractContextManager[KeySource]:
+    raise AssertionError("rows were read")
+
+
+def test_a_budget_beyond_the_limit_is_refused_before_rows_are_read(tmp_path: Path) -> None:
+    """The grant comes first."""
+    ledger = Ledger(tmp_path / "l.jsonl")
+    ledger.limit("people", epsilon=Fraction(1), delta=Fraction("1e-9"))
+    discovery = Discovery(_skeleton(x={"kind": "categorical"}), 1, "1e-6")
+    with pytest.raises(BudgetExceeded, match="people"):
+        discovery.run(_unread, dataset="people", ledger=ledger)
+
+
+def test_data_that_cannot_be_read_costs_nothing(tmp_path: Path) -> None:
+    """A column that is not there, one too many, no file: refused, and nothing is spent."""
+    ledger = Ledger(tmp_path / "l.jsonl")
+    skeleton = _skeleton(x={"kind": "categorical"})
+    for data, words in (
+        ({"y": ["a"]}, "none of the schema's columns"),
+        ({"x": ["a"], "y": ["a"]}, "'y' is not in the schema"),
+        (tmp_path / "none.csv", "cannot be read"),
+        ({"x": pa.array([b"a"])}, "has no text to match"),
+    ):
+        with pytest.raises(DataError, match=words):
+            infer_schema(data, skeleton, epsilon=1, delta="1e-6", ledger=ledger, dataset="t")
+    assert "epsilon = 0, delta = 0" == str(ledger.account("t").spent)
+
+
+def test_values_need_a_delta() -> None:
+    """The message names the columns that do, and no others."""
+    skeleton = _skeleton(a={"kind": "categorical"}, b={"kind": "float"}, c={"kind": "categorical"})
+    with pytest.raises(UsageError, match="column 'a', 'c': no values are listed, and delta is 0"):
+        Discovery(skeleton, 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"epsilon": 0}, "nothing can be learned for free"),
+        ({"epsilon": "much"}, "finite number"),
+        ({"epsilon": 1, "neighbours": "none"}, "add-remove or replace"),
+        ({"epsilon": "1e-30"}, "drown any table"),
+    ],
+)
+def test_arguments_that_cannot_be_served(arguments: dict[str, Any], words: str) -> None:
+    """In a sentence."""
+    with pytest.raises(UsageError, match=words):
+        infer_schema({"x": [1.0]}, _skeleton(x={"kind": "float"}), **arguments)
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"x": {"kind": "boolean"}}, "nothing is left to find out"),
+        ({"x": {"kind": "integer", "min": 0, "max": 9}}, "nothing is left to find out"),
+        ({"x": {"kind": ""}}, "kind is missing or unknown"),
+        ({"x": {"kind": "categorical", "valeus": []}}, "valeus is not a key"),
+        ({"x": {"kind": "integer", "edges": [1, 2]}}, "max is not given"),
+        ({"x": {"kind": "integer", "min": 3, "max": 1, "edges": []}}, "below lower bound"),
+        ({"x": {"kind": "integer", "missing": "?"}}, "write a list of markers"),
+        ({"x": {"kind": "float", "outside": "far"}}, "outside is 'far'"),
+        ({"x": "categorical"}, "kind is missing|not a table"),
+    ],
+)
+def test_skeletons_that_cannot_be_filled_in(columns: dict[str, Any], words: str) -> None:
+    """Found before anything is read."""
+    with pytest.raises((SchemaError, UsageError), match=words):
+        Skeleton.parse({"columns": columns})
+
+
+def test_a_skeleton_needs_columns() -> None:
+    """Anything else is no schema."""
+    with pytest.raises(SchemaError, match="no table 'columns'"):
+        Skeleton.parse({"columns": []})
+
+
+TABLE = pa.table(
+    {
+        "x": pa.array(["a", "b", None] * 2000),
+        "n": pa.array(list(range(600)) * 10, pa.int64()),
+        "day": pa.array([18000 + i % 90 for i in range(6000)], pa.int32()).cast(pa.date32()),
+    }
+)
+EVERYWHERE = {"x": {"kind": "categorical"}, "n": {"kind": "integer"}, "day": {"kind": "date"}}
+
+
+PLACES = ["t.csv", "t.parquet", "in blocks.csv", pytest.param("t.duckdb", marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_the_same_is_found_wherever_rows_are(place: str, tmp_path: Path) -> None:
+    """Files whole and in blocks, databases and data frames: the same noise, the same schema."""
+    path, access, data = tmp_path / place, Access(), TABLE
+    if path.suffix == ".csv":
+        pc.write_csv(TABLE, path)
+        data, access = path, Access(memory=10_000 if "blocks" in place else None)
+    elif path.suffix == ".parquet":
+        pq.write_table(TABLE, path)
+        data = path
+    elif path.suffix == ".duckdb":
+        data, access = duckdb_file(path, TABLE), Access(table="people")
+    skeleton = _skeleton(**EVERYWHERE)
+
+    def found(rows: Any, how: Access) -> Schema:
+        from understudy.sources import open_keyed
+
+        seeded = Instruments(noise=SeededNoise(5))
+        discovery = Discovery(skeleton, 3, "1e-6", instruments=seeded)
+        return discovery.run(
+            lambda schema, columns: open_keyed(rows, schema, columns, how), dataset="t"
+        ).schema
+
+    assert found(TABLE, Access()) == found(data, access)
+
+
+def test_many_more_values_than_codes_are_cut_to_the_most_frequent() -> None:
+    """A column cannot have more codes than 16 bits number; a paid schema is legal all the same."""
+    from understudy.counting import ReleasedKeys
+    from understudy.discover.values import listing
+
+    released = ReleasedKeys({str(i): i for i in range(70_000)})
+    body = listing(_skeleton(x={"kind": "categorical"}), "x", released, str)
+    schema = Schema.parse({"columns": {"x": {"kind": "categorical", **body}}})
+    column = schema.columns["x"]
+    assert isinstance(column, CategoricalColumn)
+    assert column.size < 2**16
+    assert {"69999", "other"} <= set(column.texts)
+    assert "0" not in column.texts
+
+
+@pytest.mark.slow
+def test_adult_with_a_learned_schema_comes_near_the_declared_one() -> None:
+    """3-way distances at ε = 1, δ = 10⁻⁶ each: about 0.03 above, and never 0.06."""
+    rows = pq.read_table(shared_file("data", "adult_train.parquet"))
+    declared = Schema.load(shared_file("benchmark", "adult.json"))
+    kinds = {name: {"kind": column.kind} for name, column in declared.columns.items()}
+    learned = infer_schema(rows, _skeleton(**kinds), epsilon=1, delta="1e-6").schema
+    exam = Codec(_with_catch_all(declared))
+    real, sets = exam.encode(rows), workload(exam.domain, 3)
+    found = [
+        total_variation(
+            real,
+            exam.encode(Nist(schema, epsilon=1, delta="1e-6").fit(rows).sample(rows.num_rows)),
+            sets,
+        ).mean()
+        for schema in (declared, learned)
+    ]
+    assert found[1] - found[0] < 0.06
+
+
+def _with_catch_all(schema: Schema) -> Schema:
+    """The declared levels, and one for what was not released: the ruler for both schemas."""
+    document = schema.document()
+    for column in document["columns"].values():
+        if column["kind"] == "categorical":
+            column |= {"values": [*column["values"], "other"], "outside": "other"}
+    return Schema.parse(document)

@@ -1,0 +1,196 @@
+"""What a schema cost: counted in ε and δ, written down, and added to every later statement."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from understudy.errors import BudgetExceeded, SchemaError, UsageError
+from understudy.inference import Inference
+from understudy.model import Model
+from understudy.privacy.accounting import BASIC, Bound
+from understudy.privacy.budget import Budget
+from understudy.privacy.events import Charge, GaussianEvent, KeyReleaseEvent, LaplaceEvent
+from understudy.privacy.grant import BasicGrant
+from understudy.privacy.ledger import Ledger
+from understudy.privacy.statement import Statement, inherited
+from understudy.privacy.unit import Neighbours, Unit
+from understudy.schema import Schema
+from understudy.synthesizers import Independent, Nist, PrivBayes, Random
+
+KEYS = Charge(
+    "values of a", KeyReleaseEvent(Fraction(4), Fraction(1), Fraction(70), Fraction("1e-7"))
+)
+COUNTS = Charge("counts of b", LaplaceEvent(Fraction(4), Fraction(1)))
+ADD_REMOVE, REPLACE = Unit(Neighbours.ADD_REMOVE), Unit(Neighbours.REPLACE)
+COST = Inference(Fraction(1, 2), Fraction("1e-6"), "add-remove", None, "people", ("key release",))
+
+
+def _schema(inference: Inference) -> Schema:
+    column = {"kind": "boolean"}
+    return Schema.parse({"inference": inference.document(), "columns": {"smoker": column}})
+
+
+ROWS = {"smoker": [True, False, True] * 100}
+
+
+def test_a_basic_grant_counts_both() -> None:
+    """ε and δ add up; what exceeds either is refused."""
+    grant = BasicGrant(Budget.approximate("1/2", "1e-7"))
+    assert Bound(BASIC, Fraction(0), Fraction(0)) == grant.bound()
+    grant.charge([KEYS])
+    assert Budget.approximate("1/4", 0).amount == grant.remaining.amount
+    assert 0 == grant.remaining.delta
+    with pytest.raises(BudgetExceeded, match="delta = 1e-07"):
+        grant.charge([KEYS])
+    grant.charge([COUNTS])
+    with pytest.raises(BudgetExceeded, match="epsilon"):
+        grant.charge([COUNTS])
+    assert [KEYS, COUNTS] == grant.charges
+    assert Bound(BASIC, Fraction(1, 2), Fraction("1e-7")) == grant.bound()
+
+
+def test_a_basic_grant_refuses_what_has_no_epsilon() -> None:
+    """Gaussian noise has a ρ; plans gain nothing here."""
+    grant = BasicGrant(Budget.approximate(1, "1e-6"))
+    with pytest.raises(UsageError, match="cannot be paid"):
+        grant.charge([Charge("x", GaussianEvent(Fraction(1), Fraction(1)))])
+    with pytest.raises(UsageError, match="no plan"):
+        grant.announce(lambda budget: [KEYS])
+
+
+def test_a_ledger_grants_by_basic_composition(tmp_path: Path) -> None:
+    """The close states the whole grant once anything was drawn."""
+    ledger = Ledger(tmp_path / "l.jsonl")
+    with ledger.grant("people", Budget.approximate(1, "1e-6"), kind=BasicGrant) as grant:
+        grant.charge([KEYS])
+    with ledger.grant("people", Budget.approximate(1, "1e-6"), kind=BasicGrant):
+        pass
+    assert "epsilon = 1, delta = 1e-06" == str(ledger.account("people").spent)
+
+
+def test_an_inference_survives_being_written_down() -> None:
+    """Also through the two formats of a schema."""
+    assert COST == Inference.parse(COST.document())
+    assert COST == _schema(COST).inference
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("epsilon", 0.4),
+        ("epsilon_exact", "1/3"),
+        ("delta", None),
+        ("delta_exact", "x"),
+        ("neighbours", "none"),
+        ("rows_per_person", 0),
+        ("rows_per_person", True),
+        ("dataset", 3),
+        ("mechanisms", "key release"),
+        ("private", "yes"),
+    ],
+)
+def test_a_damaged_inference_is_refused(key: str, value: Any) -> None:
+    """The schema is refused with the key that is wrong."""
+    document = {"inference": COST.document() | {key: value}, "columns": {"a": {"kind": "boolean"}}}
+    with pytest.raises(SchemaError, match=f"inference: {key.removesuffix('_exact')}"):
+        Schema.parse(document)
+
+
+def test_an_inference_that_is_no_table_is_refused() -> None:
+    """The name is taken."""
+    with pytest.raises(SchemaError, match="inference is no table"):
+        Schema.parse({"inference": 3, "columns": {"a": {"kind": "boolean"}}})
+
+
+def test_the_fingerprint_includes_the_inference() -> None:
+    """The same columns at another cost are another schema; without a cost nothing changed."""
+    more = replace(COST, epsilon=Fraction(1))
+    bare = Schema.parse({"columns": {"smoker": {"kind": "boolean"}}})
+    prints = {_schema(COST).fingerprint, _schema(more).fingerprint, bare.fingerprint}
+    assert 3 == len(prints)
+    assert bare.fingerprint == Schema(bare.columns, {"note": "x"}).fingerprint
+
+
+@pytest.mark.parametrize("method", [Independent, PrivBayes])
+def test_a_pure_fit_becomes_approximate(method: type[Independent | PrivBayes]) -> None:
+    """Statement, sentence and JSON hold the sum, and say which part is the schema's."""
+    fit = method(_schema(COST), epsilon=1, neighbours="add-remove").fit(ROWS)
+    statement = fit.model_.statement
+    assert (Fraction(3, 2), Fraction("1e-6")) == (statement.bound.epsilon, statement.bound.delta)
+    assert "e^1.5 times" in statement.sentence
+    assert "up to a chance of 1e-06" in statement.sentence
+    assert "epsilon = 0.5, delta = 1e-06 went into learning the schema" in statement.sentence
+    document = statement.document()
+    assert (1.5, 1e-6) == (document["epsilon"], document["delta"])
+    assert ("1/2", "1/1000000") == tuple(
+        document["inference"][key] for key in ("epsilon_exact", "delta_exact")
+    )
+    assert statement == Statement.parse(document)
+
+
+def test_other_fits_add_it_too(tmp_path: Path) -> None:
+    """(ε, δ) fits, and fits that read nothing at all; the model on disk keeps it."""
+    nist = Nist(_schema(COST), epsilon=1, delta="1e-6").fit(ROWS).model_
+    bound = nist.statement.bound
+    assert (Fraction(3, 2), Fraction("2e-6")) == (bound.epsilon, bound.delta)
+    free = Random(_schema(COST), epsilon=1, rows=5).fit(ROWS).model_.statement.bound
+    assert (Fraction(1, 2), Fraction("1e-6")) == (free.epsilon, free.delta)
+    nist.save(tmp_path / "m.zip")
+    assert nist.statement == Model.load(tmp_path / "m.zip").statement
+
+
+def test_the_ledger_holds_the_fit_alone(tmp_path: Path) -> None:
+    """The inference was entered when it was made, and is not entered twice."""
+    ledger = Ledger(tmp_path / "l.jsonl")
+    Independent(_schema(COST), epsilon=1).fit(ROWS, ledger=ledger, dataset="people")
+    assert "epsilon = 1, delta = 0" == str(ledger.account("people").spent)
+
+
+def test_added_rows_imply_replaced_ones_at_twice_the_cost() -> None:
+    """(2ε, δ·(1 + e^ε)), never rounded down."""
+    part = inherited(COST, REPLACE)
+    expected = 1e-6 * (1 + math.exp(0.5))
+    assert 1 == part.epsilon
+    assert float(part.delta) == pytest.approx(expected, rel=1e-11)
+    assert part.delta >= Fraction("1e-6") * (1 + Fraction("1.6487212707001281468"))
+    fit = PrivBayes(_schema(COST), epsilon=1).fit(ROWS)
+    assert 2 == fit.model_.statement.bound.epsilon
+
+
+def test_a_pure_inference_stays_pure() -> None:
+    """Without categories there is no δ, under either relation."""
+    pure = replace(COST, delta=Fraction(0))
+    assert Bound(BASIC, Fraction(1), Fraction(0)) == inherited(pure, REPLACE)
+
+
+def test_replaced_rows_imply_nothing_for_added_ones() -> None:
+    """Refused before anything is read, with the way out."""
+    schema = _schema(replace(COST, neighbours="replace"))
+    with pytest.raises(UsageError, match="ask for neighbours replace, or learn the schema"):
+        Independent(schema, epsilon=1).fit("no such file")
+    fit = Independent(schema, epsilon=1, neighbours="replace").fit(ROWS)
+    assert Fraction(3, 2) == fit.model_.statement.bound.epsilon
+
+
+def test_other_units_are_refused() -> None:
+    """A schema learned for persons does not go with a promise for rows."""
+    with pytest.raises(UsageError, match="person with at most 3 rows"):
+        inherited(replace(COST, rows_per_person=3), ADD_REMOVE)
+
+
+def test_a_schema_from_predictable_noise_makes_nothing_private() -> None:
+    """Whatever rests on it says so."""
+    fit = Independent(_schema(replace(COST, private=False)), epsilon=1).fit(ROWS)
+    assert fit.model_.statement.sentence.startswith("NOT PRIVATE")
+
+
+def test_a_large_inference_promises_nothing_more_than_certainty() -> None:
+    """δ never exceeds one, whatever ε was."""
+    part = inherited(replace(COST, epsilon=Fraction(900)), REPLACE)
+    assert Bound(BASIC, Fraction(1800), Fraction(1)) == part

@@ -1,0 +1,46 @@
+"""Record an inference on one table and replay it on a neighbour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, cast
+
+from understudy.counting import KeySource
+from understudy.discover import Discovery, Inferred
+from understudy.discover.discovery import Opening
+from understudy.privacy.audit import LeakFound, Recorder, Replay
+from understudy.privacy.curator import Instruments
+from understudy.schema import Schema
+from understudy.sources import open_keyed
+
+Rows = Sequence[tuple[Any, ...]]
+
+
+def opening(names: Sequence[str], rows: Rows, tape: Recorder | Replay | None = None) -> Opening:
+    """Opens rows held in memory, behind the gate of a tape if there is one."""
+    data = {name: [row[i] for row in rows] for i, name in enumerate(names)}
+
+    @contextmanager
+    def opened(schema: Schema, columns: Sequence[str]) -> Iterator[KeySource]:
+        with open_keyed(data, schema, columns) as source:
+            yield source if tape is None else cast("KeySource", tape.guard(source))
+
+    return opened
+
+
+def audit(discovery: Discovery, names: Sequence[str], rows: Rows, neighbour: Rows) -> None:
+    """Record on one table, replay on the other, compare what leaves."""
+    tape = Recorder()
+    first = _run(discovery, tape, opening(names, rows, tape))
+    tape.check_paid(first.statement.charges)
+    again = Replay(tape.exchanges)
+    second = _run(discovery, again, opening(names, neighbour, again))
+    again.check_finished()
+    if first != second:
+        raise LeakFound("the schemas differ although every answer was the same")
+
+
+def _run(discovery: Discovery, tape: Recorder | Replay, opened: Opening) -> Inferred:
+    return replace(discovery, instruments=Instruments(tape=tape)).run(opened, dataset="table")
