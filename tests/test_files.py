@@ -330,3 +330,28 @@ def test_damaged_parquet_is_refused_or_read(tmp_path: Path) -> None:
         except UnderstudyError:
             refused += 1
     assert refused > 0
+
+
+@pytest.mark.parametrize("in_blocks", [False, True])
+def test_texts_in_parquet_must_be_unicode(tmp_path: Path, in_blocks: bool) -> None:
+    """Arrow takes the file's word for it, and a codec would fail at the cell."""
+    path = tmp_path / "rows.parquet"
+    bad = pa.array([b"\xff\xfe"], pa.binary()).view(pa.string())
+    columns = {name: pa.array([str(cells[0])]) for name, cells in rows_of(0).to_pydict().items()}
+    for name in columns:
+        pq.write_table(pa.table({**columns, name: bad}), path)
+        with pytest.raises(DataError, match="is no readable parquet file; export it again"):
+            [*read_blocks(path, CODEC)] if in_blocks else read_rows(path, CODEC)
+
+
+def test_a_ragged_line_of_any_bytes_is_told_without_a_traceback(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is printed on the way, whatever the line holds."""
+    header = ",".join(SCHEMA.columns).encode()
+    # The header is read with some lines more.
+    lines = (b"," * (len(SCHEMA.columns) - 1) + b"\n") * 50_000
+    path = csv_file(tmp_path, header + b"\n" + lines + b"\xff,\xfe," * 9 + b"\n")
+    with pytest.raises(DataError, match="a line has 19 fields where the header has"):
+        read_rows(path, CODEC)
+    assert ("", "") == capfd.readouterr()

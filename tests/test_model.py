@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import struct
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,7 +21,7 @@ from hypothesis import strategies as st
 from support.tables import schemas
 from understudy.conditional import Conditional
 from understudy.domain import Domain
-from understudy.errors import ModelError, OutputError, UsageError
+from understudy.errors import CapacityError, ModelError, OutputError, UsageError
 from understudy.model import MEMBERS, VERSION, Model
 from understudy.network import Family
 from understudy.schema import Schema
@@ -135,6 +137,17 @@ def edited(name: str, **keys: Any) -> Callable[[dict[str, bytes]], None]:
     return change
 
 
+def with_column(name: str) -> Callable[[dict[str, bytes]], None]:
+    """A change that adds an id to the schema."""
+
+    def change(members: dict[str, bytes]) -> None:
+        document = json.loads(members["schema.json"])
+        document["columns"][name] = {"kind": "id"}
+        members["schema.json"] = json.dumps(document).encode()
+
+    return change
+
+
 def replaced(name: str, data: bytes) -> Callable[[dict[str, bytes]], None]:
     """A change of a whole member."""
 
@@ -176,6 +189,10 @@ def test_a_newer_version_is_refused_in_a_clear_sentence(tmp_path: Path, model: M
         replaced("statement.json", b"{}"),
         edited("statement.json", epsilon_exact="1/0"),
         edited("statement.json", epsilon_exact=[]),
+        edited("statement.json", epsilon_exact="1e999999999"),
+        edited("statement.json", epsilon_exact="-1"),
+        with_column("\ud800"),
+        edited("network.json", note=[*range(100_000)], families=[["a", []]]),
         edited("statement.json", neighbours="far"),
         edited("statement.json", events=[5]),
         edited("statement.json", events={"a": 1}),
@@ -275,3 +292,57 @@ def test_conditionals_must_match_the_schema(model: Model) -> None:
     with pytest.raises(UsageError, match="conditional of 'a': sizes do not match"):
         replace(model, conditionals=(wrong, *model.conditionals[1:]))
     assert Domain.of(SCHEMA) == model.domain
+
+
+def test_lists_that_end_beyond_the_file_are_refused(tmp_path: Path, model: Model) -> None:
+    """Arrow trusts offsets, and following them would end the process."""
+    ends = np.cumsum([0, *(c.probabilities.size for c in model.conditionals)])
+    offsets, data = struct.pack("<4q", *ends), model._members()["conditionals.arrow"]
+    assert 1 == data.count(offsets)
+    lying = data.replace(offsets, struct.pack("<4q", *ends[:3], 1 << 40))
+    path = rewritten(model, tmp_path / "m.zip", replaced("conditionals.arrow", lying))
+    with pytest.raises(ModelError, match="its parts do not fit"):
+        Model.load(path)
+
+
+def test_damage_to_tables_is_refused_or_read(tmp_path: Path, model: Model) -> None:
+    """Behind right checksums, a flipped byte gives a model or one of our errors."""
+    whole = model._members()["conditionals.arrow"]
+    refused = 0
+    for place in range(0, len(whole), 5):
+        data = whole[:place] + bytes([whole[place] ^ 0xA5]) + whole[place + 1 :]
+        path = rewritten(model, tmp_path / "m.zip", replaced("conditionals.arrow", data))
+        try:
+            Model.load(path)
+        except ModelError:
+            refused += 1
+    assert refused > 0
+
+
+@pytest.mark.parametrize("name", [*MEMBERS, "manifest.json"])
+def test_a_bomb_is_not_unpacked(tmp_path: Path, model: Model, name: str) -> None:
+    """A member far larger than it can be is refused by its declared size."""
+    path = tmp_path / "m.zip"
+    model.save(path)
+    with zipfile.ZipFile(path) as archive:
+        members = {n: archive.read(n) for n in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for member, data in members.items():
+            archive.writestr(member, bytes(2**26 + 1) if member == name else data)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelError, match="is no whole model"):
+            Model.load(path)
+        assert tracemalloc.get_traced_memory()[1] < 2**24
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_model_for_a_larger_machine_is_refused(
+    tmp_path: Path, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before its tables are read, and in other words than a damaged one."""
+    model.save(tmp_path / "m.zip")
+    monkeypatch.setattr("understudy.model.available_bytes", lambda: 2**20)
+    with pytest.raises(CapacityError, match="use a larger machine"):
+        Model.load(tmp_path / "m.zip")

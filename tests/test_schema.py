@@ -323,6 +323,11 @@ def test_a_key_that_stands_twice_in_json_is_refused(tmp_path: Path, text: str, n
         ("s.json", b"[" * 100_000, "correct the file"),
         ("s.toml", b"\xff\xfe", "it is not UTF-8 text; check"),
         ("s.json", b"", "correct the file"),
+        ("s.json", b'{"a": ' + b"9" * 5000 + b"}", "correct the file"),
+        ("s.toml", b"a = " + b"9" * 5000, "correct the file"),
+        ("s.toml", b"a = " + b"[" * 5000, "correct the file"),
+        ("s.toml", b"a." * 500 + b"a = 1\n[columns.x]\nkind = 'boolean'", "64 deep; correct"),
+        ("s.json", b'{"a": ' + b"[" * 64 + b"]" * 64 + b"}", "64 deep; correct"),
     ],
 )
 def test_a_file_that_is_no_toml_or_json_is_refused(
@@ -428,6 +433,48 @@ def test_free_keys_without_a_place_in_toml_are_refused_in_words(tmp_path: Path) 
         schema.dump(tmp_path / "s.toml")
     schema.dump(tmp_path / "s.json")
     assert schema == Schema.load(tmp_path / "s.json")
+
+
+def test_many_names_are_looked_through_once(tmp_path: Path) -> None:
+    """The last of a hundred thousand names standing twice is found at once."""
+    path = tmp_path / "s.json"
+    names = [*range(100_000), 99_999]
+    path.write_text("{" + ",".join(f'"{name}": 1' for name in names) + "}")
+    with pytest.raises(SchemaError, match="'99999' stands twice"):
+        Schema.load(path)
+
+
+def test_a_number_too_long_to_spell_is_refused(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """TOML writes such numbers in hexadecimal, and Python would not write them at all."""
+    path = tmp_path / "s.toml"
+    for body in ('"categorical"\nvalues = [{}]', '"integer"\nmin = {}\nmax = 5'):
+        text = body.format(f"0x{'f' * 9000}")
+        path.write_text(f"[columns.x]\nkind = {text}\n")
+        with pytest.raises(SchemaError, match="a number has thousands of digits; correct"):
+            Schema.load(path)
+    assert ("", "") == capfd.readouterr()
+
+
+def test_a_schema_that_loads_can_be_written(tmp_path: Path) -> None:
+    """A model is saved after it was paid for, so that nothing may fail there."""
+    path = tmp_path / "s.toml"
+    path.write_text("a." * 62 + "a = 1\n[columns.x]\nkind = 'boolean'\n")
+    schema = Schema.load(path)
+    assert schema == Schema.from_json(schema.to_json())
+    schema.dump(tmp_path / "again.toml")
+    assert schema == Schema.load(tmp_path / "again.toml")
+
+
+def test_endless_tables_have_no_place_in_toml(tmp_path: Path) -> None:
+    """They are refused in words, as null is."""
+    nested: Any = []
+    for _ in range(400):
+        nested = [nested]
+    schema = Schema.parse({"deep": nested, "columns": {"a": {"kind": "boolean"}}})
+    with pytest.raises(SchemaError, match="TOML cannot write; use JSON"):
+        schema.dump(tmp_path / "s.toml")
 
 
 def test_ten_thousand_values_are_fine_and_65536_are_not() -> None:

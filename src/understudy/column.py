@@ -63,11 +63,12 @@ def _plain(text: str) -> str:
 
 
 class _Column(BaseModel):
-    """What all columns share: a kind, and a note for people."""
+    """What all columns share: a kind, a note for people, and whether somebody vouches for it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     note: str | None = None
+    unreviewed: bool = False
 
     def document(self) -> dict[str, Any]:
         """The column as it would stand in a schema file."""

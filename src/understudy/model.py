@@ -17,7 +17,8 @@ import shutil
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -29,7 +30,8 @@ import pyarrow as pa
 from understudy.conditional import Conditional
 from understudy.constraints import Completions
 from understudy.domain import Domain
-from understudy.errors import ModelError, OutputError, SchemaError, UsageError
+from understudy.engines.capacity import available_bytes
+from understudy.errors import CapacityError, ModelError, OutputError, SchemaError, UsageError
 from understudy.files import atomic, check_writable, writing
 from understudy.network import Family, Network
 from understudy.privacy.statement import Statement
@@ -41,11 +43,16 @@ VERSION = 1
 MEMBERS = ("schema.json", "network.json", "statement.json", "conditionals.arrow")
 RECORDS = "records.arrow"
 _NAMES = {*MEMBERS, RECORDS, "manifest.json"}
-_LARGEST_MEMBER = 2**32
+# Documents are held many times their size while they are parsed.
+_LARGEST_DOCUMENT = 2**26
+# Probabilities take eight bytes each; names, shapes and padding take the rest.
+_BYTES_PER_CELL, _BYTES_BESIDE = 8, 2**20
+# The bytes, and the arrays that are made of them, stand in memory together.
+_COPIES = 3
 # What parsers raise when they are fed something else than they expect.
 _MISFITS = (
     *(ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError),
-    *(UsageError, pa.ArrowException),
+    *(OSError, UsageError, pa.ArrowException),
 )
 _BAD_ARCHIVE = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError),
@@ -142,25 +149,32 @@ class Model:
     def load(cls, path: str | os.PathLike[str]) -> Model:
         """Read a model; one that is damaged or too new is refused with a clear sentence."""
         path = Path(path)
-        members = _read_members(path)
+        with _reading(path):
+            parts = _Parts.read(path)
         try:
-            return cls._assembled(members)
+            return cls._assembled(parts, path)
+        except CapacityError:
+            raise
         except _MISFITS as error:
             detail = error.problems[0] if isinstance(error, SchemaError) else "its parts do not fit"
             raise ModelError(f"{path}: the model is damaged: {detail}; fit it again") from None
 
     @classmethod
-    def _assembled(cls, members: Mapping[str, bytes]) -> Model:
-        schema = Schema.parse(json.loads(members["schema.json"]))
-        families = json.loads(members["network.json"])["families"]
-        tables = _tables_from_arrow(members["conditionals.arrow"])
-        conditionals = tuple(
-            Conditional(Family(child, tuple(parents)), tables[child]) for child, parents in families
-        )
-        statement = Statement.parse(json.loads(members["statement.json"]))
-        rows = int(json.loads(members["manifest.json"])["rows"])
-        records = _from_arrow(members[RECORDS], Domain.of(schema)) if RECORDS in members else None
-        return cls(schema, conditionals, rows, statement, records)
+    def _assembled(cls, parts: _Parts, path: Path) -> Model:
+        schema = Schema.from_json(parts["schema.json"])
+        domain, rows = Domain.of(schema), int(parts.manifest["rows"])
+        named = json.loads(parts["network.json"])["families"]
+        families = [Family(child, tuple(parents)) for child, parents in named]
+        cells = sum(domain.cells(family.attributes) for family in families)
+        with _reading(path):
+            data = parts.member("conditionals.arrow", _room_for(cells))
+            held = _room_for(rows * len(domain)) if RECORDS in parts.manifest["members"] else 0
+            records = parts.member(RECORDS, held) if held else None
+        tables = _tables_from_arrow(data)
+        conditionals = tuple(Conditional(family, tables[family.child]) for family in families)
+        statement = Statement.parse(json.loads(parts["statement.json"]))
+        released = None if records is None else _from_arrow(records, domain)
+        return cls(schema, conditionals, rows, statement, released)
 
 
 def _json(document: Mapping[str, Any]) -> bytes:
@@ -194,6 +208,7 @@ def _to_arrow(columns: pa.Table | Records) -> bytes:
 
 def _from_arrow(data: bytes, domain: Domain) -> Records:
     table = pa.ipc.open_file(pa.BufferReader(data)).read_all()
+    table.validate(full=True)
     return {
         attribute: table[attribute].to_numpy().astype(code_type(domain[attribute]), casting="safe")
         for attribute in domain
@@ -202,10 +217,11 @@ def _from_arrow(data: bytes, domain: Domain) -> Records:
 
 def _tables_from_arrow(data: bytes) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
     table = pa.ipc.open_file(pa.BufferReader(data)).read_all()
-    return {
-        row["attribute"]: np.array(row["probabilities"], np.float64).reshape(row["shape"])
-        for row in table.to_pylist()
-    }
+    # Arrow trusts a file's offsets unless told to look, and would read beyond its end.
+    table.validate(full=True)
+    names, shapes = (table[name].to_pylist() for name in ("attribute", "shape"))
+    numbers = [np.array(row.values, np.float64) for row in table["probabilities"]]
+    return {n: p.reshape(s) for n, s, p in zip(names, shapes, numbers, strict=True)}
 
 
 def _write_zip(path: Path, members: Mapping[str, bytes]) -> None:
@@ -236,27 +252,61 @@ def check_place(path: Path) -> None:
         raise OutputError(f"{path}: is there already and is no model; name a new folder")
 
 
-def _read_members(path: Path) -> dict[str, bytes]:
+@dataclass(frozen=True)
+class _Parts:
+    """The members of a model on disk, each checked against the manifest as it is read."""
+
+    path: Path
+    manifest: Mapping[str, Any]
+
+    @classmethod
+    def read(cls, path: Path) -> _Parts:
+        """The parts of the model at a path, its manifest read."""
+        return cls(path, _manifest(path, _read_member(path, "manifest.json", _LARGEST_DOCUMENT)))
+
+    def __getitem__(self, name: str) -> bytes:
+        with _reading(self.path):
+            return self.member(name, _LARGEST_DOCUMENT)
+
+    def member(self, name: str, most: int) -> bytes:
+        """A member of at most so many bytes."""
+        data = _read_member(self.path, name, most)
+        if self.manifest["members"].get(name) != _digest(data):
+            raise ModelError(f"{self.path}: {name} was changed or damaged; fit the model again")
+        return data
+
+
+def _room_for(cells: int) -> int:
+    """The bytes that tables of so many cells may take; more than is free is refused."""
+    most = cells * _BYTES_PER_CELL + _BYTES_BESIDE
+    free = available_bytes()
+    if most * _COPIES > free:
+        raise CapacityError(
+            f"the model has {cells:,} numbers, and {free / 2**30:,.1f} GiB is free; "
+            "use a larger machine"
+        )
+    return most
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Reading failures in our words."""
     try:
-        manifest = _manifest(path, _read_member(path, "manifest.json"))
-        held = [*MEMBERS, *({RECORDS} & set(manifest["members"]))]
-        members = {name: _read_member(path, name) for name in held}
+        yield
     except OSError as error:
         reason = error.strerror or "it is damaged"
         raise ModelError(f"{path}: the model cannot be read: {reason}; check the path") from None
     except _BAD_ARCHIVE:
         raise ModelError(f"{path}: is no whole model; it is damaged or something else") from None
-    for name, data in members.items():
-        if manifest["members"].get(name) != _digest(data):
-            raise ModelError(f"{path}: {name} was changed or damaged; fit the model again")
-    return {**members, "manifest.json": _json(manifest)}
 
 
-def _read_member(path: Path, name: str) -> bytes:
+def _read_member(path: Path, name: str, most: int) -> bytes:
     if path.is_dir():
+        if (path / name).stat().st_size > most:
+            raise ValueError(name)
         return (path / name).read_bytes()
     with zipfile.ZipFile(path) as archive:
-        if archive.getinfo(name).file_size > _LARGEST_MEMBER:
+        if archive.getinfo(name).file_size > most:
             raise ValueError(name)
         return archive.read(name)
 

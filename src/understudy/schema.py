@@ -11,7 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -36,6 +37,16 @@ from understudy.errors import SchemaError
 from understudy.inference import Inference
 
 _COLUMN: TypeAdapter[Column] = TypeAdapter(Annotated[Column, Field(discriminator="kind")])
+
+_LONGEST_SHOWN = 200
+_MOST_DEPTH = 64
+# Python writes no integer of more than 4,300 digits, which TOML may spell in hexadecimal.
+_MOST_BITS = 14_000
+
+_UNREVIEWED = (
+    "unreviewed, its values may have been computed from the rows; if you know them without "
+    "looking, run `understudy schema confirm`, else replace them and delete the key"
+)
 
 
 @dataclass(frozen=True)
@@ -74,9 +85,14 @@ class Schema:
         return cls(columns, extras, constraints)
 
     @classmethod
+    def from_json(cls, text: str | bytes) -> Schema:
+        """A schema from JSON text, such as `to_json` writes."""
+        return cls.parse(_from_json(text))
+
+    @classmethod
     def load(cls, path: str | Path) -> Schema:
         """A schema from a TOML or JSON file, told apart by the suffix."""
-        return cls.parse(read_document(path))
+        return cls.parse(read_document(Path(path)))
 
     def document(self) -> dict[str, Any]:
         """The schema as it would stand in a file."""
@@ -97,9 +113,9 @@ class Schema:
 
         try:
             return tomli_w.dumps(self.document())
-        except TypeError:
+        except (TypeError, RecursionError):
             raise SchemaError(
-                ["a free key holds null, which TOML cannot write; use JSON"]
+                ["a free key holds null or endless tables, which TOML cannot write; use JSON"]
             ) from None
 
     def to_json(self) -> str:
@@ -128,6 +144,16 @@ class Schema:
     def learned(self) -> Mapping[str, LearnedColumn]:
         """The columns that become attributes: all but the ids."""
         return {n: c for n, c in self.columns.items() if not isinstance(c, IdColumn)}
+
+    @property
+    def unreviewed(self) -> tuple[str, ...]:
+        """The columns whose values another tool wrote and nobody has vouched for."""
+        return tuple(name for name, column in self.columns.items() if column.unreviewed)
+
+    def check_reviewed(self) -> None:
+        """Refuse values that may have been computed from the rows: they would not be protected."""
+        if self.unreviewed:
+            raise SchemaError([f"column {name!r}: {_UNREVIEWED}" for name in self.unreviewed])
 
     @property
     def attributes(self) -> dict[str, int]:
@@ -188,24 +214,62 @@ def _sentences(error: ValidationError) -> Iterator[str]:
             case "model_attributes_type" | "model_type" | "dict_type":
                 yield "the column is not a table of keys; write kind = ... and what goes with it"
             case _:
-                yield f"{key} is {finding['input']!r}: {finding['msg'].lower()}; correct it"
+                yield f"{key} is {_shown(finding['input'])}: {finding['msg'].lower()}; correct it"
 
 
-def read_document(path: str | Path) -> object:
-    """The structure of a schema file, before anything in it is checked."""
-    path = Path(path)
+def _shown(value: object) -> str:
+    """A value of the schema for people, cut where it would fill the screen."""
+    try:
+        text = repr(value)
+    except ValueError:
+        # Python writes no integer of more than 4,300 digits.
+        return "a number of too many digits"
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
+def read_document(path: Path) -> Any:
+    """What stands in a TOML or JSON file, told apart by the suffix."""
+    return read_json(path) if path.suffix.lower() == ".json" else _parsed(path, tomllib.loads)
+
+
+def read_json(path: Path) -> Any:
+    """What stands in a JSON file: every name once in its table, every text Unicode."""
+    return _parsed(path, _from_json)
+
+
+def _parsed(path: Path, parse: Callable[[str], object]) -> object:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise SchemaError([f"schema {path}: cannot be read: {reason}; check the path"]) from None
     try:
-        return _from_json(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
-    except (json.JSONDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        document = parse(text)
+    except (ValueError, RecursionError) as error:
         raise SchemaError([f"schema {path}: {error}; correct the file"]) from None
+    fault = _unwritable(document)
+    if fault:
+        raise SchemaError([f"schema {path}: {fault}; correct the file"])
+    return document
 
 
-def _from_json(text: str) -> object:
+def _unwritable(document: object) -> str:
+    """Why what was read could not be written again, if so: a model is saved after it is paid."""
+    level = [document]
+    for _ in range(_MOST_DEPTH):
+        if any(isinstance(node, int) and node.bit_length() > _MOST_BITS for node in level):
+            return "a number has thousands of digits"
+        level = [item for node in level for item in _items(node)]
+    return f"tables stand in tables {_MOST_DEPTH} deep" if level else ""
+
+
+def _items(node: object) -> Iterable[object]:
+    if isinstance(node, dict):
+        return node.values()
+    return node if isinstance(node, list) else ()
+
+
+def _from_json(text: str | bytes) -> object:
     document = json.loads(text, object_pairs_hook=_without_repeats)
     try:
         json.dumps(document, ensure_ascii=False).encode()
@@ -217,7 +281,6 @@ def _from_json(text: str) -> object:
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     document = dict(pairs)
     if len(document) < len(pairs):
-        names = [name for name, _ in pairs]
-        repeated = next(name for name in names if names.count(name) > 1)
-        raise SchemaError([f"{repeated!r} stands twice in one table of the schema; keep one"])
+        [(name, _)] = Counter(name for name, _ in pairs).most_common(1)
+        raise SchemaError([f"{name!r} stands twice in one table of the schema; keep one"])
     return document

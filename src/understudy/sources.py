@@ -22,12 +22,14 @@ from understudy.engines.database import is_database, open_database, open_keyed_d
 from understudy.engines.keyed import KeyedSource, tallied
 from understudy.engines.memory import MemorySource
 from understudy.errors import UsageError
-from understudy.files import SUFFIXES, Rows, read_blocks, read_rows
+from understudy.files import SUFFIXES, Rows, parquet_rows, read_blocks, read_rows
 from understudy.schema import Schema
 
 _PART_OF_FREE = 0.6
 # Parquet is compressed; text holds numbers in about as many bytes as memory does.
 _BYTES_PER_FILE_BYTE = {".csv": 3, ".parquet": 12}
+# A cell as Arrow holds it, and its code; a file of few different values is smaller by far.
+_BYTES_PER_CELL = 12
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def open_source(data: Rows, schema: Schema, access: Access = _PLAIN) -> Iterator
     elif is_database(data):
         with open_database(data, access.table, codec, ignore_extra=access.ignore_extra) as source:
             yield source
-    elif isinstance(data, str | os.PathLike) and _needed(Path(data)) > access.room:
+    elif isinstance(data, str | os.PathLike) and _needed(Path(data), codec) > access.room:
         yield _in_blocks(data, codec, access)
     else:
         rows = read_rows(data, codec, ignore_extra=access.ignore_extra, encoding=access.encoding)
@@ -166,11 +168,16 @@ def _refuse_persons(codec: Codec, where: str) -> None:
         )
 
 
-def _needed(path: Path) -> int:
+def _needed(path: Path, codec: Codec) -> int:
     """The bytes that reading all of a file or folder is expected to take; none if it is absent."""
     if path.is_dir():
-        return sum(_needed(file) for file in path.glob("*.parquet") if file.is_file())
-    return _BYTES_PER_FILE_BYTE.get(path.suffix, 1) * path.stat().st_size if path.is_file() else 0
+        return sum(_needed(file, codec) for file in path.glob("*.parquet") if file.is_file())
+    if not path.is_file():
+        return 0
+    by_size = _BYTES_PER_FILE_BYTE.get(path.suffix, 1) * path.stat().st_size
+    if path.suffix != ".parquet":
+        return by_size
+    return max(by_size, _BYTES_PER_CELL * len(codec.columns) * parquet_rows(path))
 
 
 def dataset_name(data: object, access: Access = _PLAIN) -> str:

@@ -250,6 +250,18 @@ def test_large_files_are_read_in_blocks(tmp_path: Path) -> None:
             assert isinstance(source, engine)
 
 
+def test_many_equal_rows_in_a_small_file_are_read_in_blocks(tmp_path: Path) -> None:
+    """What counts is the rows that a file unpacks to, not how well it was packed."""
+    path = tmp_path / "t.parquet"
+    rows = pa.table({"a": [1] * 200_000, "b": ["x"] * 200_000, "c": [0.5] * 200_000})
+    pq.write_table(rows, path)
+    assert path.stat().st_size * 12 < 1_000_000
+    with open_source(path, SCHEMA, Access(memory=4_000_000)) as source:
+        assert isinstance(source, ChunkedSource)
+    with open_source(path, SCHEMA, Access(memory=100_000_000)) as source:
+        assert isinstance(source, MemorySource)
+
+
 @pytest.mark.usefixtures("small_blocks")
 def test_a_ragged_line_ends_the_run_wherever_it_is(tmp_path: Path) -> None:
     """In our words, and without a cell of it."""

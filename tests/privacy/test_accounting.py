@@ -48,7 +48,7 @@ EVENTS: list[Event] = [
     GaussianEvent(Fraction(100), Fraction(2)),
     PermuteAndFlipEvent(Fraction(40), Fraction(1)),
     ExponentialEvent(Fraction(40), Fraction(1)),
-    ApproximateEvent("smoothed histogram", Fraction(1, 10), Fraction(1, 10**8)),
+    ApproximateEvent("another mechanism", Fraction(1, 10), Fraction(1, 10**8)),
     KeyReleaseEvent(Fraction(10), Fraction(1), Fraction(200), Fraction(1, 10**8)),
 ]
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.errors import UsageError
-from understudy.privacy.budget import Budget, Measure, exact
+from understudy.privacy.budget import Budget, Measure, exact, exactly
 from understudy.privacy.unit import Neighbours, Unit
 
 
@@ -74,3 +74,21 @@ def test_persons_need_add_remove() -> None:
     """Replacing a person with several rows is not offered."""
     with pytest.raises(UsageError, match="add-remove"):
         Unit(Neighbours.REPLACE, 2)
+
+
+@pytest.mark.parametrize(
+    "amount", ["1e999999999", "1e-999999999", "1E+00400000000", "1e400", "9" * 400]
+)
+def test_amounts_that_no_number_can_hold_are_refused_at_once(amount: str) -> None:
+    """Writing such an exponent out would take all memory before anything is checked."""
+    with pytest.raises(UsageError, match="give a finite number such as 1"):
+        exact(amount)
+    assert Fraction(1, 10**300) == exact("1e-300")
+
+
+@pytest.mark.parametrize("text", ["", "-1", "1e3", "0.5", " 1", "1/0", "٣", "9" * 4301, None, 1])
+def test_only_what_was_written_down_is_read_back(text: object) -> None:
+    """A fraction is digits, or digits over digits."""
+    assert Fraction(7, 10) == exactly("7/10")
+    with pytest.raises((ValueError, ZeroDivisionError)):
+        exactly(text)

@@ -8,6 +8,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from understudy.errors import BudgetExceeded, LedgerError, UsageError
 from understudy.privacy.budget import Budget
 from understudy.privacy.events import Charge, LaplaceEvent
 from understudy.privacy.grant import Grant
-from understudy.privacy.ledger import Ledger, Spent, default_path
+from understudy.privacy.ledger import Ledger, Spent, _checksum, default_path
 
 QUARTER = Charge("counts of age", LaplaceEvent(Fraction(4), Fraction(1)))
 
@@ -337,3 +338,88 @@ def test_two_processes_cannot_overspend_together(tmp_path: Path) -> None:
     for racer in racers:
         racer.communicate()
     assert [["lost", "won"]] * 100 == outcomes
+
+
+def signed(*entries: dict[str, Any]) -> str:
+    """Lines with the checksums that belong to them, whatever the entries say."""
+    text, check = "", ""
+    for entry in entries:
+        check = _checksum(check, entry)
+        text += json.dumps({**entry, "check": check}) + "\n"
+    return text
+
+
+GRANT = {
+    "time": "2026-01-01T00:00:00+00:00",
+    "entry": "grant",
+    "grant": "g",
+    "dataset": "a",
+    "epsilon_exact": "1/2",
+    "delta_exact": "0",
+}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"dataset": None},
+        {"dataset": ["a"]},
+        {"dataset": "\ud800"},
+        {"time": 5},
+        {"grant": {}},
+        {"epsilon_exact": "-1"},
+        {"epsilon_exact": "1/0"},
+        {"epsilon_exact": "1e999999999"},
+        {"epsilon_exact": "9" * 400},
+        {"epsilon_exact": "9" * 5000},
+        {"epsilon_exact": 0.5},
+        {"epsilon_exact": "nan"},
+        {"delta_exact": None},
+        {"entry": "charge", "grant": "unknown"},
+        {"entry": "close"},
+    ],
+)
+def test_entries_that_lie_are_refused_even_with_right_checksums(
+    ledger: Ledger, change: dict[str, Any]
+) -> None:
+    """What an entry must say is told to be missing, quickly, and nothing is granted."""
+    ledger.path.parent.mkdir()
+    text = signed({**GRANT, **change})
+    ledger.path.write_text(text)
+    with pytest.raises(LedgerError, match=r"entry 1 does not say what it must; restore"):
+        ledger.accounts()
+    with pytest.raises(LedgerError), ledger.grant("a", Budget.pure(1)):
+        pass
+    assert text == ledger.path.read_text()
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\n{}\n"])
+def test_a_number_of_thousands_of_digits_is_damage(ledger: Ledger, end: str) -> None:
+    """Python does not read it; as a line left unfinished at the end it is passed over."""
+    ledger.limit("a", epsilon=Fraction(1))
+    with ledger.path.open("a") as file:
+        file.write(f'{{"entry": "limit", "x": {"9" * 5000}}}{end}')
+    if end:
+        with pytest.raises(LedgerError, match="line 2 is damaged"):
+            Ledger(ledger.path).accounts()
+    else:
+        assert ["a"] == [*Ledger(ledger.path).accounts()]
+
+
+def test_a_grant_is_opened_once(ledger: Ledger) -> None:
+    """A second one of the same name would take the place of what the first has spent."""
+    ledger.path.parent.mkdir()
+    ledger.path.write_text(signed(GRANT))
+    assert Spent(Fraction(1, 2)) == ledger.account("a").spent
+    ledger.path.write_text(signed(GRANT, {**GRANT, "epsilon_exact": "0"}))
+    with pytest.raises(LedgerError, match="entry 2 does not say what it must"):
+        Ledger(ledger.path).accounts()
+
+
+def test_a_name_that_cannot_be_written_is_refused(ledger: Ledger) -> None:
+    """Half a surrogate pair stands for a byte of a file name that is no text."""
+    with pytest.raises(UsageError, match="is no Unicode and cannot be written; name it"):
+        ledger.limit("\udcff", epsilon=Fraction(1))
+    with pytest.raises(UsageError, match="--dataset"), ledger.grant("\udcff", Budget.pure(1)):
+        pass
+    assert {} == ledger.accounts()

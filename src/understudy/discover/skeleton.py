@@ -64,7 +64,7 @@ class Skeleton:
     @classmethod
     def load(cls, path: str | Path) -> Skeleton:
         """A skeleton from a TOML or JSON file."""
-        return cls.parse(read_document(path))
+        return cls.parse(read_document(Path(path)))
 
     @classmethod
     def parse(cls, document: object) -> Skeleton:

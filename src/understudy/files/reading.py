@@ -9,6 +9,7 @@ import codecs
 import csv
 import mmap
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,6 +37,8 @@ _BLOCK_BYTES = 1 << 22
 _LEAST_BLOCK_BYTES = 1 << 20
 # Arrow parses some blocks of text ahead, and their cells take about as much again.
 _TEXT_BLOCKS = 16
+# Arrow's words for a line that is too short or too long; the line itself follows and stays there.
+_RAGGED = re.compile(r"CSV parse error: (?:Row #\d+: )?Expected (\d+) columns, got (\d+)")
 
 
 def read_rows(
@@ -194,17 +197,10 @@ def _parsing(
     """Options for Arrow's reader; a ragged line ends the reading in our words."""
     import pyarrow.csv as pc
 
-    ragged: list[tuple[int, int]] = []
-
-    def refuse(row: Any) -> str:
-        ragged.append((row.actual_columns, row.expected_columns))
-        return "error"
-
     # In a file of one column an empty line is a row: its cell is empty.
     parse = pc.ParseOptions(
         newlines_in_values=_has_quotes(path),
         ignore_empty_lines=not one_column,
-        invalid_row_handler=refuse,
     )
     convert = pc.ConvertOptions(
         column_types=dict(types), include_columns=list(types), null_values=[""]
@@ -212,10 +208,11 @@ def _parsing(
     read = pc.ReadOptions(encoding=encoding, block_size=size)
     try:
         yield {"parse_options": parse, "convert_options": convert, "read_options": read}
-    except pa.ArrowInvalid:
+    except pa.ArrowInvalid as error:
+        ragged = _RAGGED.match(str(error))
         if ragged:
             raise DataError(
-                f"{path}: a line has {ragged[0][0]} fields where the header has {ragged[0][1]}; "
+                f"{path}: a line has {ragged[2]} fields where the header has {ragged[1]}; "
                 "quote fields that hold commas"
             ) from None
         raise

@@ -19,10 +19,9 @@ def reading(path: Path) -> Iterator[None]:
         yield
     except UnderstudyError:
         raise
-    except UnicodeError:
-        raise DataError(_not_decodable(path)) from None
-    except (pa.ArrowException, csv.Error) as error:
-        if "UTF8" in str(error):
+    except (UnicodeError, pa.ArrowException, csv.Error) as error:
+        is_text = path.suffix == ".csv"
+        if is_text and (isinstance(error, UnicodeError) or "UTF8" in str(error)):
             raise DataError(_not_decodable(path)) from None
         raise DataError(f"{path}: is no readable {path.suffix[1:]} file; export it again") from None
     except LookupError:

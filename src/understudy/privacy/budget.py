@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -13,6 +14,12 @@ Amount = int | float | str | Fraction
 
 # Below this the conversions would leave what floating point can hold.
 _SMALLEST_DELTA = Fraction(1, 10**100)
+
+# Exact amounts as they are written down; Python reads no integer of more than 4,300 digits.
+_WRITTEN = re.compile(r"[0-9]{1,4300}(/[0-9]{1,4300})?")
+_EXPONENT = re.compile(r"[eE][+-]?([0-9_]+)")
+_MOST_EXPONENT_DIGITS = 3
+_LONGEST_SHOWN = 60
 
 
 class Measure(StrEnum):
@@ -39,9 +46,36 @@ def exact(amount: Amount, *, what: str = "budget") -> Fraction:
         Fraction(1, 10)
     """
     try:
-        return Fraction(repr(amount) if isinstance(amount, float) else amount)
+        return _in_range(Fraction(_checked(repr(amount) if isinstance(amount, float) else amount)))
     except (ValueError, ZeroDivisionError, OverflowError):
-        raise UsageError(f"{what} is {amount!r}; give a finite number such as 1 or 0.5") from None
+        said = repr(amount)[:_LONGEST_SHOWN]
+        raise UsageError(f"{what} is {said}; give a finite number such as 1 or 0.5") from None
+
+
+def exactly(text: object) -> Fraction:
+    """The fraction that was written down as a text, such as 7/10; ValueError for anything else.
+
+    Example:
+        >>> exactly("7/10")
+        Fraction(7, 10)
+    """
+    if not isinstance(text, str) or not _WRITTEN.fullmatch(text):
+        raise ValueError("no fraction")
+    return _in_range(Fraction(text))
+
+
+def _checked(amount: int | str | Fraction) -> int | str | Fraction:
+    """The amount, unless its exponent alone would take all memory to write out."""
+    found = _EXPONENT.search(amount) if isinstance(amount, str) else None
+    if found and len(found[1].lstrip("0")) > _MOST_EXPONENT_DIGITS:
+        raise OverflowError
+    return amount
+
+
+def _in_range(value: Fraction) -> Fraction:
+    """The value, if it has a floating-point number beside it; OverflowError otherwise."""
+    float(value)
+    return value
 
 
 @dataclass(frozen=True)

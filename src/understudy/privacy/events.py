@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from understudy.privacy.budget import exactly
+
 
 @dataclass(frozen=True)
 class LaplaceEvent:
@@ -115,7 +117,7 @@ class Charge:
         """The charge that was written down."""
         suffix = "_exact"
         fields = {
-            k.removesuffix(suffix): Fraction(v) for k, v in document.items() if k.endswith(suffix)
+            k.removesuffix(suffix): exactly(v) for k, v in document.items() if k.endswith(suffix)
         }
         name = document["mechanism"]
         kind = _BY_NAME.get(name)

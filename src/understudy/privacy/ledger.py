@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from understudy.errors import BudgetExceeded, LedgerError, UsageError
-from understudy.privacy.budget import Budget, Measure
+from understudy.privacy.budget import Budget, Measure, exactly
 from understudy.privacy.grant import Grant
 
 _TORN = "torn"
@@ -93,6 +93,7 @@ class Ledger:
 
     def limit(self, dataset: str, *, epsilon: Fraction, delta: Fraction = Fraction(0)) -> None:
         """Set the ceiling of a dataset; the last one set holds."""
+        _check_name(dataset)
         entry = {"entry": "limit", "dataset": dataset, **_amounts(Spent(epsilon, delta))}
         with self._locked() as book:
             book.write([entry])
@@ -102,7 +103,7 @@ class Ledger:
         if not self.path.exists():
             return {}
         with self._locked() as book:
-            return _accounts(book.entries)
+            return _accounts(self.path, book.entries)
 
     def account(self, dataset: str) -> Account:
         """The standing of one dataset, also when nothing was ever spent on it."""
@@ -130,6 +131,7 @@ class Ledger:
         """
         if budget.measure not in (Measure.PURE, Measure.APPROXIMATE):
             raise UsageError("a ledger grants epsilon or (epsilon, delta); convert the budget")
+        _check_name(dataset)
         grant = kind(budget, self)
         self._open(dataset, grant, dict(about or {}))
         try:
@@ -143,7 +145,7 @@ class Ledger:
     def _open(self, dataset: str, grant: Grant, about: Mapping[str, str]) -> None:
         asked = Spent(grant.budget.amount, grant.budget.delta)
         with self._locked() as book:
-            account = _accounts(book.entries).get(dataset)
+            account = _accounts(self.path, book.entries).get(dataset)
             if account and account.limit and not (account.spent + asked).within(account.limit):
                 raise BudgetExceeded(
                     f"dataset {dataset!r}: asked for {asked}, but {account.remaining} is left of "
@@ -238,6 +240,15 @@ class _Book:
             ) from None
 
 
+def _check_name(dataset: str) -> None:
+    try:
+        dataset.encode()
+    except UnicodeEncodeError:
+        raise UsageError(
+            f"dataset {dataset!r} is no Unicode and cannot be written; name it with --dataset"
+        ) from None
+
+
 def _read_from(descriptor: int, start: int, end: int) -> bytes:
     data = b""
     while start + len(data) < end:
@@ -274,7 +285,7 @@ def _verified(
     for number, line in enumerate(lines, len(entries) + 1):
         entry = _parsed(line) or {}
         claimed = entry.pop("check", None)
-        if claimed == _checksum(check, entry) and _follows(entry, unfinished):
+        if _is_right(claimed, check, entry) and _follows(entry, unfinished):
             check, unfinished = str(claimed), ""
             entries.append(entry)
         elif unfinished:
@@ -296,32 +307,36 @@ def _follows(entry: Mapping[str, Any], unfinished: str) -> bool:
 
 def _is_whole(line: str, check: str) -> bool:
     entry = _parsed(line) or {}
-    claimed = entry.pop("check", None)
-    return bool(claimed == _checksum(check, entry))
+    return _is_right(entry.pop("check", None), check, entry)
+
+
+def _is_right(claimed: object, previous: str, entry: Mapping[str, Any]) -> bool:
+    try:
+        return bool(claimed == _checksum(previous, entry))
+    except RecursionError:
+        # Python reads lists in lists a little deeper than it writes them.
+        return False
 
 
 def _parsed(line: str) -> dict[str, Any] | None:
     try:
         entry = json.loads(line)
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return None
     return entry if isinstance(entry, dict) and isinstance(entry.get("entry"), str) else None
 
 
-def _accounts(entries: Sequence[Mapping[str, Any]]) -> dict[str, Account]:
+def _accounts(path: Path, entries: Sequence[Mapping[str, Any]]) -> dict[str, Account]:
     limits: dict[str, Spent] = {}
     runs: dict[str, dict[str, Any]] = {}
-    for entry in entries:
-        match entry["entry"]:
-            case "limit":
-                limits[entry["dataset"]] = _spent(entry)
-            case "grant":
-                runs[entry["grant"]] = {**entry, "spent": _spent(entry), "open": True, "charges": 0}
-            case "charge":
-                runs[entry["grant"]]["charges"] += 1
-            case "close":
-                how = entry["accounting"]
-                runs[entry["grant"]] |= {"spent": _spent(entry), "open": False, "accounting": how}
+    for number, entry in enumerate(entries, 1):
+        try:
+            _enter(entry, limits, runs)
+        except (ArithmeticError, LookupError, TypeError, ValueError):
+            raise LedgerError(
+                f"ledger {path}: entry {number} does not say what it must; "
+                "restore the file from a copy before spending more"
+            ) from None
     names = dict.fromkeys([*limits, *(run["dataset"] for run in runs.values())])
     return {
         name: Account(
@@ -329,6 +344,35 @@ def _accounts(entries: Sequence[Mapping[str, Any]]) -> dict[str, Account]:
         )
         for name in names
     }
+
+
+def _enter(
+    entry: Mapping[str, Any], limits: dict[str, Spent], runs: dict[str, dict[str, Any]]
+) -> None:
+    """Take one entry into the books."""
+    match entry["entry"]:
+        case "limit":
+            limits[_text(entry, "dataset")] = _spent(entry)
+        case "grant":
+            known = {**entry, "dataset": _text(entry, "dataset"), "time": _text(entry, "time")}
+            if entry["grant"] in runs:
+                raise ValueError("a grant is opened once")
+            run = {**known, "spent": _spent(entry), "open": True, "charges": 0}
+            runs[_text(entry, "grant")] = run
+        case "charge":
+            runs[entry["grant"]]["charges"] += 1
+        case "close":
+            how = entry["accounting"]
+            runs[entry["grant"]] |= {"spent": _spent(entry), "open": False, "accounting": how}
+
+
+def _text(entry: Mapping[str, Any], key: str) -> str:
+    text = entry[key]
+    if not isinstance(text, str):
+        raise TypeError(key)
+    # Half a surrogate pair could be neither shown nor written.
+    text.encode()
+    return text
 
 
 def _amounts(spent: Spent) -> dict[str, Any]:
@@ -341,7 +385,7 @@ def _amounts(spent: Spent) -> dict[str, Any]:
 
 
 def _spent(entry: Mapping[str, Any]) -> Spent:
-    return Spent(Fraction(entry["epsilon_exact"]), Fraction(entry["delta_exact"]))
+    return Spent(exactly(entry["epsilon_exact"]), exactly(entry["delta_exact"]))
 
 
 def default_path() -> Path:

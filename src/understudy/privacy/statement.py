@@ -11,6 +11,7 @@ from typing import Any
 from understudy.errors import UsageError
 from understudy.inference import Inference
 from understudy.privacy.accounting import BASIC, Bound, approximate_cost, zcdp_rho
+from understudy.privacy.budget import exactly
 from understudy.privacy.events import Charge
 from understudy.privacy.laws import falling
 from understudy.privacy.unit import Neighbours, Unit
@@ -160,8 +161,8 @@ def _amounts(bound: Bound) -> dict[str, Any]:
 
 
 def _bound(document: Mapping[str, Any], accounting: str) -> Bound:
-    epsilon, delta = document["epsilon_exact"], Fraction(document["delta_exact"])
-    return Bound(accounting, None if epsilon is None else Fraction(epsilon), delta)
+    epsilon, delta = document["epsilon_exact"], exactly(document["delta_exact"])
+    return Bound(accounting, None if epsilon is None else exactly(epsilon), delta)
 
 
 def _priced(charge: Charge) -> dict[str, Any]:

@@ -109,7 +109,8 @@ class Synthesizer(ABC):
         return Persons.given(self.person_id, self.rows_per_person)
 
     def check(self) -> None:
-        """Refuse parameters that cannot work, before anything is read."""
+        """Refuse parameters that cannot work, and an unreviewed schema, before anything is read."""
+        self.schema.check_reviewed()
         _ = self.budget, self.unit
         if self.schema.inference is not None:
             inherited(self.schema.inference, self.unit)

@@ -1,0 +1,156 @@
+"""A draft of a schema: what is known of each column, and what a person has yet to write.
+
+Drafts come from headers and from other tools' files. Values that another tool may have computed
+from the rows are marked `unreviewed`; nothing is fitted until a person vouches for them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from understudy.column import text_of
+from understudy.errors import SchemaError, UsageError
+
+HEAD = """\
+# What may stand in each column. Write public knowledge only: code books, laws, common sense.
+# Never copy values or bounds out of the rows: what this file says is not protected.
+#
+#   categorical  values = ["a", "b"]            boolean
+#   integer      min = 0, max = 120             float  min = 0.0, max = 1.0, bins = 20
+#   date         min = 2020-01-01, max = ...    datetime
+#   id           generated afresh, never learned
+#
+# What is not public may be left away (values = [], no min or max) and learned with budget:
+#   understudy schema infer DATA --schema THIS --epsilon 1 --delta 1e-6 -o OTHER
+#
+# missing = ["?"] gives a column a level for missing cells; [] means nulls and empty cells only.
+# Out of bounds: numbers are clipped, rows with undeclared categories dropped, unless outside says.
+#
+# What cannot stand together is declared here, above the columns, and no synthetic row has it:
+# constraints = ["if age < 15 then married = no", "not (sex = male and pregnant = yes)"]
+"""
+
+_REVIEW = """\
+#
+# unreviewed = true: another tool wrote these values, and may have computed them from the rows.
+# Delete the key, or run `understudy schema confirm`, where you know them without looking.
+"""
+
+_Table = TypeVar("_Table")
+
+_NEEDED = {
+    "categorical": ("values",),
+    **dict.fromkeys(("integer", "float", "date", "datetime"), ("min", "max")),
+}
+_BLANKS = {"values": "values = []\n", "min": "# min = \n", "max": "# max = \n"}
+
+
+@dataclass(frozen=True)
+class DraftColumn:
+    """A column as far as it is known.
+
+    Attributes:
+        kind: its kind; empty where a person has to choose.
+        keys: what goes with the kind.
+        remark: a comment of ours, one line.
+    """
+
+    kind: str = ""
+    keys: Mapping[str, Any] = field(default_factory=dict)
+    remark: str = ""
+
+    @property
+    def blanks(self) -> tuple[str, ...]:
+        """The keys that the kind needs and nobody gave."""
+        return tuple(key for key in _NEEDED.get(self.kind, ()) if key not in self.keys)
+
+    def document(self) -> dict[str, Any]:
+        """The column as it would stand in a schema file."""
+        return {"kind": self.kind, **self.keys}
+
+
+@dataclass(frozen=True)
+class Draft:
+    """The columns of a schema in order, each as far as it is known.
+
+    Example:
+        >>> draft = Draft({"age": DraftColumn("integer", {"min": 0})})
+        >>> draft.to_toml().splitlines()[-4:]
+        ['[columns.age]', 'kind = "integer"', 'min = 0', '# max = ']
+    """
+
+    columns: Mapping[str, DraftColumn]
+
+    @property
+    def unfinished(self) -> list[str]:
+        """The columns in which something is left to write."""
+        return [name for name, c in self.columns.items() if c.blanks or not c.kind]
+
+    @property
+    def unreviewed(self) -> list[str]:
+        """The columns whose values a person has to vouch for."""
+        return [name for name, c in self.columns.items() if "unreviewed" in c.keys]
+
+    def document(self) -> dict[str, Any]:
+        """The structure of the schema file, blanks left out."""
+        return {"columns": {name: column.document() for name, column in self.columns.items()}}
+
+    def to_json(self) -> str:
+        """The draft as JSON, which has no place for comments."""
+        return json.dumps(self.document(), default=text_of, ensure_ascii=False, indent=1) + "\n"
+
+    def to_toml(self) -> str:
+        """The draft as TOML, with what is left to write in comments."""
+        head = HEAD + (_REVIEW if self.unreviewed else "")
+        return head + "".join(_table(name, column) for name, column in self.columns.items())
+
+
+def _table(name: str, column: DraftColumn) -> str:
+    import tomli_w
+
+    table = tomli_w.dumps({"columns": {name: column.document()}})
+    blanks = "".join(_BLANKS[key] for key in column.blanks)
+    remark = f"# {column.remark}\n" if column.remark else ""
+    return f"\n{table}{blanks}{remark}"
+
+
+def drafted(
+    bodies: Sequence[tuple[str, object]], make: Callable[[str, Mapping[str, Any]], DraftColumn]
+) -> Draft:
+    """A draft with each column made from its body; what is wrong with any is raised at once."""
+    columns: dict[str, DraftColumn] = {}
+    problems: list[str] = []
+    for name, body in bodies:
+        try:
+            if name in columns:
+                raise SchemaError(["the name stands twice; rename one of the columns"])
+            if not isinstance(body, Mapping):
+                raise SchemaError(["it is not described by a table of keys; correct the file"])
+            columns[name] = make(name, body)
+        except SchemaError as error:
+            problems += [f"column {name!r}: {problem}" for problem in error.problems]
+    if not bodies:
+        problems = ["the file describes no column; it must name one at least"]
+    if problems:
+        raise SchemaError(problems)
+    return Draft(columns)
+
+
+def chosen(tables: Mapping[str, _Table], wanted: str | None) -> _Table:
+    """The table asked for by name, or the only one."""
+    known = ", ".join(tables)
+    if wanted is not None:
+        if wanted not in tables:
+            raise UsageError(f"table {wanted!r} is not in the file; it describes {known or 'none'}")
+        return tables[wanted]
+    if len(tables) != 1:
+        raise UsageError(f"the file describes {len(tables)} tables: {known}; choose with --table")
+    return next(iter(tables.values()))
+
+
+def unreviewed(keys: Mapping[str, Any]) -> dict[str, Any]:
+    """Keys taken from another tool, marked so that a person has to vouch for them."""
+    return {**keys, "unreviewed": True} if keys else {}

@@ -1,0 +1,439 @@
+"""The readers under test: valid files to damage, and the way from a file to what it means."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import signal
+import sys
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from fuzz.mutation import MOST_BYTES, mutated, mutated_document
+from support import foreign
+
+Files = Mapping[str, bytes]
+
+COLUMNS: dict[str, Any] = {
+    "no": {"kind": "id", "prefix": "P"},
+    "sex": {"kind": "categorical", "values": ["f", "m", 3], "missing": ["?"], "outside": "f"},
+    "alive": {"kind": "boolean", "missing": []},
+    "age": {"kind": "integer", "edges": [0, 18, 65], "max": 120, "missing": [-1]},
+    "pay": {"kind": "float", "min": 0.0, "max": 1e6, "bins": 5, "outside": "drop"},
+    "born": {"kind": "date", "min": "1900-01-01", "max": "2030-12-31"},
+    "seen": {"kind": "datetime", "min": "2020-01-01T00:00:00", "max": "2020-12-31T23:59:59"},
+}
+SCHEMA: dict[str, Any] = {"name": "people", "columns": COLUMNS}
+UNREVIEWED: dict[str, Any] = {
+    "name": "people",
+    "columns": {**COLUMNS, "alive": {"kind": "boolean", "missing": [], "unreviewed": True}},
+}
+
+CSV = (
+    "no,sex,alive,age,pay,born,seen\n"
+    "1,f,true,41,12.5,1980-02-03,2020-05-06T07:08:09\n"
+    '2,"m",no,7,,1990-12-31,2020-05-06 07:08:09+02:00\n'
+    "3,?,,-1,1e5,1900-01-01,2020-01-01\n"
+)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One reader: files made by damaging valid ones, and what reads them.
+
+    Attributes:
+        make: damaged files by name, from a seeded generator.
+        name: the file or folder that is read.
+        read: reads it; raises nothing but our errors.
+    """
+
+    make: Callable[[Random], Files]
+    name: str
+    read: Callable[[Path], object]
+
+
+def _json(document: object) -> bytes:
+    # Not every text has an encoding, and such a text is a test too.
+    text = json.dumps(document, ensure_ascii=False)
+    return text.encode("utf-8", "surrogatepass")[:MOST_BYTES]
+
+
+def _either(name: str, samples: Sequence[bytes], texts: Sequence[str], draw: Random) -> Files:
+    """Damage to bytes, or to the document that they are."""
+    if not texts or draw.random() < 0.5:
+        return {name: mutated(draw.choice(samples), samples, draw)}
+    return {name: _json(mutated_document(draw.choice(texts), draw))}
+
+
+def _of_json(name: str, documents: Sequence[object], read: Callable[[Path], object]) -> Reader:
+    texts = [json.dumps(document) for document in documents]
+    samples = [text.encode() for text in texts]
+    return Reader(partial(_either, name, samples, texts), name, read)
+
+
+def schema_json() -> Reader:
+    """Schemas in JSON."""
+    return _of_json("s.json", [UNREVIEWED, SCHEMA], _read_schema)
+
+
+def schema_toml() -> Reader:
+    """Schemas in TOML."""
+    from understudy.schema import Schema
+
+    sample = Schema.parse(UNREVIEWED)._to_toml().encode()
+    text = json.dumps(UNREVIEWED)
+
+    def make(draw: Random) -> Files:
+        if draw.random() < 0.5:
+            return {"s.toml": mutated(sample, [sample], draw)}
+        return {"s.toml": _as_toml(mutated_document(text, draw)) or sample[: draw.randrange(900)]}
+
+    return Reader(make, "s.toml", _read_schema)
+
+
+def _as_toml(document: object) -> bytes | None:
+    import tomli_w
+
+    try:
+        return tomli_w.dumps(document).encode("utf-8", "surrogatepass")  # type: ignore[arg-type]
+    except (TypeError, AttributeError, RecursionError, ValueError):
+        return None
+
+
+def _read_schema(path: Path) -> None:
+    """As `schema check` and `confirm` do: read, sizes, fingerprint, and written again."""
+    from understudy.formats import marked, without_marks
+    from understudy.schema import Schema, read_document
+
+    schema = Schema.load(path)
+    _ = schema.attributes, schema.fingerprint, schema.unreviewed
+    found = marked(read_document(path))
+    if found:
+        without_marks(path, [*found])
+    if path.suffix == ".json":
+        Schema.parse(json.loads(schema.to_json()))
+    else:
+        schema._to_toml().encode()
+
+
+def sdv() -> Reader:
+    """Metadata of the Synthetic Data Vault, of all versions."""
+    documents = [foreign.SDV_FIELDS, foreign.SDV_SINGLE, foreign.SDV_TABLES]
+    return _of_json("metadata.json", documents, _read_draft)
+
+
+def csvw() -> Reader:
+    """CSVW metadata."""
+    return _of_json("metadata.json", [foreign.CSVW, foreign.CSVW_GROUP], _read_draft)
+
+
+def domain() -> Reader:
+    """Domain files."""
+    return _of_json("domain.json", [foreign.DOMAIN], _read_draft)
+
+
+def _read_draft(path: Path) -> None:
+    """As `schema import` does; whatever it writes is TOML and JSON."""
+    import tomllib
+
+    from understudy.errors import UsageError
+    from understudy.formats import read_draft
+
+    try:
+        draft = read_draft(path)
+    except UsageError:
+        draft = read_draft(path, table="guests")
+    tomllib.loads(draft.to_toml().encode().decode())
+    json.loads(draft.to_json().encode())
+
+
+def structure() -> Reader:
+    """Networks that somebody wrote down."""
+    from understudy.learn.given import read_network
+
+    documents = [{"income": ["age", "sex"], "age": []}, {"a": ["b"], "b": ["c"], "c": []}]
+    return _of_json("network.json", documents, read_network)
+
+
+def csv() -> Reader:
+    """Rows as CSV, whole and in blocks."""
+    samples = [CSV.encode(), CSV.replace("\n", "\r\n").encode(), b"\xef\xbb\xbf" + CSV.encode()]
+    return Reader(partial(_either, "people.csv", samples, []), "people.csv", _read_rows)
+
+
+def parquet() -> Reader:
+    """Rows as Parquet, of several codings and compressions."""
+    samples = _parquet_samples()
+    return Reader(partial(_either, "people.parquet", samples, []), "people.parquet", _read_rows)
+
+
+def _parquet_samples() -> list[bytes]:
+    import pyarrow as pa
+    import pyarrow.csv as pc
+    import pyarrow.parquet as pq
+
+    texts = pc.ConvertOptions(column_types={n: pa.string() for n in CSV.split("\n")[0].split(",")})
+    typed = pc.read_csv(io.BytesIO(CSV.encode()))
+    plain = pc.read_csv(io.BytesIO(CSV.encode()), convert_options=texts)
+    options: list[dict[str, Any]] = [
+        {"compression": "none"},
+        {"compression": "none", "use_dictionary": False},
+        {"compression": "snappy"},
+        {"compression": "zstd"},
+        {"compression": "none", "use_dictionary": False, "column_encoding": "DELTA_BYTE_ARRAY"},
+    ]
+    samples = []
+    for table, keywords in ((plain, o) for o in options):
+        sink = io.BytesIO()
+        pq.write_table(table, sink, **keywords)
+        samples.append(sink.getvalue())
+    sink = io.BytesIO()
+    pq.write_table(typed, sink, compression="none")
+    return [*samples, sink.getvalue()]
+
+
+@cache
+def _schema() -> Any:
+    from understudy.schema import Schema
+
+    return Schema.parse(SCHEMA)
+
+
+def _read_rows(path: Path) -> None:
+    """As `synth` does before it spends: every cell is read and encoded."""
+    from understudy.sources import Access, open_source
+
+    # Every eighth file goes in blocks, as a larger one would.
+    in_blocks = path.stat().st_size % 8 == 0
+    access = Access(ignore_extra=True, memory=1 << 20 if in_blocks else 1 << 30)
+    with open_source(path, _schema(), access):
+        pass
+
+
+def model() -> Reader:
+    """Models as zip archives: damaged as they are, and in one member with right checksums."""
+    members = _model_members()
+    whole = _zipped(members)
+
+    def make(draw: Random) -> Files:
+        if draw.random() < 0.3:
+            return {"m.zip": mutated(whole, [whole], draw)}
+        return {"m.zip": _zipped(_damaged(members, draw))}
+
+    return Reader(make, "m.zip", _read_model)
+
+
+def model_folder() -> Reader:
+    """Models as folders, a member damaged or gone."""
+    members = _model_members()
+
+    def make(draw: Random) -> Files:
+        damaged = dict(_damaged(members, draw))
+        if draw.random() < 0.1:
+            del damaged[draw.choice([*damaged])]
+        return {f"m/{name}": data for name, data in damaged.items()}
+
+    return Reader(make, "m", _read_model)
+
+
+def _read_model(path: Path) -> None:
+    """As `inspect` and `sample` do."""
+    from understudy.model import Model
+    from understudy.sample import sample_rows
+
+    loaded = Model.load(path)
+    loaded.statement.document()
+    sample_rows(loaded, 3, seed=1)
+
+
+def _model_members() -> dict[str, bytes]:
+    from understudy.synthesizers import Random as Uniform
+
+    fitted = Uniform(_schema(), epsilon=1, rows=5).fit({name: [] for name in _schema().learned})
+    model = fitted.model_
+    members = model._members()
+    manifest = {"format": "understudy-model", "version": 1, "rows": 5}
+    return {**members, "manifest.json": _json(manifest)}
+
+
+def _damaged(members: Mapping[str, bytes], draw: Random) -> dict[str, bytes]:
+    name = draw.choice([*members])
+    data = members[name]
+    if name.endswith(".json") and draw.random() < 0.6:
+        damaged = _json(mutated_document(data.decode(), draw))
+    else:
+        damaged = mutated(data, [*members.values()], draw)
+    return _signed({**members, name: damaged})
+
+
+def _signed(members: dict[str, bytes]) -> dict[str, bytes]:
+    """The members with a manifest that holds their checksums, if it still is one."""
+    try:
+        manifest = json.loads(members["manifest.json"])
+        sums = {n: hashlib.sha256(d).hexdigest() for n, d in members.items()}
+        return {**members, "manifest.json": _json({"members": sums, **manifest})}
+    except (ValueError, TypeError, RecursionError):
+        return members
+
+
+def _zipped(members: Mapping[str, bytes]) -> bytes:
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, data in members.items():
+            # Without a date of its own a member bears the present one.
+            info = zipfile.ZipInfo(name)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(info, data)
+    return sink.getvalue()
+
+
+def ledger() -> Reader:
+    """Ledgers: damaged as they are, and in one entry with right checksums."""
+    lines = _ledger_lines()
+    whole = _signed_lines([json.loads(line) for line in lines])
+
+    def make(draw: Random) -> Files:
+        if draw.random() < 0.3:
+            return {"ledger.jsonl": mutated(whole, [whole], draw)}
+        return {"ledger.jsonl": _signed_lines(_one_changed(lines, draw))}
+
+    return Reader(make, "ledger.jsonl", _read_ledger)
+
+
+def _ledger_lines() -> list[str]:
+    from fractions import Fraction
+    from tempfile import TemporaryDirectory
+
+    from understudy.privacy.ledger import Ledger
+    from understudy.synthesizers import Independent
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "ledger.jsonl"
+        book = Ledger(path)
+        book.limit("people", epsilon=Fraction(3), delta=Fraction(1, 10**6))
+        rows: dict[str, list[Any]] = {name: [] for name in _schema().learned}
+        Independent(_schema(), epsilon=1).fit(rows, ledger=book, dataset="people")
+        book.limit("others", epsilon=Fraction(1, 3))
+        return [_timeless(line) for line in path.read_text().splitlines()]
+
+
+def _timeless(line: str) -> str:
+    """An entry without what differs from run to run."""
+    entry = json.loads(line) | {"time": "2026-01-01T00:00:00+00:00", "check": ""}
+    return json.dumps(entry | ({"grant": "g"} if "grant" in entry else {}))
+
+
+def _one_changed(lines: Sequence[str], draw: Random) -> list[Any]:
+    """The entries, one of them damaged."""
+    place = draw.randrange(len(lines))
+    return [
+        mutated_document(line, draw) if number == place else json.loads(line)
+        for number, line in enumerate(lines)
+    ]
+
+
+def _signed_lines(entries: Sequence[Any]) -> bytes:
+    """The entries as lines, each with the checksum that belongs to it."""
+    from understudy.privacy.ledger import _checksum
+
+    text, check = "", ""
+    for entry in entries:
+        if isinstance(entry, dict):
+            entry.pop("check", None)
+            check = _checksum(check, entry)
+            entry["check"] = check
+        text += json.dumps(entry) + "\n"
+    return text.encode()
+
+
+def _read_ledger(path: Path) -> None:
+    """As `ledger show` does; and nothing but a missing line break may be added by reading."""
+    from understudy.cli.ledger import _document
+    from understudy.privacy.ledger import Ledger
+
+    before = path.read_bytes()
+    try:
+        for account in Ledger(path).accounts().values():
+            json.dumps(_document(account))
+            str(account.spent), str(account.remaining)
+    finally:
+        if path.read_bytes() not in (before, before + b"\n"):
+            raise AssertionError("reading changed the ledger")
+
+
+READERS: dict[str, Callable[[], Reader]] = {
+    "schema-toml": schema_toml,
+    "schema-json": schema_json,
+    "sdv": sdv,
+    "csvw": csvw,
+    "domain": domain,
+    "structure": structure,
+    "csv": csv,
+    "parquet": parquet,
+    "model": model,
+    "model-folder": model_folder,
+    "ledger": ledger,
+}
+
+
+def _endless(path: Path) -> None:
+    while path.exists():
+        pass
+
+
+def _greedy(path: Path) -> None:
+    _ = [path.read_bytes() * 10_000_000 for _ in range(1000)]
+
+
+def _dying(path: Path) -> None:
+    os.kill(os.getpid(), signal.SIGSEGV if path.read_bytes() == b"5" else 0)
+
+
+class _Grumbler:
+    def __del__(self) -> None:
+        raise OSError
+
+
+def _grumbling(path: Path) -> None:
+    _Grumbler()
+
+
+def _failing(path: Path) -> None:
+    raise KeyError(path)
+
+
+def _planted(read: Callable[[Path], object]) -> Reader:
+    """A reader that fails at input 5, to see that failures are found."""
+
+    def at_five(path: Path) -> None:
+        if path.read_bytes() == b"5":
+            read(path)
+
+    counter = iter(range(1 << 30))
+    return Reader(lambda draw: {"x": str(next(counter) % 7).encode()}, "x", at_five)
+
+
+PLANTED: dict[str, Callable[[], Reader]] = {
+    "planted-hang": lambda: _planted(_endless),
+    "planted-memory": lambda: _planted(_greedy),
+    "planted-death": lambda: _planted(_dying),
+    "planted-traceback": lambda: _planted(_grumbling),
+    "planted-error": lambda: _planted(_failing),
+}
+
+
+def sample_number(reader: Reader, name: str, seed: int, number: int) -> Files:
+    """The files of one input: always the same for the same numbers."""
+    limit = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        return reader.make(Random(f"{name}:{seed}:{number}"))
+    finally:
+        sys.set_int_max_str_digits(limit)
