@@ -28,6 +28,8 @@ BENCHMARKS = (
     "peers",
     "utility",
     "cross_entropy",
+    "plan",
+    "plan_populations",
 )
 
 

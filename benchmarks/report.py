@@ -30,7 +30,7 @@ _TITLES = {
 _METHODS = ("nist", "privbayes", "independent")
 _EPSILONS = ("0.1", "1", "10")
 # Their numbers stand in tables of their own.
-_ELSEWHERE = ("peers", "growth", "utility", "cross_entropy")
+_ELSEWHERE = ("peers", "growth", "utility", "cross_entropy", "plan_populations")
 
 
 def records(folder: Path = RESULTS) -> dict[str, Record]:

@@ -49,7 +49,11 @@ class Domain:
 
     def shape(self, attributes: Sequence[str]) -> tuple[int, ...]:
         """The shape of a contingency table over these attributes."""
-        return tuple(self[attribute] for attribute in attributes)
+        try:
+            # Asked for every family a search looks at, hence no call for each attribute.
+            return tuple([self.sizes[attribute] for attribute in attributes])
+        except KeyError:
+            return tuple(self[attribute] for attribute in attributes)
 
     def cells(self, attributes: Sequence[str]) -> int:
         """How many cells a contingency table over these attributes has."""

@@ -10,7 +10,6 @@ import numpy as np
 from understudy.privacy.curator import Instruments
 from understudy.privacy.draws import draw
 from understudy.privacy.laws import Law
-from understudy.privacy.mechanisms import Exponential, PermuteAndFlip
 from understudy.privacy.noise import Integers
 from understudy.synthesizers.base import Synthesizer
 
@@ -34,14 +33,12 @@ class SeededNoise:
         return draw(Law.gaussian(sigma_squared), size, self._generator.bytes)
 
     def permute_and_flip(self, scores: Integers, scale: Fraction) -> int:
-        """A draw from the closed form."""
-        chances = PermuteAndFlip(scale, Fraction(1)).probabilities(scores)
-        return int(self._generator.choice(len(scores), p=chances / chances.sum()))
+        """The best after exponential noise, which is the same law (Ding et al. 2021)."""
+        return int((scores / float(scale) + self._generator.exponential(size=scores.size)).argmax())
 
     def exponential(self, scores: Integers, scale: Fraction) -> int:
-        """A draw from the closed form."""
-        chances = Exponential(scale, Fraction(1)).probabilities(scores)
-        return int(self._generator.choice(len(scores), p=chances))
+        """The best after Gumbel noise, which is the same law."""
+        return int((scores / float(scale) + self._generator.gumbel(size=scores.size)).argmax())
 
     def uniform(self, below: int, size: int) -> Integers:
         """A draw of the generator's own."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pyarrow as pa
     from rich.console import Console
+    from rich.progress import Progress
 
 
 # Names of files and columns may hold brackets and colons; they are shown as they are.
@@ -91,6 +92,25 @@ def _how_far(done: int, total: int | None, seconds: float) -> str:
 
 def with_progress(blocks: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
     """Pass blocks of rows on, with a progress bar while they take more than a moment."""
+    with _bar("writing rows") as progress:
+        task = progress.add_task("", total=rows)
+        for block in blocks:
+            yield block
+            progress.advance(task, block.num_rows)
+
+
+@contextmanager
+def steps(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on a terminal: what it gives is told how many steps are done, of how many."""
+    if not messages().is_terminal:
+        yield lambda done, total: None
+        return
+    with _bar(what) as progress:
+        task = progress.add_task("", total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+def _bar(what: str) -> Progress:
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -99,9 +119,5 @@ def with_progress(blocks: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
         TimeRemainingColumn,
     )
 
-    columns = (TextColumn("writing rows"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=messages(), transient=True) as progress:
-        task = progress.add_task("", total=rows)
-        for block in blocks:
-            yield block
-            progress.advance(task, block.num_rows)
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=messages(), transient=True)

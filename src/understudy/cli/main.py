@@ -47,9 +47,10 @@ def _root(
 
 
 def _add_commands() -> None:
-    from understudy.cli import audit, demo, fit, inspect, ledger, sample, schema, synth
+    from understudy.cli import audit, demo, fit, inspect, ledger, plan, sample, schema, synth
 
     app.command("demo")(demo.demo)
+    app.command("plan")(plan.plan)
     app.command("synth")(synth.synth)
     app.command("fit")(fit.fit)
     app.command("sample")(sample.sample)

@@ -27,6 +27,11 @@ def available_bytes() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
+def bytes_of_tables(cells: int) -> int:
+    """What tables of so many cells take while they are worked on."""
+    return cells * _BYTES_PER_CELL * _COPIES
+
+
 def ensure_tables_fit(domain: Domain, sets: Sequence[Attributes], *, kept: bool = True) -> None:
     """Refuse contingency tables that would not fit into the memory that is free now.
 
@@ -36,7 +41,7 @@ def ensure_tables_fit(domain: Domain, sets: Sequence[Attributes], *, kept: bool 
         kept: whether all tables stand in memory together, or one at a time.
     """
     cells = [domain.cells(attributes) for attributes in sets]
-    needed = (sum(cells) if kept else max(cells, default=0)) * _BYTES_PER_CELL * _COPIES
+    needed = bytes_of_tables(sum(cells) if kept else max(cells, default=0))
     room = available_bytes()
     if needed > room or max(cells, default=0) > _MOST_CELLS:
         widest = max(sets, key=domain.cells)

@@ -40,11 +40,17 @@ def total_variation(real: Table, synthetic: Table, sets: Sequence[Attributes]) -
     """
     if (real.rows == 0) != (synthetic.rows == 0):
         return np.ones(len(sets))
-    pairs = zip(_shares(real, sets), _shares(synthetic, sets), strict=True)
+    return distances(shares(real, sets), shares(synthetic, sets))
+
+
+def distances(real: Sequence[Scores], synthetic: Sequence[Scores]) -> Scores:
+    """The total variation distance of each two distributions."""
+    pairs = zip(real, synthetic, strict=True)
     return np.array([0.5 * float(np.abs(a - b).sum()) for a, b in pairs])
 
 
-def _shares(table: Table, sets: Sequence[Attributes]) -> list[Scores]:
+def shares(table: Table, sets: Sequence[Attributes]) -> list[Scores]:
+    """The share of rows in each cell of each marginal."""
     counted = MemorySource(table).count(sets)
     return [marginal.counts / max(table.rows, 1) for marginal in counted]
 

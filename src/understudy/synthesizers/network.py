@@ -184,7 +184,7 @@ class NetworkSynthesizer(Synthesizer):
             return Network.without_edges(domain.attributes)
         name = self._learner
         score = score_for(curator.unit, size, domain, name=self.score)
-        weighing = self._weighing(curator, shares, size)
+        weighing = self.weighing(domain, shares.tables, size)
         if name == "greedy":
             degree = affordable_degree(len(domain)) if self.degree is None else self.degree
             return greedy_network(
@@ -199,12 +199,13 @@ class NetworkSynthesizer(Synthesizer):
         degree = len(domain) if self.degree is None else self.degree
         return weighed_network(pairs, weighing, degree=degree)
 
-    def _weighing(self, curator: Curator, shares: Shares, size: float) -> Weighing:
-        domain, unit = curator.domain, curator.unit
+    def weighing(self, domain: Domain, tables: Budget, size: float) -> Weighing:
+        """What tables may cost when so much is left for them; public, declared or paid for."""
+        unit = self.unit
         if self.theta is not None or self.score in _NOT_IN_ROWS:
             theta = _THETA if self.theta is None else self.theta
-            return by_usefulness(domain, shares.tables, unit, rows=size, theta=theta)
-        weighing = by_gain(domain, shares.tables, unit, rows=size)
+            return by_usefulness(domain, tables, unit, rows=size, theta=theta)
+        weighing = by_gain(domain, tables, unit, rows=size)
         return weighing if self._counts_rows else in_shares_of(weighing, size)
 
     @property

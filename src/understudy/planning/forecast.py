@@ -1,0 +1,274 @@
+"""How a plan is made: the method read through once, then rehearsed on made-up tables."""
+
+from __future__ import annotations
+
+import copy
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeVar
+
+import numpy as np
+
+from understudy.domain import Attributes, Domain
+from understudy.engines.capacity import bytes_of_tables
+from understudy.errors import UsageError
+from understudy.evaluate.fidelity import workload
+from understudy.planning.plan import Band, Cost, Families, Outlook, Plan
+from understudy.planning.populations import LADDER, Character, imagine
+from understudy.planning.rehearsal import (
+    Reading,
+    Rehearsal,
+    Stretched,
+    Yardstick,
+    read_through,
+    rehearse,
+    unpromised,
+)
+from understudy.planning.watching import Stage
+from understudy.privacy.budget import Budget, Measure
+from understudy.privacy.grant import Grant
+from understudy.privacy.unit import Neighbours
+from understudy.sample import sample_codes
+from understudy.synthesizers import Learned, Synthesizer
+from understudy.synthesizers.network import NetworkSynthesizer
+from understudy.table import Table, code_type
+
+EPSILONS = tuple(Fraction(text) for text in ("0.1", "0.3", "1", "3", "10"))
+# Wide tables take long to rehearse, so every other ε is left out for more columns than these.
+_NARROW = 12
+MOST_ROWS = 10**12
+MOST_COLUMNS = 200
+
+# A rehearsal counts so many rows for all scores together, within bounds on how many it has.
+_COUNTED = 7 * 10**8
+_FEWEST_ROWS, _MOST_ROWS = 20_000, 60_000
+# Tables of more cells are not compared, nor more tables than these.
+_MOST_CELLS, _MOST_TABLES = 2**20, 150
+# Made-up tables of one character have so many columns together, in so many draws at the most.
+_COLUMNS_IN_ALL, _MOST_DRAWS = 24, 4
+# Tables of more cells are not compared.
+_MOST_CELLS = 2**20
+
+S = TypeVar("S", bound=Synthesizer)
+Watch = Callable[[int, int], None]
+
+
+def plan_fit(
+    synthesizer: Synthesizer,
+    rows: int,
+    *,
+    epsilons: Sequence[Fraction] | None = None,
+    watch: Watch | None = None,
+) -> Plan:
+    """What a method would ask, and how near its rows would come, on a table that nobody opens.
+
+    Args:
+        synthesizer: the method, with its schema and budget.
+        rows: how many the table is declared to have.
+        epsilons: for which other budgets to look ahead; a few from 0.1 to 10 unless given.
+        watch: is told how many rehearsals are done, of how many.
+
+    Privacy: nothing is read and nothing is spent.
+
+    Example:
+        >>> from understudy.schema import Schema
+        >>> from understudy.synthesizers import Independent
+        >>> schema = Schema.parse({"columns": {"smoker": {"kind": "boolean"}}})
+        >>> plan = plan_fit(Independent(schema, epsilon=1), 1000, epsilons=())
+        >>> [stage.name for stage in plan.stages]
+        ['one-way tables']
+    """
+    domain = _checked(synthesizer, rows)
+    reading = read_through(synthesizer, domain, rows)
+    ahead = _epsilons(len(domain)) if epsilons is None else epsilons
+    budgets = _budgets(synthesizer, reading, domain, rows, ahead)
+    scene = Scene(synthesizer, Size.of(rows, reading), workloads(domain))
+    found = scene.rehearse_all(budgets, watch or (lambda done, total: None))
+    here = found[synthesizer.budget.amount]
+    return Plan(
+        method=synthesizer.method,
+        rows=rows,
+        cells=tuple(domain.sizes.values()),
+        budget=synthesizer.budget,
+        unit=synthesizer.unit,
+        spendable=reading.spendable,
+        stages=_stages(reading, here),
+        families=_families(synthesizer, domain, rows, reading, here),
+        outlooks=tuple(Outlook(e, _bands(found[e])) for e in sorted(found)),
+        cost=_cost(domain, rows, scene.size, here),
+        rehearsed_rows=scene.size.rows,
+        rehearsals=len(here),
+    )
+
+
+def _checked(synthesizer: Synthesizer, rows: int) -> Domain:
+    """The domain, when a plan for it can be made at all."""
+    synthesizer.check()
+    domain = Domain.of(synthesizer.schema)
+    if synthesizer.budget.measure is Measure.UNLIMITED:
+        raise UsageError("the budget is unlimited; a plan is for a budget, give an epsilon")
+    if not 1 <= rows <= MOST_ROWS:
+        raise UsageError(f"rows is {rows:,}; a plan is for 1 to {MOST_ROWS:,} rows, declare those")
+    if len(domain) > MOST_COLUMNS:
+        raise UsageError(
+            f"the schema has {len(domain):,} learned columns; a plan rehearses at most "
+            f"{MOST_COLUMNS}, so leave some out for planning"
+        )
+    return domain
+
+
+def _epsilons(columns: int) -> Sequence[Fraction]:
+    return EPSILONS if columns <= _NARROW else EPSILONS[::2]
+
+
+def _budgets(
+    synthesizer: Synthesizer,
+    reading: Reading,
+    domain: Domain,
+    rows: int,
+    epsilons: Sequence[Fraction],
+) -> dict[Fraction, Budget]:
+    """What can be spent for each ε, in the measure that questions are paid in.
+
+    A method that announces its questions has more to spend, how much being found by a reading.
+    """
+    announces = reading.spendable != Grant(synthesizer.budget).spendable
+    budgets = {synthesizer.budget.amount: reading.spendable}
+    for epsilon in epsilons:
+        twin = _with_epsilon(synthesizer, epsilon)
+        spendable = read_through(twin, domain, rows).spendable if announces else None
+        budgets.setdefault(epsilon, spendable or Grant(twin.budget).spendable)
+    return budgets
+
+
+def _with_epsilon(synthesizer: S, epsilon: Fraction) -> S:
+    budget = synthesizer.budget
+    twin = copy.copy(synthesizer)
+    twin.epsilon = Budget(budget.measure, epsilon, budget.delta)
+    return twin
+
+
+@dataclass(frozen=True)
+class Size:
+    """How many made-up rows there are, and for how many each of them stands."""
+
+    rows: int
+    times: int
+
+    @classmethod
+    def of(cls, rows: int, reading: Reading) -> Size:
+        """As many rows as declared, or fewer where counting them all would take long."""
+        most = min(_COUNTED // max(reading.scored, 1), _MOST_ROWS)
+        times = math.ceil(rows / max(most, _FEWEST_ROWS))
+        return cls(rows // times, times)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A method, made-up tables of a size, and the tables to compare."""
+
+    synthesizer: Synthesizer
+    size: Size
+    workloads: Sequence[Sequence[Attributes]]
+
+    def rehearse_all(
+        self, budgets: Mapping[Fraction, Budget], watch: Watch
+    ) -> dict[Fraction, list[Rehearsal]]:
+        """Every budget on every made-up table, which stay the same from budget to budget."""
+        found: dict[Fraction, list[Rehearsal]] = {epsilon: [] for epsilon in budgets}
+        cast = characters(len(self.domain))
+        total = len(cast) * len(budgets)
+        for seed, character in enumerate(cast):
+            source, yardsticks = self.imagined(character, seed)
+            for number, (epsilon, budget) in enumerate(budgets.items()):
+                watch(seed * len(budgets) + number, total)
+                found[epsilon].append(
+                    rehearse(self.synthesizer, source, budget, yardsticks, seed=seed)
+                )
+        watch(total, total)
+        return found
+
+    @property
+    def domain(self) -> Domain:
+        """The attributes of every made-up table."""
+        return Domain.of(self.synthesizer.schema)
+
+    def imagined(self, character: Character, seed: int) -> tuple[Stretched, list[Yardstick]]:
+        """A made-up table of a character, and what rows are compared with it by."""
+        learned = Learned(imagine(self.domain, character, seed=seed), self.size.rows)
+        model, generator = unpromised(self.synthesizer, learned), np.random.default_rng(seed)
+        codes = sample_codes(model, self.size.rows, generator)
+        source = Stretched(Table(self.domain, codes, self.size.rows), self.size.times)
+        return source, [Yardstick.of(source, sets) for sets in self.workloads]
+
+
+def characters(columns: int) -> list[Character]:
+    """The characters of all made-up tables: several of each where columns are few.
+
+    Few columns differ more from one draw to the next, and are quick.
+    """
+    times = min(max(_COLUMNS_IN_ALL // columns, 1), _MOST_DRAWS)
+    return [character for character in LADDER for _ in range(times)]
+
+
+def workloads(domain: Domain) -> list[list[Attributes]]:
+    """The 1-, 2- and 3-way tables that fidelity is measured by, without the very large."""
+    return [
+        [
+            sets
+            for sets in workload(domain, ways, most=_MOST_TABLES)
+            if domain.cells(sets) <= _MOST_CELLS
+        ]
+        for ways in (1, 2, 3)
+    ]
+
+
+def _stages(reading: Reading, rehearsals: Sequence[Rehearsal]) -> tuple[Stage, ...]:
+    """The stages read, and from the first answers about structure on, those of a rehearsal."""
+    asking = [place for place, stage in enumerate(reading.stages) if stage.asks_structure]
+    known = asking[-1] + 1 if asking else len(reading.stages)
+    middle = rehearsals[len(rehearsals) // 2]
+    return (*reading.stages[:known], *middle.stages[known:])
+
+
+def _bands(rehearsals: Sequence[Rehearsal]) -> tuple[Band | None, ...]:
+    return tuple(Band.of(each) for each in zip(*(r.distances for r in rehearsals), strict=True))
+
+
+def _families(
+    synthesizer: Synthesizer,
+    domain: Domain,
+    rows: int,
+    reading: Reading,
+    rehearsals: Sequence[Rehearsal],
+) -> Families | None:
+    """What tables of several attributes may be, and what they were."""
+    if not isinstance(synthesizer, NetworkSynthesizer):
+        return None
+    last = reading.stages[-1].cost(reading.spendable.measure)
+    weighing = synthesizer.weighing(domain, Budget(reading.spendable.measure, last), rows)
+    in_rows = rows if synthesizer.unit.neighbours is Neighbours.REPLACE else 1
+    # One-way tables are measured beside those of families.
+    tables = [sorted(r.stages[-1].cells[: -len(domain)]) for r in rehearsals]
+    return Families(
+        weighing.most_cells,
+        weighing.price * in_rows,
+        statistics.fmean(len(cells) for cells in tables),
+        max((cells[-1] for cells in tables if cells), default=0),
+    )
+
+
+def _cost(domain: Domain, rows: int, size: Size, rehearsals: Sequence[Rehearsal]) -> Cost:
+    """Seconds as rehearsed, scaled to all rows; bytes by formula."""
+    scale = rows / size.rows
+    clocks = [rehearsal.clock for rehearsal in rehearsals]
+    cells = max(sum(sum(stage.cells) for stage in r.stages) for r in rehearsals)
+    return Cost(
+        fit_seconds=statistics.fmean(c.counting * scale + c.learning for c in clocks),
+        sample_seconds=statistics.fmean(c.sampling * scale for c in clocks),
+        row_bytes=rows * sum(np.dtype(code_type(size)).itemsize for size in domain.sizes.values()),
+        table_bytes=bytes_of_tables(cells),
+    )

@@ -1,0 +1,239 @@
+"""A plan: what would be asked, how noisy it would be, how near the rows would come, the cost."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from understudy.planning.watching import Stage
+from understudy.privacy.budget import Budget
+from understudy.privacy.unit import Unit
+
+WAYS = ("1-way", "2-way", "3-way")
+# Keeps the geometric mean of a distance that came out as nothing.
+_NOTHING = 1e-9
+
+
+@dataclass(frozen=True)
+class Band:
+    """A forecast from several rehearsals: their geometric mean, and the least and the most."""
+
+    expected: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, distances: Sequence[float | None]) -> Band | None:
+        """The band of what was measured; None where nothing could be."""
+        found = [max(distance, _NOTHING) for distance in distances if distance is not None]
+        if not found:
+            return None
+        return cls(statistics.geometric_mean(found), min(found), max(found))
+
+    def document(self) -> dict[str, float]:
+        """The band for JSON."""
+        return {"expected": self.expected, "low": self.low, "high": self.high}
+
+
+@dataclass(frozen=True)
+class Families:
+    """Tables of several attributes at one budget.
+
+    Attributes:
+        most_cells: larger ones are not considered.
+        price: the rows of dependence that a table must show for each of its cells.
+        tables: how many were measured, on average over the rehearsals.
+        largest: the most cells that any of them had.
+    """
+
+    most_cells: int
+    price: float
+    tables: float
+    largest: int
+
+    def document(self) -> dict[str, float]:
+        """The families for JSON."""
+        return {
+            "most_cells": self.most_cells,
+            "rows_per_cell": self.price,
+            "tables": self.tables,
+            "largest": self.largest,
+        }
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What to expect at one ε: a band for 1-, 2- and 3-way tables, None where too large."""
+
+    epsilon: Fraction
+    distances: tuple[Band | None, ...]
+
+    def document(self) -> dict[str, Any]:
+        """The outlook for JSON."""
+        bands = zip(WAYS, self.distances, strict=True)
+        return {
+            "epsilon": float(self.epsilon),
+            "epsilon_exact": str(self.epsilon),
+            **{way: None if band is None else band.document() for way, band in bands},
+        }
+
+
+@dataclass(frozen=True)
+class Cost:
+    """An estimate for this machine: files are read and written on top of it."""
+
+    fit_seconds: float
+    sample_seconds: float
+    row_bytes: int
+    table_bytes: int
+
+    def document(self) -> dict[str, Any]:
+        """The cost for JSON."""
+        return {
+            "fit_seconds": self.fit_seconds,
+            "sample_seconds": self.sample_seconds,
+            "row_bytes": self.row_bytes,
+            "table_bytes": self.table_bytes,
+        }
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a budget can support; it depends on public facts alone.
+
+    Attributes:
+        method: which method.
+        rows: the declared number of rows.
+        cells: of every attribute.
+        budget: what may be spent.
+        unit: whom the promise would protect.
+        spendable: the budget in the measure that questions are paid in.
+        stages: the questions; those after one about structure are as in a rehearsal.
+        families: tables of several attributes; None for methods without.
+        outlooks: by ε, the smallest first.
+        cost: time and memory.
+        rehearsed_rows: how many made-up rows the rehearsals had.
+        rehearsals: how many made-up tables.
+    """
+
+    method: str
+    rows: int
+    cells: tuple[int, ...]
+    budget: Budget
+    unit: Unit
+    spendable: Budget
+    stages: tuple[Stage, ...]
+    families: Families | None
+    outlooks: tuple[Outlook, ...]
+    cost: Cost
+    rehearsed_rows: int
+    rehearsals: int
+
+    @property
+    def expected(self) -> Outlook:
+        """What to expect of the budget itself."""
+        return next(o for o in self.outlooks if o.epsilon == self.budget.amount)
+
+    @property
+    def error_basis(self) -> str:
+        """Where the distances come from, in words."""
+        times = self.rows // self.rehearsed_rows
+        stretched = f" that stand for {times} each" if times > 1 else ""
+        return (
+            f"Simulation: the method was run on {self.rehearsals} made-up tables of these columns "
+            f"with {self.rehearsed_rows:,} rows{stretched}, from columns that are uneven and tell "
+            "much about each other to columns that are even and tell little. Expected is the "
+            "geometric mean, low and high are the extremes. Your table may lie outside."
+            + (" That fewer rows scatter more is allowed for, roughly." if times > 1 else "")
+        )
+
+    @property
+    def noise_basis(self) -> str:
+        """Where the noise comes from, in words."""
+        return (
+            "Formula: the noise that a fit asks for when it finds so many rows. What comes after "
+            "a question about structure depends on the answer and is as in one simulation."
+        )
+
+    @property
+    def cost_basis(self) -> str:
+        """Where time and memory come from, in words."""
+        return (
+            "Estimate: seconds as in the simulations on this machine, counting and sampling "
+            "scaled to the rows; bytes of coded rows, and of table cells with their copies. "
+            "Reading and writing files comes on top."
+        )
+
+    def share(self, stage: Stage) -> Fraction:
+        """The part of the budget that a stage takes; stages as rehearsed take what is left."""
+        later = [s for s in self.stages if self.depends_on_answers(s)]
+        whole = self.spendable.amount
+        left = whole - sum((self._cost(s) for s in self.stages if s not in later), Fraction(0))
+        if stage in later:
+            return left / whole * self._cost(stage) / sum(map(self._cost, later), Fraction(0))
+        return self._cost(stage) / whole
+
+    def _cost(self, stage: Stage) -> Fraction:
+        return stage.cost(self.spendable.measure)
+
+    def document(self) -> dict[str, Any]:
+        """The plan for JSON: numbers as numbers, exact fractions beside them as texts."""
+        return {
+            "method": self.method,
+            "rows": self.rows,
+            "columns": len(self.cells),
+            "epsilon": float(self.budget.amount),
+            "epsilon_exact": str(self.budget.amount),
+            "delta": float(self.budget.delta),
+            "delta_exact": str(self.budget.delta),
+            "unit": self.unit.label,
+            "neighbours": str(self.unit.neighbours),
+            "stages": [self._staged(stage) for stage in self.stages],
+            "families": self.families and self.families.document(),
+            "error": self.expected.document(),
+            "outlook": [outlook.document() for outlook in self.outlooks],
+            "cost": self.cost.document(),
+            "basis": {
+                "noise": self.noise_basis,
+                "error": self.error_basis,
+                "cost": self.cost_basis,
+            },
+        }
+
+    def _staged(self, stage: Stage) -> dict[str, Any]:
+        share = self.share(stage)
+        return {
+            "stage": stage.name,
+            "questions": stage.questions,
+            "mechanism": stage.events[0].mechanism,
+            "cells": sum(stage.cells),
+            "largest": max(stage.cells, default=0),
+            "share": float(share),
+            "share_exact": str(share),
+            "noise": {"least": min(stage.noise), "most": max(stage.noise)},
+            "rehearsed": self.depends_on_answers(stage),
+        }
+
+    def depends_on_answers(self, stage: Stage) -> bool:
+        """Whether what a stage asks depends on earlier answers."""
+        place = self.stages.index(stage)
+        return any(earlier.asks_structure for earlier in self.stages[:place])
+
+    @property
+    def one_way_noise(self) -> float | None:
+        """The mean distance of one-way tables as they are first measured, before anything is done.
+
+        Half the expected sum of |noise| over the cells, as a share of the rows; cells do not go
+        below nothing and tables are made to agree, so what remains is less. None where a method
+        measures none.
+        """
+        first = next((s for s in self.stages if s.cells == self.cells), None)
+        if first is None:
+            return None
+        half_mean = 1 / math.sqrt(8 if "laplace" in first.events[0].mechanism else 2 * math.pi)
+        off = sum(c * s * half_mean for c, s in zip(first.cells, first.noise, strict=True))
+        return off / len(self.cells) / self.rows

@@ -1,0 +1,73 @@
+"""`understudy plan`: what a budget can support, from a schema and a number of rows."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from support.commands import Desk
+from understudy.cli.plan import plan
+
+
+def test_a_plan_needs_no_data(desk: Desk) -> None:
+    """It is made where there is no table, writes nothing, and leaves the ledger alone."""
+    desk.data.unlink()
+    result = desk.run("plan", "--schema", desk.schema, "--rows", 900, "--epsilon", 1)
+    assert 0 == result.code, result.err
+    assert "privbayes on 900 rows × 2 columns, epsilon = 1, replace neighbours" in result.out
+    assert "Nothing was read and nothing was spent." in result.out
+    assert {desk.schema.name} == desk.files
+
+
+def test_there_is_no_argument_for_data() -> None:
+    """The command has no way to name a table or a ledger."""
+    assert not {"data", "table", "ledger", "dataset"} & set(inspect.signature(plan).parameters)
+
+
+def test_a_plan_for_machines(desk: Desk) -> None:
+    """`--json` prints one object with the keys that the contract names."""
+    asked = ("--rows", 900, "--epsilon", "0.5", "--delta", "1e-6", "--method", "independent")
+    result = desk.run("plan", "--schema", desk.schema, *asked, "--json")
+    document = result.document
+    assert {
+        *("method", "rows", "columns", "epsilon", "epsilon_exact", "delta", "delta_exact"),
+        *("unit", "neighbours", "stages", "families", "error", "outlook", "cost", "basis"),
+    } == set(document)
+    assert ("independent", 900, 2, 0.5, None) == tuple(
+        document[key] for key in ("method", "rows", "columns", "epsilon", "families")
+    )
+    assert [0.1, 0.3, 0.5, 1, 3, 10] == [line["epsilon"] for line in document["outlook"]]
+    assert document["error"] == document["outlook"][2]
+    assert {"expected", "low", "high"} == set(document["error"]["2-way"])
+    # Two columns have no three-way table.
+    assert document["error"]["3-way"] is None
+    assert {"fit_seconds", "sample_seconds", "row_bytes", "table_bytes"} == set(document["cost"])
+    assert {"noise", "error", "cost"} == set(document["basis"])
+    [stage] = document["stages"]
+    assert (2, 20, False) == tuple(stage[key] for key in ("questions", "cells", "rehearsed"))
+    assert 0 < stage["noise"]["least"] <= stage["noise"]["most"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--rows", 0, "--epsilon", 1), "rows is 0; a plan is for 1 to"),
+        (("--rows", 10**15, "--epsilon", 1), "rows is 1,000,000,000,000,000; a plan is for"),
+        (("--rows", 10), "epsilon is not given"),
+        (("--rows", 10, "--epsilon", "much"), "epsilon is 'much'"),
+        (("--rows", 10, "--epsilon", 0), "epsilon is 0"),
+        (("--rows", 10, "--epsilon", 1, "--method", "nist"), "nist needs a delta"),
+        (("--rows", 10, "--epsilon", 1, "--method", "guess"), "method 'guess' is unknown"),
+        (("--rows", 10, "--epsilon", 1, "--structure", "star"), "structure 'star' is unknown"),
+        (("--rows", 10, "--epsilon", 1, "--neighbours", "kin"), "neighbours is 'kin'"),
+    ],
+)
+def test_what_cannot_be_planned_is_refused(
+    desk: Desk, arguments: tuple[object, ...], words: str
+) -> None:
+    """A clear sentence, exit code 2, nothing on stdout."""
+    result = desk.run("plan", "--schema", desk.schema, *arguments)
+    assert (2, "") == (result.code, result.out)
+    assert words in result.err
+    assert result.err.startswith("error: ")
