@@ -38,7 +38,7 @@ def plan(
     synthesizer = methods.build(request, Schema.load(schema))
     if request.chosen == "histogram":
         raise UsageError(
-            "plan rehearses methods that count; histogram draws rows, plan another one"
+            "plan rehearses methods that count, and histogram draws rows; name another"
         )
     with steps("rehearsing") as watch:
         planned = plan_fit(synthesizer, rows, watch=watch)
