@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import itertools
 import json
 import lzma
 import os
@@ -17,7 +18,7 @@ import shutil
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,12 +28,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from understudy.conditional import Conditional
+from understudy.conditional import Conditional, Probabilities
 from understudy.constraints import Completions
-from understudy.domain import Domain
+from understudy.domain import Attributes, Domain
 from understudy.engines.capacity import available_bytes
 from understudy.errors import CapacityError, ModelError, OutputError, SchemaError, UsageError
 from understudy.files import atomic, check_writable, writing
+from understudy.infer import Evidence, allowed, most_probable, posterior
+from understudy.infer.elimination import ImpossibleEvidence
+from understudy.infer.evidence import Value
+from understudy.infer.labels import labels_of
 from understudy.network import Family, Network
 from understudy.privacy.statement import Statement
 from understudy.schema import Schema
@@ -61,6 +66,11 @@ _BAD_ARCHIVE = (
 
 
 Records = dict[str, Codes]
+
+
+def _several(value: Value | Collection[Value]) -> Collection[Value]:
+    """One value, or several, as several."""
+    return [value] if isinstance(value, str) or not isinstance(value, Collection) else value
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +132,60 @@ class Model:
                 f"a model by {self.statement.method} holds released rows and no probabilities; "
                 "use its rows, or a method that learns conditionals"
             )
+
+    def probability(
+        self, *targets: str, given: Mapping[str, Value | Collection[Value]] | None = None
+    ) -> dict[Any, float]:
+        """The exact distribution of a column, or of several together, given values of others.
+
+        Args:
+            targets: what is asked about.
+            given: for each column of which something is known, its value, or several it may have.
+
+        Returns:
+            The chance of every label; of several columns, of every tuple of labels.
+
+        Privacy: post-processing of the model; costs nothing.
+        """
+        columns = self.schema.learned
+        for name in (*targets, *(given or ())):
+            if name not in columns:
+                raise UsageError(f"{name!r} is no column; known are {', '.join(columns)}")
+        evidence = {
+            name: allowed(name, columns[name], [("in", _several(value))])
+            for name, value in (given or {}).items()
+        }
+        chances, _ = self.posterior(targets, evidence)
+        labels = itertools.product(*(labels_of(columns[name]) for name in targets))
+        keys = labels if len(targets) > 1 else (label for (label,) in labels)
+        return dict(zip(keys, chances.ravel().tolist(), strict=True))
+
+    def posterior(self, targets: Attributes, evidence: Evidence) -> tuple[Probabilities, float]:
+        """The joint distribution of some attributes given evidence, and its probability.
+
+        Privacy: post-processing of the model; costs nothing.
+        """
+        self.require_network()
+        if self.schema.constraints:
+            raise UsageError(
+                "constraints change how rows are drawn, and exact answers would leave them out; "
+                "ask by samples instead"
+            )
+        return posterior(self.conditionals, targets, evidence)
+
+    def chance(self, evidence: Evidence) -> float:
+        """The probability that a row fits the evidence; 0 where it cannot."""
+        try:
+            return self.posterior((), evidence)[1]
+        except ImpossibleEvidence:
+            return 0.0
+
+    def most_probable(self, evidence: Evidence | None = None) -> tuple[dict[str, Any], float]:
+        """The most probable row that fits the evidence, by its labels, and its probability."""
+        self.require_network()
+        codes, chance = most_probable(self.conditionals, evidence or {})
+        columns = self.schema.learned
+        return {a: labels_of(columns[a])[codes[a]] for a in self.domain}, chance
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a zip archive, or to a folder when the name has no suffix."""

@@ -47,13 +47,14 @@ def _root(
 
 
 def _add_commands() -> None:
-    from understudy.cli import audit, demo, fit, inspect, ledger, plan, sample, schema, synth
+    from understudy.cli import audit, demo, fit, inspect, ledger, plan, query, sample, schema, synth
 
     app.command("demo")(demo.demo)
     app.command("plan")(plan.plan)
     app.command("synth")(synth.synth)
     app.command("fit")(fit.fit)
     app.command("sample")(sample.sample)
+    app.command("query")(query.query)
     app.command("inspect")(inspect.inspect)
     app.command("audit")(audit.audit)
     app.add_typer(schema.app, name="schema")

@@ -73,8 +73,16 @@ def parse(text: str) -> Sentence:
     return _Parser(_tokens(text)).sentence()
 
 
-def _tokens(text: str) -> list[Token]:
-    tokens, start, end = [], 0, len(text.rstrip())
+def parse_list(text: str, start: int = 0) -> list[Condition]:
+    """Conditions with commas or "and" between them, of a text from some character on.
+
+    A column alone is one too, with an empty relation: nothing is said of it.
+    """
+    return _Parser(_tokens(text, start)).items()
+
+
+def _tokens(text: str, start: int = 0) -> list[Token]:
+    tokens, end = [], len(text.rstrip())
     while start < end:
         match = _TOKEN.match(text, start)
         if match is None:
@@ -136,6 +144,22 @@ class _Parser:
             reason = "the end is expected; quote texts of several words, and join tests by 'and'"
             raise Finding(self._next.position, f"{self._next} stands where {reason}")
         return Sentence(premise, conclusion)
+
+    def items(self) -> list[Condition]:
+        found = [self._item()]
+        while self._is(",", "and"):
+            self._take()
+            found.append(self._item())
+        if self._next.kind != "end":
+            reason = "',' or the end is expected; quote texts of several words"
+            raise Finding(self._next.position, f"{self._next} stands where {reason}")
+        return found
+
+    def _item(self) -> Condition:
+        after = self._tokens[min(self._place + 1, len(self._tokens) - 1)]
+        if after.kind == "end" or (after.kind, after.text) in (("symbol", ","), ("word", "and")):
+            return Condition(self._name("a column"), "")
+        return self._condition()
 
     def _conditions(self) -> tuple[Condition, ...]:
         conditions = [self._condition()]

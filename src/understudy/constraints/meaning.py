@@ -96,7 +96,7 @@ def _union(sets: Iterable[CodeSet]) -> CodeSet:
 
 
 def _listed_code(condition: Condition, column: ListedColumn, value: Token) -> int:
-    for spelling in (value.text, _respelled(column, value.text)):
+    for spelling in (value.text, respelled(column, value.text)):
         if spelling in column.texts:
             return column.texts.index(spelling)
     _refuse_marker(condition, column, value)
@@ -106,7 +106,7 @@ def _listed_code(condition: Condition, column: ListedColumn, value: Token) -> in
     )
 
 
-def _respelled(column: ListedColumn, text: str) -> str:
+def respelled(column: ListedColumn, text: str) -> str:
     """What a text also means, as for cells: yes is true, and 3.0 is 3 where numbers are listed."""
     if isinstance(column, BooleanColumn):
         lower = text.lower()
@@ -128,7 +128,7 @@ def _refuse_marker(condition: Condition, column: LearnedColumn, value: Token) ->
 def _equal_on_the_line(condition: Condition, column: BinnedColumn) -> CodeSet:
     places = {_place(condition, column, value): value for value in condition.values}
     codes = 0
-    for code, (low, last) in enumerate(_bins(column)):
+    for code, (low, last) in enumerate(bins_of(column)):
         inside = [place for place in places if low <= place <= last]
         values = last - low + 1 if column.whole else 1 if low == last else math.inf
         if inside and len(inside) < values:
@@ -144,7 +144,7 @@ def _ordered_on_the_line(
     [value] = condition.values
     limit = _place(condition, column, value)
     codes = 0
-    for code, (low, last) in enumerate(_bins(column)):
+    for code, (low, last) in enumerate(bins_of(column)):
         if holds(low, limit) != holds(last, limit):
             edge = limit if condition.relation in ("<", ">=") else limit + 1
             raise _straddling(column, value, (low, last), [edge])
@@ -152,7 +152,7 @@ def _ordered_on_the_line(
     return codes
 
 
-def _bins(column: BinnedColumn) -> list[tuple[Ordinate, Ordinate]]:
+def bins_of(column: BinnedColumn) -> list[tuple[Ordinate, Ordinate]]:
     """The first and the last value that each bin holds."""
     edges = column.left_edges
     before = [right - 1 if column.whole else math.nextafter(right, -math.inf) for right in edges]
@@ -166,8 +166,8 @@ def _straddling(
     within: tuple[Ordinate, Ordinate],
     edges: Sequence[Ordinate],
 ) -> Finding:
-    low, last = (_spelled(column, end) for end in within)
-    wanted = " and ".join(_spelled(column, edge) for edge in edges)
+    low, last = (spelled(column, end) for end in within)
+    wanted = " and ".join(spelled(column, edge) for edge in edges)
     way_out = f"put an edge at {wanted}"
     if not column.whole:
         # Bins hold their left edges, so that no edge cuts right behind a real number.
@@ -188,7 +188,7 @@ def _place(condition: Condition, column: BinnedColumn, value: Token) -> Ordinate
         )
     low, high = column.bounds
     if not low <= place <= high:
-        ends = f"{_spelled(column, low)} to {_spelled(column, high)}"
+        ends = f"{spelled(column, low)} to {spelled(column, high)}"
         raise Finding(
             value.position,
             f"{value} is out of the bounds of column {condition.column}, {ends}; use one within",
@@ -221,7 +221,7 @@ def _noun(column: BinnedColumn) -> str:
     return nouns[column.kind]
 
 
-def _spelled(column: BinnedColumn, place: Ordinate) -> str:
+def spelled(column: BinnedColumn, place: Ordinate) -> str:
     """An ordinate as people write it in a schema."""
     match column:
         case DateColumn():
