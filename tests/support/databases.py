@@ -49,7 +49,9 @@ def duckdb_file(path: Path, rows: pa.Table, table: str = "people") -> str:
 def fill_postgres(address: str, rows: pa.Table, table: str = "people") -> str:
     """Put the rows into a table of a PostgreSQL server; its address."""
     columns = ", ".join(f'"{field.name}" {TYPES[field.type]}' for field in rows.schema)
-    with psycopg.connect(address, autocommit=True) as connection:
+    # A test that holds on to the table is a fault, and not a reason to wait for ever.
+    options = "-c lock_timeout=20s"
+    with psycopg.connect(address, autocommit=True, options=options) as connection:
         connection.execute(f'DROP TABLE IF EXISTS "{table}"')
         connection.execute(f'CREATE TABLE "{table}" ({columns})')
         with (
