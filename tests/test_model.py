@@ -225,6 +225,19 @@ def test_a_member_that_is_gone_or_changed_is_refused(
         Model.load(tmp_path / "m")
 
 
+def test_other_packings_are_refused(tmp_path: Path, model: Model) -> None:
+    """Some ask for gigabytes before they give a byte; models are stored or deflated."""
+    model.save(tmp_path / "m.zip")
+    with (
+        zipfile.ZipFile(tmp_path / "m.zip") as good,
+        zipfile.ZipFile(tmp_path / "odd.zip", "w", zipfile.ZIP_LZMA) as odd,
+    ):
+        for name in good.namelist():
+            odd.writestr(name, good.read(name))
+    with pytest.raises(ModelError, match="is no whole model"):
+        Model.load(tmp_path / "odd.zip")
+
+
 @pytest.mark.parametrize("data", [b"", b"PK\x05\x06", b"hello", b"PK\x03\x04" + b"\0" * 99])
 def test_another_file_is_no_model(tmp_path: Path, data: bytes) -> None:
     """Bytes that are something else give a clear sentence."""
