@@ -86,6 +86,16 @@ def test_the_order_of_rows_has_no_say(rows: list[Row], most: int, seed: int) -> 
     assert _kept(rows, most) == _kept(shuffled, most)
 
 
+def test_a_name_listed_twice_is_one_person() -> None:
+    """A dictionary may hold a name more than once, and every chunk its own dictionary."""
+    twice = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0, 1, None]), pa.array(["p", "p"]))
+    other = pa.DictionaryArray.from_arrays(pa.array([1, 0]), pa.array(["p", None]))
+    names = pa.chunked_array([twice, other])
+    gone = Persons("who", 1).surplus(names, {"a": np.zeros(7, np.uint8)})
+    # One row of p, and one without a name.
+    assert 2 == (~gone).sum()
+
+
 def test_no_kind_of_row_is_preferred() -> None:
     """Of nine equal rows one stays in nine of ten persons, and the one unlike them in one."""
     draw = np.random.default_rng(1)

@@ -73,7 +73,7 @@ def to_arrow(column: BinnedColumn, ordinates: Ordinates, missing: Mask | None) -
 def read(name: str, column: BinnedColumn, cells: pa.ChunkedArray) -> Reading:
     """Where every cell of a column lies on the line."""
     if pa.types.is_dictionary(cells.type):
-        cells = _undictionary(cells)
+        cells = undictionary(cells)
     if pa.types.is_null(cells.type):
         cells = cells.cast(arrow_type(column))
     if pa.types.is_string_view(cells.type):
@@ -83,7 +83,8 @@ def read(name: str, column: BinnedColumn, cells: pa.ChunkedArray) -> Reading:
     return _read_typed(name, column, cells)
 
 
-def _undictionary(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+def undictionary(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The cells themselves, where a column holds numbers of entries in a list."""
     # Arrow cannot cast a dictionary of string views, which is what polars hands over.
     kind = cells.type.value_type
     plain = pa.string() if pa.types.is_string_view(kind) else kind

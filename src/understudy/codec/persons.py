@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from understudy.codec.missing import Mask
+from understudy.codec.ordinates import undictionary
 from understudy.errors import UsageError
 from understudy.table import Codes
 
@@ -66,6 +67,9 @@ class Persons:
 
 def _numbers(names: pa.ChunkedArray) -> Places:
     """Persons counted from 0; those without a name are one more."""
+    if pa.types.is_dictionary(names.type):
+        # A dictionary may list a name twice, and its chunks may have one each.
+        names = undictionary(names)
     encoded = names.combine_chunks().dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
