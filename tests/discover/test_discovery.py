@@ -348,3 +348,19 @@ def _with_catch_all(schema: Schema) -> Schema:
         if column["kind"] == "categorical":
             column |= {"values": [*column["values"], "other"], "outside": "other"}
     return Schema.parse(document)
+
+
+def test_constraints_on_declared_columns_stay() -> None:
+    """Those on columns that are to be learned are refused before anything is paid."""
+    columns = {
+        "sex": {"kind": "categorical", "values": ["male", "female"]},
+        "pregnant": {"kind": "boolean"},
+        "city": {"kind": "categorical"},
+    }
+    rule = "not (sex = male and pregnant = yes)"
+    rows = {"sex": ["male", "female"] * 200, "pregnant": [False, True] * 200, "city": ["A"] * 400}
+    skeleton = Skeleton.parse({"constraints": [rule], "columns": columns})
+    inferred = infer_schema(rows, skeleton, epsilon=5, delta="1e-6")
+    assert [rule] == [constraint.text for constraint in inferred.schema.constraints]
+    with pytest.raises(UsageError, match="speaks of column 'city', which is to be learned"):
+        Skeleton.parse({"constraints": ["if city = other then sex = male"], "columns": columns})

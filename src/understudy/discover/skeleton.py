@@ -78,6 +78,7 @@ class Skeleton:
         whole |= {name: _with_catch_all(bodies[name]) for name in keyed}
         whole |= {name: _with_wide_range(bodies[name]) for name in ranged}
         provisional = Schema.parse({**document, "columns": whole})
+        _refuse_constraints_on(provisional, {*keyed, *ranged})
         if not keyed and not ranged:
             raise UsageError(
                 "every column says what may stand in it, so nothing is left to find out; "
@@ -107,8 +108,9 @@ class Skeleton:
             name: _without_stand_ins(body) | dict(found[name]) if name in found else body
             for name, body in self.bodies.items()
         }
+        constraints = [constraint.text for constraint in self.provisional.constraints]
         extras = {**self.provisional.extras, "inference": dict(inference)}
-        return Schema.parse({**extras, "columns": columns})
+        return Schema.parse({**extras, "constraints": constraints, "columns": columns})
 
     def stand_in(self, name: str) -> tuple[Scalar, ...]:
         """The one value that a categorical column has while its values are not known."""
@@ -122,6 +124,17 @@ class Skeleton:
         if outside is None:
             return stand_in, stand_in[0]
         return stand_in if outside == stand_in[0] else (), outside
+
+
+def _refuse_constraints_on(schema: Schema, asked: set[str]) -> None:
+    """Refuse constraints that what is found could contradict, once it is paid for."""
+    for constraint in schema.constraints:
+        unknown = [name for name in constraint.sizes if name in asked]
+        if unknown:
+            raise UsageError(
+                f"constraint {constraint.text!r} speaks of column {unknown[0]!r}, which is to be "
+                "learned; leave it out, and add it to the schema that is found"
+            )
 
 
 def recut(column: BinnedColumn, edges: Sequence[Ordinate]) -> BinnedColumn:
