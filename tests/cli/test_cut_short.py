@@ -105,6 +105,36 @@ def test_a_signal_in_mid_write_leaves_nothing_half_written(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_that_falls_where_an_object_is_dropped_still_ends_the_run(
+    desk: Desk, number: signal.Signals
+) -> None:
+    """Python forgets what `__del__` raises: the interrupt comes again, no value is shown."""
+    dropped = (
+        "import os\n"
+        "class Interrupted:\n"
+        "    def __del__(self):\n"
+        f"        os.kill(os.getpid(), {int(number)})\n"
+        "class Broken:\n"
+        "    def __del__(self):\n"
+        f"        raise ValueError({SECRET!r})\n"
+        "def _drop():\n"
+        "    import time\n"
+        "    Broken()\n"
+        "    Interrupted()\n"
+        "    time.sleep(60)\n"
+        "import understudy.cli.main as main\n"
+        "main.app.command('drop')(_drop)\n"
+    )
+    process = desk.start("drop", before=dropped)
+    out, err = process.communicate(timeout=30)
+    assert (130, "") == (process.returncode, out), err
+    assert ["error: interrupted; nothing was left half-written, and the ledger is true"] == (
+        err.splitlines()
+    )
+
+
+@pytest.mark.slow
 def test_a_real_process_has_the_exit_codes(desk: Desk) -> None:
     """The installed entry point ends with the code that `run` returns."""
     for arguments, code in (

@@ -155,7 +155,7 @@ def test_rows_of_several_words() -> None:
     """A row drawn from the table comes whole; one from anywhere has every word of its own."""
     cells = (2**62, 3)
     mechanism = SmoothedHistogram.costing(
-        Budget.pure(2000 * 50), cells=cells, table_rows=2, draws=2000
+        Budget.pure(2000 * 46), cells=cells, table_rows=2, draws=2000
     )
     rows = np.array([[5, 1], [2**61, 2]], np.int64)
     drawn = {tuple(line) for line in mechanism.release(rows, SystemNoise()).tolist()}

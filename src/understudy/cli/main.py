@@ -66,7 +66,9 @@ _add_commands()
 
 def main() -> None:
     """Run one command and end the process with its exit code."""
-    signal.signal(signal.SIGTERM, _as_interrupt)
+    for number in (signal.SIGTERM, signal.SIGALRM):
+        signal.signal(number, _as_interrupt)
+    sys.unraisablehook = _unraisable
     sys.exit(run(sys.argv[1:]))
 
 
@@ -110,6 +112,17 @@ def run(arguments: list[str]) -> int:
 
 def _as_interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
+
+
+def _unraisable(fault: sys.UnraisableHookArgs) -> None:
+    """What goes wrong while an object is dropped: no value is shown, and an interrupt comes again.
+
+    Python forgets an interrupt that falls there; raised here, it would be forgotten once more.
+    """
+    if isinstance(fault.exc_value, KeyboardInterrupt):
+        signal.setitimer(signal.ITIMER_REAL, 0.01)
+    elif os.environ.get("UNDERSTUDY_TRACEBACK"):
+        sys.__unraisablehook__(fault)
 
 
 def _end_quietly() -> int:
