@@ -28,6 +28,7 @@ BENCHMARKS = (
     "peers",
     "utility",
     "cross_entropy",
+    "hierarchies",
     "plan",
     "plan_populations",
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from itertools import pairwise
@@ -20,6 +20,8 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+
+from understudy.taxonomy import Path, paths_of
 
 Scalar = bool | int | float | str
 Ordinate = int | float
@@ -152,12 +154,18 @@ class CategoricalColumn(_Listed):
     kind: Literal["categorical"] = "categorical"
     values: Annotated[tuple[Scalar, ...], Field(strict=False)]
     ordered: bool = False
+    taxonomy: dict[str, Any] | None = None
     outside: Scalar = "drop"
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """The declared values as the texts they are matched by."""
         return tuple(text_of(value) for value in self.values)
+
+    @cached_property
+    def paths(self) -> Mapping[str, Path]:
+        """For every value, by its text, the groups of the taxonomy it stands in; none without."""
+        return {text_of(v): path for v, path in paths_of(self.taxonomy or {})}
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -173,7 +181,21 @@ class CategoricalColumn(_Listed):
                 "an empty text is listed, and empty cells are missing; keep one of them"
             )
         self._check_listed(self.outside)
+        self._check_taxonomy()
         return self
+
+    def _check_taxonomy(self) -> None:
+        if self.taxonomy is None:
+            return
+        grouped = Counter(text_of(value) for value, _ in paths_of(self.taxonomy))
+        for text in (*self.texts, *grouped):
+            if text not in self.texts:
+                raise ValueError(f"taxonomy groups {text!r}, which is no declared value")
+            if grouped[text] != 1:
+                times = "in no group" if text not in grouped else f"{grouped[text]} times"
+                raise ValueError(
+                    f"value {text!r} stands {times} in taxonomy; put it into one group"
+                )
 
 
 class BooleanColumn(_Listed):

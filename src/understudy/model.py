@@ -44,7 +44,7 @@ from understudy.schema import Schema
 from understudy.table import Codes, code_type
 
 FORMAT = "understudy-model"
-VERSION = 1
+VERSION = 2
 MEMBERS = ("schema.json", "network.json", "statement.json", "conditionals.arrow")
 RECORDS = "records.arrow"
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -98,8 +98,7 @@ class Model:
         if set(self.network.order) != set(self.domain):
             raise UsageError("the network's attributes are not those of the schema")
         for conditional in self.conditionals:
-            if conditional.probabilities.shape != self.domain.shape(conditional.family.attributes):
-                raise UsageError(f"conditional of {conditional.family.child!r}: sizes do not match")
+            conditional.check(self.domain)
 
     def _check_records(self, records: Records) -> None:
         if self.conditionals:
@@ -172,7 +171,7 @@ class Model:
                 "constraints change how rows are drawn, and exact answers would leave them out; "
                 "ask by samples instead"
             )
-        return posterior(self.conditionals, targets, evidence)
+        return posterior(self.conditionals, targets, evidence, self.domain)
 
     def chance(self, evidence: Evidence) -> float:
         """The probability that a row fits the evidence; 0 where it cannot."""
@@ -184,7 +183,7 @@ class Model:
     def most_probable(self, evidence: Evidence | None = None) -> tuple[dict[str, Any], float]:
         """The most probable row that fits the evidence, by its labels, and its probability."""
         self.require_network()
-        codes, chance = most_probable(self.conditionals, evidence or {})
+        codes, chance = most_probable(self.conditionals, evidence or {}, self.domain)
         columns = self.schema.learned
         return {a: labels_of(columns[a])[codes[a]] for a in self.domain}, chance
 
@@ -201,7 +200,7 @@ class Model:
         (_write_zip if Path(path).suffix else _write_folder)(Path(path), members)
 
     def _members(self) -> dict[str, bytes]:
-        families = [[c.family.child, list(c.family.parents)] for c in self.conditionals]
+        families = [_family_document(c.family) for c in self.conditionals]
         members = {
             "schema.json": self.schema.to_json().encode(),
             "network.json": _json({"families": families}),
@@ -229,14 +228,14 @@ class Model:
         schema = Schema.from_json(parts["schema.json"])
         domain, rows = Domain.of(schema), int(parts.manifest["rows"])
         named = json.loads(parts["network.json"])["families"]
-        families = [Family(child, tuple(parents)) for child, parents in named]
-        cells = sum(domain.cells(family.attributes) for family in families)
+        families = [Family(child, *map(tuple, names)) for child, *names in named]
+        cells = sum(domain.cells(family.axes) + domain[family.child] for family in families)
         with _reading(path):
             data = parts.member("conditionals.arrow", _room_for(cells))
             held = _room_for(rows * len(domain)) if RECORDS in parts.manifest["members"] else 0
             records = parts.member(RECORDS, held) if held else None
         tables = _tables_from_arrow(data)
-        conditionals = tuple(Conditional(family, tables[family.child]) for family in families)
+        conditionals = tuple(Conditional(family, *tables[family.child]) for family in families)
         statement = Statement.parse(json.loads(parts["statement.json"]))
         released = None if records is None else _from_arrow(records, domain)
         return cls(schema, conditionals, rows, statement, released)
@@ -244,6 +243,12 @@ class Model:
 
 def _json(document: Mapping[str, Any]) -> bytes:
     return json.dumps(document, ensure_ascii=False, indent=1).encode()
+
+
+def _family_document(family: Family) -> list[Any]:
+    """A child and its parents and, where some are coarsened, the names of the table's axes."""
+    copies = [list(family.copies)] if family.copies else []
+    return [family.child, list(family.parents), *copies]
 
 
 def _digest(data: bytes) -> str:
@@ -258,6 +263,7 @@ def _tables_to_arrow(conditionals: tuple[Conditional, ...]) -> bytes:
             "probabilities": pa.array(
                 [c.probabilities.ravel() for c in conditionals], pa.large_list(pa.float64())
             ),
+            "within": pa.array([c.within for c in conditionals], pa.large_list(pa.float64())),
         }
     )
     return _to_arrow(table)
@@ -280,13 +286,17 @@ def _from_arrow(data: bytes, domain: Domain) -> Records:
     }
 
 
-def _tables_from_arrow(data: bytes) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
+def _tables_from_arrow(data: bytes) -> dict[str, tuple[Probabilities, Probabilities | None]]:
+    """The probabilities of every attribute and, where it is coarsened, shares within groups."""
     table = pa.ipc.open_file(pa.BufferReader(data)).read_all()
     # Arrow trusts a file's offsets unless told to look, and would read beyond its end.
     table.validate(full=True)
     names, shapes = (table[name].to_pylist() for name in ("attribute", "shape"))
-    numbers = [np.array(row.values, np.float64) for row in table["probabilities"]]
-    return {n: p.reshape(s) for n, s, p in zip(names, shapes, numbers, strict=True)}
+    chances = [np.array(row.values, np.float64) for row in table["probabilities"]]
+    held = table["within"] if "within" in table.column_names else [pa.scalar(None)] * len(names)
+    shares = [np.array(row.values, np.float64) if row.is_valid else None for row in held]
+    lines = zip(names, shapes, chances, shares, strict=True)
+    return {name: (p.reshape(shape), w) for name, shape, p, w in lines}
 
 
 def _write_zip(path: Path, members: Mapping[str, bytes]) -> None:

@@ -5,21 +5,41 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from understudy.domain import Attributes
+from understudy.domain import Attributes, Domain
 from understudy.errors import UsageError
 
 
 @dataclass(frozen=True)
 class Family:
-    """A child and its parents."""
+    """A child and its parents.
+
+    Attributes:
+        child: an attribute.
+        parents: attributes it depends on.
+        copies: the names under which parents and child stand in the family's table, where one of
+            them is a coarser copy; empty where all are as they are.
+    """
 
     child: str
     parents: Attributes = ()
+    copies: Attributes = ()
 
     @property
     def attributes(self) -> Attributes:
-        """The parents, then the child: the axes of the family's table."""
+        """The parents, then the child."""
         return (*self.parents, self.child)
+
+    @property
+    def axes(self) -> Attributes:
+        """The axes of the family's table: the attributes, some of them perhaps coarsened."""
+        return self.copies or self.attributes
+
+    @classmethod
+    def over(cls, axes: Sequence[str], domain: Domain) -> Family:
+        """The family whose table has these axes, the child's last."""
+        *parents, child = map(domain.base, axes)
+        coarse = any(name in domain.coarser for name in axes)
+        return cls(child, tuple(parents), tuple(axes) if coarse else ())
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,15 @@ def code_type(size: int) -> type[np.uint8] | type[np.uint16]:
     if size > 2**16:
         raise UsageError(f"an attribute has {size:,} codes, more than {2**16:,}; group its values")
     return np.uint8 if size <= 2**8 else np.uint16
+
+
+def as_coarse(codes: Codes, name: str, domain: Domain) -> Codes:
+    """Codes of an attribute as those of a copy of it; as they are under its own name."""
+    if name not in domain.coarser:
+        return codes
+    level = domain.coarser[name]
+    groups: Codes = level.groups.astype(code_type(level.size))
+    return groups[codes]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -39,6 +49,20 @@ class Table:
     def rows(self) -> int:
         """How many rows were kept; private."""
         return len(next(iter(self.codes.values()), ()))
+
+    def column(self, name: str) -> Codes:
+        """The codes of an attribute, or of a coarser copy of it."""
+        if name in self.codes:
+            return self.codes[name]
+        if name not in self._coarser:
+            own = self.codes[self.domain.base(name)]
+            self._coarser[name] = as_coarse(own, name, self.domain)
+        return self._coarser[name]
+
+    @cached_property
+    def _coarser(self) -> dict[str, Codes]:
+        """Codes of coarser copies, made when first asked for."""
+        return {}
 
     def __repr__(self) -> str:
         return f"Table({', '.join(self.domain)}; rows private)"

@@ -131,6 +131,30 @@ def test_all_pairs_of_many_attributes_are_counted(engine: Engine, rows: int) -> 
         assert np.array_equal(_by_hand(table, attributes), marginal.counts)
 
 
+@pytest.mark.parametrize("rows", [0, 1, 20_000])
+def test_coarser_copies_are_counted_like_attributes(engine: Engine, rows: int) -> None:
+    """Codes grouped by hand and counted, alone and beside others, in any order."""
+    plain = _table(Domain({"large": 600, "other": 70, "small": 3}), rows, rows)
+    schema, _ = raw_rows(plain)
+    table = Table(Domain.of(schema), plain.codes, plain.rows_read)
+    assert ("large", "large / 75", "large / 10") == table.domain.levels("large")
+    by_hand = {"large / 75": 8, "large / 10": 64, "other / 9": 8}
+    codes = {name: plain.codes[name.split()[0]] // size for name, size in by_hand.items()}
+    grouped = Table(
+        Domain({"large / 75": 75, "large / 10": 10, "other / 9": 9, "small": 3}),
+        codes | {"small": plain.codes["small"]},
+        plain.rows_read,
+    )
+    sets = [s for k in (1, 2, 3) for s in itertools.permutations(grouped.domain.attributes, k)]
+    sets = [s for s in sets if not {"large / 75", "large / 10"} <= set(s)]
+    source = engine.open(table)
+    for attributes, marginal in zip(sets, source.count(sets), strict=True):
+        assert attributes == marginal.attributes
+        assert np.array_equal(_by_hand(grouped, attributes), marginal.counts)
+    scores = source.score(sets, lambda marginal: float(marginal.counts.max(initial=0)))
+    assert [float(_by_hand(grouped, s).max()) for s in sets] == scores.tolist()
+
+
 @pytest.mark.parametrize("rows", [4095, 4096, 4097, 65_535, 65_536, 65_537, 140_000])
 def test_blocks_of_rows_lose_nothing(engine: Engine, rows: int) -> None:
     """Tables around and beyond the size of a block count every row once."""

@@ -237,7 +237,7 @@ def test_rows_without_replacement_keep_to_the_model(builder: str) -> None:
     codes = deal_codes(model, 5_000, np.random.default_rng(2))
     source = MemorySource(Table(model.domain, codes, 5_000))
     for conditional in model.conditionals:
-        [table] = source.count([conditional.family.attributes])
+        [table] = source.count([conditional.family.axes])
         expected = table.counts.sum(axis=-1, keepdims=True) * conditional.probabilities
         assert np.abs(table.counts - expected).max() < 1 + 1e-6
 

@@ -18,7 +18,7 @@ def joint_of(model: Model) -> npt.NDArray[np.float64]:
     for conditional in model.conditionals:
         axes = [order.index(a) for a in conditional.family.attributes]
         shape = [n if i in axes else 1 for i, n in enumerate(joint.shape)]
-        sorted_axes = conditional.probabilities.transpose(np.argsort(axes))
+        sorted_axes = conditional.whole(model.domain).transpose(np.argsort(axes))
         joint = joint * sorted_axes.reshape(shape)
     return joint.ravel()
 

@@ -15,7 +15,12 @@ from understudy.table import Table
 SCHEMA = Schema.parse(
     {
         "columns": {
-            "colour": {"kind": "categorical", "values": ["red", "green", "blue"], "missing": []},
+            "colour": {
+                "kind": "categorical",
+                "values": ["red", "green", "blue"],
+                "taxonomy": {"warm": ["red"], "cold": ["green", "blue"]},
+                "missing": [],
+            },
             "size": {"kind": "integer", "min": 0, "max": 99, "bins": 7},
             "sold": {"kind": "boolean"},
             "one": {"kind": "categorical", "values": ["always"]},

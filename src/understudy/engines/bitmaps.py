@@ -40,10 +40,10 @@ def count_by_bitmaps(table: Table, pairs: Sequence[Attributes]) -> list[Marginal
     """The tables of many pairs; rows are gone through once, a block at a time."""
     places = _places(table.domain, pairs)
     starts = [0, *itertools.accumulate(table.domain.cells(pair) for pair in pairs)]
-    sizes = table.domain.sizes
+    domain = table.domain
     asked = np.array(
         [
-            (places[a], sizes[a], places[b], sizes[b], start)
+            (places[a], domain[a], places[b], domain[b], start)
             for (a, b), start in zip(pairs, starts, strict=False)
         ],
         np.int64,
@@ -78,5 +78,5 @@ def _count(table: Table, places: dict[str, int], asked: Pairs, counts: Counts) -
 def _fill(table: Table, places: dict[str, int], start: int, bitmaps: Words) -> None:
     bitmaps[1:] = 0
     for attribute, place in places.items():
-        codes = table.codes[attribute][start : start + _ROWS]
+        codes = table.column(attribute)[start : start + _ROWS]
         fill_bitmaps(codes, bitmaps[place : place + table.domain[attribute]])

@@ -23,6 +23,7 @@ from understudy.engines.batched import BatchedSource
 from understudy.engines.capacity import in_batches
 from understudy.engines.memory import MemorySource
 from understudy.marginal import Counts, Marginal
+from understudy.projection import project
 from understudy.table import Table
 
 Tables = dict[Attributes, Counts]
@@ -112,9 +113,19 @@ class ChunkedSource(BatchedSource):
     def _count(self, sets: Sequence[Attributes]) -> list[Marginal]:
         """These sets by what is known and, where that is not enough, one reading of all rows."""
         rows, kept = self._first
-        new = [s for s in sets if s not in kept and s[::-1] not in kept]
-        found = kept | (self._read(new, total=rows)[1] if new else {})
-        return [Marginal(s, found[s] if s in found else found[s[::-1]].T) for s in sets]
+        new = [s for s in sets if self._as_kept(s) not in kept]
+        read = self._read(new, total=rows)[1] if new else {}
+        return [Marginal(s, read[s] if s in read else self._seen(s)) for s in sets]
+
+    def _as_kept(self, attributes: Attributes) -> Attributes:
+        """The attributes themselves, in the order in which a first reading would count them."""
+        places = {attribute: place for place, attribute in enumerate(self.domain)}
+        return tuple(sorted(map(self.domain.base, attributes), key=places.__getitem__))
+
+    def _seen(self, attributes: Attributes) -> Counts:
+        """A table by what the first reading kept of its attributes."""
+        held = self._as_kept(attributes)
+        return project(self._first[1][held], held, attributes, self.domain)
 
     def _read(self, sets: Sequence[Attributes], *, total: int | None) -> tuple[int, Tables]:
         return count_blocks(self.blocks(), self.codec, sets, total=total, watch=self.watch)

@@ -23,7 +23,7 @@ from understudy.column import Scalar
 from understudy.counting import KeyCounts, ScoreKernel, Scores
 from understudy.domain import Attributes, Domain
 from understudy.engines.capacity import ensure_tables_fit, in_batches
-from understudy.engines.expressions import can_drop, code_of, first_of_each
+from understudy.engines.expressions import can_drop, code_of, first_of_each, group_of
 from understudy.engines.keyed import KeyedSource
 from understudy.errors import DataError, UsageError
 from understudy.marginal import Counts, Marginal
@@ -83,8 +83,8 @@ class DatabaseSource:
 
     def _count(self, sets: Sequence[Attributes]) -> list[Marginal]:
         """One query for these sets; the order of attributes is no matter to it."""
-        known = self.domain.attributes
-        held = [tuple(sorted(attributes, key=known.index)) for attributes in sets]
+        places = {name: place for place, name in enumerate(self.domain.names)}
+        held = [tuple(sorted(attributes, key=places.__getitem__)) for attributes in sets]
         tables = self._tables(list(dict.fromkeys(held)))
         return [
             Marginal(asked, tables[own].transpose([own.index(a) for a in asked]))
@@ -92,7 +92,7 @@ class DatabaseSource:
         ]
 
     def _tables(self, sets: Sequence[Attributes]) -> dict[Attributes, Counts]:
-        used = [a for a in self.domain if any(a in attributes for attributes in sets)]
+        used = [a for a in self.domain.names if any(a in attributes for attributes in sets)]
         cells = _cells(_fetch(self._backend, self._query(used, sets)), len(used))
         places = {tuple(a in attributes for a in used): attributes for attributes in sets}
         tables: dict[Attributes, Counts] = {
@@ -105,7 +105,7 @@ class DatabaseSource:
 
     def _query(self, used: Sequence[str], sets: Sequence[Attributes]) -> str:
         """Rows grouped by every set in one reading; the database passes over columns unused."""
-        names = dict(zip(self.domain, self.codes.columns, strict=True))
+        names = dict(zip(self.domain.names, self.codes.columns, strict=True))
         groups = ", ".join(f"({', '.join(names[a] for a in attributes)})" for attributes in sets)
         columns = "".join(f"{names[a]}, " for a in used)
         return (
@@ -136,7 +136,10 @@ def encoded(rows: ir.Table, codec: Codec) -> ir.Table:
     codes = rows.select(**columns)
     dropping = [codes[names[a]] for a, c in codec.columns.items() if can_drop(c)]
     kept = codes.filter([code.notnull() for code in dropping]) if dropping else codes
-    return first_of_each(kept, _PERSON, codec.persons.most) if codec.persons else kept
+    if codec.persons:
+        kept = first_of_each(kept, _PERSON, codec.persons.most)
+    levels = enumerate(codec.domain.coarser.values())
+    return kept.mutate(**{f"g{i}": group_of(kept[names[v.of]], v.groups) for i, v in levels})
 
 
 def _fetch(backend: Any, query: str) -> list[tuple[Any, ...]]:

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from understudy.codec.bins import BinnedCodec
 from understudy.codec.categories import ListedCodec, spellings
 from understudy.codec.persons import MODULUS, multipliers
@@ -27,6 +29,7 @@ from understudy.column import (
     text_of,
 )
 from understudy.errors import CapacityError, DataError
+from understudy.hierarchy import Groups
 
 if TYPE_CHECKING:
     import ibis.expr.datatypes as dt
@@ -59,6 +62,22 @@ def code_of(codec: ListedCodec | BinnedCodec, cell: ir.Column, trim: str) -> ir.
     if isinstance(codec, ListedCodec):
         return _listed(codec, cell, trim)
     return _binned(codec, cell)
+
+
+def group_of(code: ir.Value, groups: Groups) -> ir.Value:
+    """The group of a code: by division where groups are runs of equal length, else by lists."""
+    import ibis
+
+    length = int(np.count_nonzero(groups == 0))
+    divided = np.arange(groups.size) // length
+    # The last group may be the missing level's alone.
+    if np.array_equal(divided[:-1], groups[:-1]):
+        quotient = (code // length).cast("int32")
+        last = groups.size - 1
+        return (code == last).ifelse(_literal(int(groups[last])), quotient)
+    lists = [np.flatnonzero(groups == group).tolist() for group in range(int(groups.max()))]
+    branches = [(code.isin(codes), _literal(group)) for group, codes in enumerate(lists)]
+    return ibis.cases(*branches, else_=_literal(len(lists)))
 
 
 def can_drop(codec: ListedCodec | BinnedCodec) -> bool:

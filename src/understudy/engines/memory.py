@@ -80,7 +80,7 @@ class MemorySource:
             cells = np.zeros(self.table.rows, np.int64)
             for attribute in attributes:
                 cells *= self.domain[attribute]
-                cells += self.table.codes[attribute]
+                cells += self.table.column(attribute)
             numbers[: self.table.rows, place] = cells
         return numbers
 
@@ -110,7 +110,7 @@ class MemorySource:
         return len(attributes) == 2 and self.domain.cells(attributes) <= _SPLIT_CELLS
 
     def _count_pair(self, pair: Attributes) -> Counts:
-        first, second = (self.table.codes[attribute] for attribute in pair)
+        first, second = (self.table.column(attribute) for attribute in pair)
         parts = np.zeros((4, self.domain.cells(pair)), np.uint32)
         count_pair(first, second, self.domain[pair[1]], parts)
         return np.asarray(parts.sum(axis=0, dtype=np.int64)).reshape(self.domain.shape(pair))
@@ -121,7 +121,7 @@ class MemorySource:
             return np.array(self.table.rows, np.int64)
         counts = np.zeros(self.domain.shape(attributes), np.int64)
         last = attributes[-1]
-        tally(cells, self.table.codes[last], self.domain[last], counts.reshape(-1))
+        tally(cells, self.table.column(last), self.domain[last], counts.reshape(-1))
         return counts
 
     def _cells(self, attributes: Attributes) -> Cells:
@@ -129,7 +129,7 @@ class MemorySource:
         cells = np.zeros(self.table.rows, np.uint32)
         for start in range(0, cells.size, _BLOCK):
             for attribute in attributes:
-                codes = self.table.codes[attribute][start : start + _BLOCK]
+                codes = self.table.column(attribute)[start : start + _BLOCK]
                 extend(cells[start : start + _BLOCK], codes, self.domain[attribute])
         return cells
 

@@ -69,7 +69,6 @@ def cross_entropy(model: Model, held_out: Table) -> float:
     for conditional in model.conditionals:
         size = model.domain[conditional.family.child]
         given = configurations(conditional, held_out.codes, model.domain, held_out.rows)
-        table = conditional.probabilities.reshape(-1, size)
-        likely = table[given, held_out.codes[conditional.family.child]]
+        likely = conditional.chances(given, held_out.codes[conditional.family.child], model.domain)
         bits -= np.log2((likely * model.rows + 1) / (model.rows + size))
     return float(bits.mean())

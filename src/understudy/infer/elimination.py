@@ -7,7 +7,7 @@ found before anything is multiplied, so that a network too dense for it is refus
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from understudy.conditional import Conditional, Probabilities
-from understudy.domain import Attributes
+from understudy.domain import Attributes, Domain
 from understudy.engines.capacity import available_bytes
 from understudy.errors import CapacityError, UsageError
 
@@ -48,7 +48,10 @@ class Factor:
 
 
 def posterior(
-    conditionals: Sequence[Conditional], targets: Attributes, evidence: Evidence
+    conditionals: Sequence[Conditional],
+    targets: Attributes,
+    evidence: Evidence,
+    domain: Domain | None = None,
 ) -> tuple[Probabilities, float]:
     """The joint distribution of some attributes given evidence, and the evidence's probability.
 
@@ -56,8 +59,9 @@ def posterior(
         conditionals: of a network, parents before children.
         targets: what is asked about, an axis each; none asks for the evidence alone.
         evidence: what is known.
+        domain: knows the coarser copies of attributes, where conditionals have any.
     """
-    factors = _relevant(conditionals, targets, evidence)
+    factors = _relevant(conditionals, targets, evidence, domain)
     joint = _eliminated(factors, targets)
     chance = float(joint.sum())
     if chance <= 0:
@@ -66,11 +70,11 @@ def posterior(
 
 
 def most_probable(
-    conditionals: Sequence[Conditional], evidence: Evidence
+    conditionals: Sequence[Conditional], evidence: Evidence, domain: Domain | None = None
 ) -> tuple[dict[str, int], float]:
     """The codes of the most probable row that fits the evidence, and its probability."""
     every = tuple(conditional.family.child for conditional in conditionals)
-    factors = _relevant(conditionals, every, evidence)
+    factors = _relevant(conditionals, every, evidence, domain)
     steps: list[tuple[str, Attributes, npt.NDArray[np.int64]]] = []
     for attribute in _order(factors, ()):
         bucket, factors = _bucket(factors, attribute)
@@ -88,17 +92,39 @@ def most_probable(
 
 
 def _relevant(
-    conditionals: Sequence[Conditional], targets: Attributes, evidence: Evidence
+    conditionals: Sequence[Conditional],
+    targets: Attributes,
+    evidence: Evidence,
+    domain: Domain | None,
 ) -> list[Factor]:
-    """The conditionals of targets, evidence and all their ancestors; others sum to one."""
-    needed = {*targets, *evidence}
-    factors = [Factor((attribute,), weights) for attribute, weights in evidence.items()]
+    """The conditionals of targets, evidence and all their ancestors; others sum to one.
+
+    A coarser copy is an attribute of its own here, tied to the one it is a copy of.
+    """
+    needed, used = {*targets, *evidence}, []
     for conditional in reversed(conditionals):
-        family = conditional.family
-        if family.child in needed:
-            needed.update(family.parents)
-            factors.append(Factor(family.attributes, conditional.probabilities))
-    return factors
+        if conditional.family.child in needed:
+            needed.update(conditional.family.parents)
+            used.append(conditional)
+    known = [Factor((attribute,), weights) for attribute, weights in evidence.items()]
+    return [
+        *known,
+        *(Factor(c.family.axes, c.probabilities) for c in used),
+        *(_ties(used, domain) if domain else ()),
+    ]
+
+
+def _ties(conditionals: Sequence[Conditional], domain: Domain) -> Iterator[Factor]:
+    """What ties coarser copies to their attributes: which codes are in a group, and their shares.
+
+    Shares belong to the family of the attribute itself; elsewhere a copy only follows from it.
+    """
+    shares = {c.family.axes[-1]: c.within for c in conditionals if c.within is not None}
+    for name in dict.fromkeys(name for c in conditionals for name in c.family.copies):
+        if name in domain.coarser:
+            level = domain.coarser[name]
+            belongs = np.eye(level.size)[:, level.groups]
+            yield Factor((name, level.of), belongs * shares.get(name, 1.0))
 
 
 def _eliminated(factors: list[Factor], kept: Attributes) -> Probabilities:

@@ -12,25 +12,38 @@ from understudy.network import Family
 class Candidates:
     """All families of unplaced children with placed parents, within a degree and a table size.
 
-    When an attribute enters the network, only families with it among the parents are new.
+    Children and parents may be coarsened; an attribute stands in a family once. When an attribute
+    enters the network, only families with it among the parents are new.
     """
 
     def __init__(self, domain: Domain, *, degree: int, weighing: Weighing) -> None:
         self._domain = domain
         self._degree = degree
         self._weighing = weighing
-        self._parents: dict[str, list[Attributes]] = {child: [()] for child in domain}
+        # For every child, by the name it would be measured under, the names of its parents.
+        self._parents: dict[str, dict[str, list[Attributes]]] = {
+            child: {name: [()] for name in domain.levels(child)} for child in domain
+        }
 
     def __bool__(self) -> bool:
         return bool(self._parents)
 
     def __iter__(self) -> Iterator[Family]:
-        for child, sets in self._parents.items():
-            yield from (Family(child, parents) for parents in sets)
+        for child, names in self._parents.items():
+            for name, sets in names.items():
+                # Without parents there is nothing to be gained by coarsening.
+                held = sets if name == child else sets[1:]
+                yield from (Family.over((*parents, name), self._domain) for parents in held)
 
     def place(self, attribute: str) -> None:
         """Let an attribute enter the network: a child no more, a possible parent from now on."""
         del self._parents[attribute]
-        for child, sets in self._parents.items():
-            wider = [(*parents, attribute) for parents in sets if len(parents) < self._degree]
-            sets += [p for p in wider if self._weighing.allows(self._domain, Family(child, p))]
+        levels = self._domain.levels(attribute)
+        for names in self._parents.values():
+            for name, sets in names.items():
+                fewer = [parents for parents in sets if len(parents) < self._degree]
+                wider = [(*parents, level) for parents in fewer for level in levels]
+                sets += [parents for parents in wider if self._allows((*parents, name))]
+
+    def _allows(self, axes: Attributes) -> bool:
+        return self._weighing.allows(self._domain.cells(axes))

@@ -1,7 +1,9 @@
 """Released counts made into possible ones: not negative, agreeing, adding up to what they should.
 
 Source: NIST section 3.2 and Qardaji, Yang, Li 2014, with the closure under intersection that the
-printed algorithm leaves out. Non-negativity is restored by projections in turn and a last small
+printed algorithm leaves out. Two tables share, of an attribute that both hold, the coarser of its
+two copies: a table that knows a finer one knows it as well, by sums over its groups, so that its
+own levels agree by construction. Non-negativity is restored by projections in turn and a last small
 mixture, which keep all agreements. Proofs: docs/proofs/consistency.md, docs/proofs/simplex.md.
 """
 
@@ -9,14 +11,17 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
 
-from understudy.domain import Attributes
+from understudy.domain import Attributes, Domain
+from understudy.hierarchy import Groups
 from understudy.marginal import NoisyMarginal
+from understudy.projection import sum_groups
 
 Weights = npt.NDArray[np.float64]
 
@@ -34,13 +39,6 @@ class Estimate:
     attributes: Attributes
     counts: Weights
     variance: float
-
-    def project(self, attributes: Sequence[str]) -> Weights:
-        """The counts summed down to fewer attributes, in the order asked for."""
-        gone = tuple(i for i, a in enumerate(self.attributes) if a not in attributes)
-        left = [a for a in self.attributes if a in attributes]
-        summed: Weights = self.counts.sum(axis=gone)
-        return summed.transpose([left.index(a) for a in attributes])
 
 
 def best_total(marginals: Sequence[NoisyMarginal]) -> float:
@@ -71,36 +69,45 @@ def onto_simplex(counts: npt.NDArray[np.int64] | Weights, total: float) -> Weigh
     return np.asarray(np.maximum(counts - excess[last], 0.0))
 
 
-def made_consistent(marginals: Sequence[NoisyMarginal], total: float) -> list[Estimate]:
+def made_consistent(
+    marginals: Sequence[NoisyMarginal], total: float, domain: Domain | None = None
+) -> list[Estimate]:
     """Tables that are not negative, have the total, and agree on all they share.
 
     One estimate for each different set of attributes, in the order of their first release.
+
+    Args:
+        marginals: what was released.
+        total: what every table is to add up to.
+        domain: knows the coarser copies of attributes, where tables have any.
     """
-    tables = _merged(marginals)
+    domain = domain or Domain({})
+    tables = _merged(marginals, domain)
     if total <= 0:
         return [replace(t, counts=np.zeros(t.counts.shape)) for t in tables]
-    shared = _closed_under_intersection(frozenset(t.attributes) for t in tables)
-    views = [_views(tables, attributes) for attributes in shared]
+    shared = _closed_under_meets([frozenset(t.attributes) for t in tables], domain)
+    views = [_views(tables, names, domain) for names in shared]
+    even = [_even(table, domain) for table in tables]
     counts = [table.counts for table in tables]
     _agree(counts, views, total)
     cells = sum(table.size for table in counts)
     for _ in range(min(max(_WORK // cells, _ROUNDS[0]), _ROUNDS[1])):
-        if _worst(counts) < _NEARLY:
+        if _worst(counts, even) < _NEARLY * total:
             break
         counts = [onto_simplex(table, total) for table in counts]
         _agree(counts, views, total)
-    positive = _mixed_with_uniform(counts)
+    positive = _mixed(counts, even, total)
     return [replace(t, counts=c) for t, c in zip(tables, positive, strict=True)]
 
 
-def _merged(marginals: Sequence[NoisyMarginal]) -> list[Estimate]:
-    """One estimate for each set of attributes, its axes sorted by name.
+def _merged(marginals: Sequence[NoisyMarginal], domain: Domain) -> list[Estimate]:
+    """One estimate for each set of attributes, its axes sorted by the attributes' names.
 
     Several releases of the same table are weighed by their inverse variance.
     """
     tables: dict[Attributes, Estimate] = {}
     for marginal in marginals:
-        order = tuple(sorted(marginal.attributes))
+        order = tuple(sorted(marginal.attributes, key=domain.base))
         new = Estimate(order, marginal.project(order).counts.astype(float), marginal.variance)
         tables[order] = _mean(tables[order], new) if order in tables else new
     return list(tables.values())
@@ -114,68 +121,136 @@ def _mean(first: Estimate, second: Estimate) -> Estimate:
     return replace(first, counts=counts, variance=1 / sum(weights))
 
 
-def _closed_under_intersection(sets: Iterable[frozenset[str]]) -> list[Attributes]:
-    """All intersections of two or more sets, smallest first: what tables must agree on."""
+def _closed_under_meets(sets: Sequence[frozenset[str]], domain: Domain) -> list[Attributes]:
+    """All that two or more tables share, less before more: what they must agree on."""
     tables = list(dict.fromkeys(sets))
-    closed = {frozenset[str](), *(a & b for a, b in itertools.combinations(tables, 2))}
-    while more := {a & b for a, b in itertools.combinations(closed, 2)} - closed:
+    closed = {
+        frozenset[str](),
+        *(_meet(a, b, domain) for a, b in itertools.combinations(tables, 2)),
+    }
+    while more := {_meet(a, b, domain) for a, b in itertools.combinations(closed, 2)} - closed:
         closed |= more
-    return sorted((tuple(sorted(s)) for s in closed), key=lambda s: (len(s), s))
+    named = [tuple(sorted(names, key=domain.base)) for names in closed]
+    return sorted(named, key=lambda names: (sum(_fineness(n, domain) for n in names), names))
+
+
+def _meet(first: frozenset[str], second: frozenset[str], domain: Domain) -> frozenset[str]:
+    """What two tables share: of each attribute that both hold, the coarser copy."""
+    if not domain.coarser:
+        return first & second
+    held = {domain.base(name): name for name in second}
+    pairs = ((name, held.get(domain.base(name))) for name in first)
+    return frozenset(b if domain.refines(a, b) else a for a, b in pairs if b is not None)
+
+
+def _fineness(name: str, domain: Domain) -> int:
+    """More for every finer copy of an attribute; what is shared by more is always less."""
+    levels = domain.levels(domain.base(name))
+    return len(levels) - levels.index(name)
 
 
 @dataclass(frozen=True)
 class _View:
-    """How one table is seen through a set of attributes that it shares with others.
+    """How one table is seen through names that it shares with others.
 
     Attributes:
         table: which table.
         gone: the axes that are summed away.
-        shape: the view's shape among the table's axes, ones where axes are gone.
-        share: the part of a difference that each cell takes.
-        precision: the inverse variance of a cell of the view.
+        groups: the axes that are summed by groups, and the group of each of their codes.
+        share: the part of a difference that each cell takes, for every cell of the view.
+        precision: the inverse variance of an average cell of the view. One number, so that means
+            of what adds up alike add up alike.
     """
 
     table: int
     gone: tuple[int, ...]
-    shape: tuple[int, ...]
-    share: float
+    groups: tuple[tuple[int, Groups], ...]
+    share: Weights
     precision: float
 
+    def of(self, counts: Weights) -> Weights:
+        """The table seen so, of length one along axes that are gone."""
+        seen: Weights = counts.sum(axis=self.gone, keepdims=True)
+        for axis, groups in self.groups:
+            seen = sum_groups(seen, axis, groups)
+        return seen
 
-def _views(tables: Sequence[Estimate], attributes: Attributes) -> list[_View]:
-    """Every table that holds these attributes, as seen through them."""
-    holders = [i for i, t in enumerate(tables) if set(attributes) <= set(t.attributes)]
-    return [_view(i, tables[i], attributes) for i in holders]
+    def spread(self, difference: Weights) -> Weights:
+        """What each cell of the table takes of a difference to its view, evenly."""
+        part = difference * self.share
+        for axis, groups in self.groups:
+            part = part.take(groups, axis=axis)
+        return part
 
 
-def _view(number: int, table: Estimate, attributes: Attributes) -> _View:
-    gone = tuple(i for i, a in enumerate(table.attributes) if a not in attributes)
-    shape = tuple(1 if i in gone else n for i, n in enumerate(table.counts.shape))
-    share = math.prod(shape) / table.counts.size
+def _views(tables: Sequence[Estimate], names: Attributes, domain: Domain) -> list[_View]:
+    """Every table that holds these names, or finer ones, as seen through them."""
+    found = (_view(i, table, names, domain) for i, table in enumerate(tables))
+    return [view for view in found if view is not None]
+
+
+def _view(number: int, table: Estimate, names: Attributes, domain: Domain) -> _View | None:
+    wanted = {domain.base(name): name for name in names}
+    held = {domain.base(name): name for name in table.attributes}
+    if not all(b in held and domain.refines(held[b], name) for b, name in wanted.items()):
+        return None
+    gone = tuple(i for i, base in enumerate(held) if base not in wanted)
+    groups = tuple(
+        (i, domain.grouping(name, wanted[base]))
+        for i, (base, name) in enumerate(held.items())
+        if base in wanted and wanted[base] != name
+    )
+    view = _View(number, gone, groups, np.ones(1), 1.0)
+    share = 1 / view.of(np.ones(table.counts.shape)) if groups else _share(table, gone)
     # Exact tables outweigh all others.
-    return _View(number, gone, shape, share, share / max(table.variance, 1e-12))
+    precision = share.size / np.sum(1 / share) / max(table.variance, 1e-12)
+    return replace(view, share=share, precision=float(precision))
+
+
+def _share(table: Estimate, gone: tuple[int, ...]) -> Weights:
+    """The part of a difference that a cell takes where all cells of a view have as many."""
+    cells = math.prod(table.counts.shape[axis] for axis in gone)
+    return np.full([1] * table.counts.ndim, 1 / cells)
 
 
 def _agree(counts: list[Weights], shared: Sequence[Sequence[_View]], total: float) -> None:
-    """Make tables, in place, agree on every shared set and have the total.
+    """Make tables, in place, agree on every shared view and have the total.
 
-    Smaller sets come first: what is set right later leaves the smaller projections alone.
+    Coarser views come first: what is set right later leaves them alone.
     """
-    for views in shared:
-        seen = [counts[view.table].sum(axis=view.gone) for view in views]
+    nothing, *others = shared
+    for view in nothing:
+        counts[view.table] += view.spread(total - view.of(counts[view.table]))
+    for views in others:
+        seen = [view.of(counts[view.table]) for view in views]
         weights = [view.precision for view in views]
-        target = np.average(seen, axis=0, weights=weights) if seen[0].ndim else np.array(total)
-        for view, projected in zip(views, seen, strict=True):
-            counts[view.table] += ((target - projected) * view.share).reshape(view.shape)
+        mean = np.average([found.ravel() for found in seen], axis=0, weights=weights)
+        for view, found in zip(views, seen, strict=True):
+            counts[view.table] += view.spread(mean.reshape(found.shape) - found)
 
 
-def _worst(counts: Sequence[Weights]) -> float:
-    """The most negative cell, as a part of its table's average one."""
-    return max(float(-table.min() * table.size / table.sum()) for table in counts)
+def _even(table: Estimate, domain: Domain) -> Weights:
+    """The share of each cell of a table in which all codes, at their finest, are alike."""
+    if not any(name in domain.coarser for name in table.attributes):
+        return np.full([1] * table.counts.ndim, 1 / table.counts.size)
+    sizes = [
+        domain.coarser[name].sizes if name in domain.coarser else np.ones(length)
+        for name, length in zip(table.attributes, table.counts.shape, strict=True)
+    ]
+    parts = (along / along.sum() for along in sizes)
+    return np.asarray(reduce(np.multiply.outer, parts, np.ones(())))
 
 
-def _mixed_with_uniform(counts: Sequence[Weights]) -> list[Weights]:
-    """The least mixture with uniform tables, which all agree, that leaves no negative cell."""
-    worst = max(_worst(counts), 0.0)
-    share = worst / (1 + worst)
-    return [np.maximum(table * (1 - share) + share * table.mean(), 0.0) for table in counts]
+def _worst(counts: Sequence[Weights], even: Sequence[Weights]) -> float:
+    """The most negative cell, as a part of what it would hold if all were alike."""
+    return max(float((-table / share).max()) for table, share in zip(counts, even, strict=True))
+
+
+def _mixed(counts: Sequence[Weights], even: Sequence[Weights], total: float) -> list[Weights]:
+    """The least mixture with even tables, which all agree, that leaves no negative cell."""
+    worst = max(_worst(counts, even) / total, 0.0)
+    part = worst / (1 + worst)
+    return [
+        np.maximum(table * (1 - part) + part * total * share, 0.0)
+        for table, share in zip(counts, even, strict=True)
+    ]

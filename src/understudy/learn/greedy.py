@@ -42,7 +42,7 @@ def greedy_network(
             return weighing.cost(domain, family) + (flattery if family.parents else 0.0)
 
         family = curator.select(
-            list(candidates), score, share, of=lambda family: family.attributes, handicap=handicap
+            list(candidates), score, share, of=lambda family: family.axes, handicap=handicap
         )
         families.append(family)
         candidates.place(family.child)

@@ -6,7 +6,7 @@ Source: NIST Algorithms 1 to 3. A pair's score is its total variation distance t
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +26,8 @@ _DISCOUNT = 1.5
 class PairScores:
     """A noisy score for pairs of attributes, and the standard deviation of its noise.
 
-    Pairs too large to be measured are not asked about; they count as nothing.
+    An attribute with coarser copies has a score by each of them. Pairs too large to be measured are
+    not asked about; they count as nothing.
     """
 
     domain: Domain
@@ -40,6 +41,11 @@ class PairScores:
         """The summed scores of an attribute with several others."""
         return sum(self[attribute, other] for other in others)
 
+    def best(self, attribute: str, other: str) -> float:
+        """The largest score of two attributes, as they are or coarsened."""
+        levels = itertools.product(self.domain.levels(attribute), self.domain.levels(other))
+        return max(self[pair] for pair in levels)
+
     def discounted(self) -> PairScores:
         """The scores less what noise alone may have given them: the best of many is flattered."""
         less = {pair: s - _DISCOUNT * self.noise for pair, s in self.scores.items()}
@@ -50,13 +56,19 @@ def noisy_pair_scores(
     curator: Curator, budget: Budget, score: Score, *, most_cells: int
 ) -> PairScores:
     """The score of every pair of at most so many cells, at once (NIST Algorithm 1)."""
-    every = itertools.combinations(curator.domain, 2)
-    pairs = [pair for pair in every if curator.domain.cells(pair) <= most_cells]
+    domain = curator.domain
+    pairs = [pair for pair in _pairs(domain) if domain.cells(pair) <= most_cells]
     if not pairs:
-        return PairScores(curator.domain, {}, 0.0)
+        return PairScores(domain, {}, 0.0)
     values, variance = curator.score(pairs, score, budget)
     named = {frozenset(pair): float(value) for pair, value in zip(pairs, values, strict=True)}
-    return PairScores(curator.domain, named, variance**0.5)
+    return PairScores(domain, named, variance**0.5)
+
+
+def _pairs(domain: Domain) -> Iterator[tuple[str, str]]:
+    """All pairs of different attributes, as they are and coarsened."""
+    for first, second in itertools.combinations(domain, 2):
+        yield from itertools.product(domain.levels(first), domain.levels(second))
 
 
 def weighed_network(pairs: PairScores, weighing: Weighing, *, degree: int) -> Network:
@@ -65,12 +77,16 @@ def weighed_network(pairs: PairScores, weighing: Weighing, *, degree: int) -> Ne
     The variant of NIST Algorithm 3 that has a price for cells instead of a cap: next comes the
     attribute whose best family has the largest surplus.
     """
-    scores = pairs.discounted()
-    root = max(pairs.domain, key=lambda a: scores.between(a, _without(pairs.domain, a)))
+    scores, domain = pairs.discounted(), pairs.domain
+    root = max(domain, key=lambda a: sum(scores.best(a, other) for other in _without(domain, a)))
     families = [Family(root)]
-    while left := [a for a in pairs.domain if all(a != f.child for f in families)]:
+    while left := [a for a in domain if all(a != f.child for f in families)]:
         placed = [family.child for family in families]
-        grown = [_grow(child, placed, scores, weighing, degree) for child in left]
+        grown = [
+            _grow(name, placed, scores, weighing, degree)
+            for child in left
+            for name in domain.levels(child)
+        ]
         families.append(max(grown, key=lambda f: _surplus(f, scores, weighing)))
     return Network(tuple(families))
 
@@ -78,25 +94,28 @@ def weighed_network(pairs: PairScores, weighing: Weighing, *, degree: int) -> Ne
 def _grow(
     child: str, placed: Sequence[str], scores: PairScores, weighing: Weighing, degree: int
 ) -> Family:
-    """The family reached by adding the best parent while that pays."""
-    gains = np.array([scores[child, parent] for parent in placed])
-    sizes = np.array([scores.domain[parent] for parent in placed], float)
+    """The family reached by adding the best parent, as coarse as is best, while that pays."""
+    domain = scores.domain
+    names = [name for parent in placed for name in domain.levels(parent)]
+    owners = np.array([place for place, parent in enumerate(placed) for _ in domain.levels(parent)])
+    gains = np.array([scores[child, name] for name in names])
+    sizes = np.array([domain[name] for name in names], float)
     parents: Attributes = ()
-    cells, price = float(scores.domain[child]), 0.0
+    cells, price = float(domain[child]), 0.0
     while len(parents) < min(degree, len(placed)):
         wider = cells * sizes
         surplus = np.where(wider <= weighing.most_cells, gains - weighing.price * wider, -np.inf)
         best = int(surplus.argmax())
         if surplus[best] + price <= 0:
             break
-        parents, cells, price = (*parents, placed[best]), wider[best], weighing.price * wider[best]
-        gains[best] = -np.inf
-    return Family(child, parents)
+        parents, cells, price = (*parents, names[best]), wider[best], weighing.price * wider[best]
+        gains[owners == owners[best]] = -np.inf
+    return Family.over((*parents, child), domain) if parents else Family(domain.base(child))
 
 
 def _surplus(family: Family, scores: PairScores, weighing: Weighing) -> float:
-    gain = scores.between(family.child, family.parents)
-    return gain - weighing.cost(scores.domain, family)
+    *parents, child = family.axes
+    return scores.between(child, parents) - weighing.cost(scores.domain, family)
 
 
 def capped_network(pairs: PairScores, *, most_cells: int, degree: int | None = None) -> Network:
@@ -109,8 +128,12 @@ def capped_network(pairs: PairScores, *, most_cells: int, degree: int | None = N
     families = [Family(child, tuple(head[:place])) for place, child in enumerate(head)]
     while left := [a for a in domain if all(a != f.child for f in families)]:
         placed = [family.child for family in families]
-        grown = [_fill(child, placed, pairs, most_cells, degree) for child in left]
-        families.append(max(grown, key=lambda f: pairs.between(f.child, f.parents)))
+        grown = [
+            _fill(name, placed, pairs, most_cells, degree)
+            for child in left
+            for name in domain.levels(child)
+        ]
+        families.append(max(grown, key=lambda f: pairs.between(f.axes[-1], f.axes[:-1])))
     return Network(tuple(families))
 
 
@@ -142,15 +165,19 @@ def _fill(
 ) -> Family:
     """Algorithm 3 for one child: the best parents, by score, that fit under the cap.
 
-    It wants the largest sum of scores, so one that noise made negative is left out.
+    It wants the largest sum of scores, so one that noise made negative is left out. An attribute
+    that does not fit may do so coarsened.
     """
+    domain = pairs.domain
     parents: Attributes = ()
-    promising = [parent for parent in placed if pairs[child, parent] > 0]
-    for parent in sorted(promising, key=lambda p: -pairs[child, p]):
-        fits = pairs.domain.cells((*parents, parent, child)) <= most_cells
-        if fits and len(parents) < degree:
-            parents = (*parents, parent)
-    return Family(child, parents)
+    names = [name for parent in placed for name in domain.levels(parent)]
+    promising = [name for name in names if pairs[child, name] > 0]
+    for name in sorted(promising, key=lambda p: -pairs[child, p]):
+        fits = domain.cells((*parents, name, child)) <= most_cells
+        new = all(domain.base(name) != domain.base(parent) for parent in parents)
+        if fits and new and len(parents) < degree:
+            parents = (*parents, name)
+    return Family.over((*parents, child), domain) if parents else Family(domain.base(child))
 
 
 def spanning_tree(pairs: PairScores, weighing: Weighing) -> Network:
@@ -164,13 +191,21 @@ def spanning_tree(pairs: PairScores, weighing: Weighing) -> Network:
     families = [Family(domain.attributes[0])]
     left = list(domain.attributes[1:])
     while left:
-        edges = [Family(child, (f.child,)) for child in left for f in families]
-        fitting = [edge for edge in edges if weighing.allows(domain, edge)]
+        edges = [
+            edge for child in left for f in families for edge in _edges(domain, f.child, child)
+        ]
+        fitting = [edge for edge in edges if weighing.allows(domain.cells(edge.axes))]
         alone = Family(left[0])
         best = max([alone, *fitting], key=lambda f: _surplus(f, scores, weighing))
         families.append(best)
         left.remove(best.child)
     return Network(tuple(families))
+
+
+def _edges(domain: Domain, parent: str, child: str) -> Iterator[Family]:
+    """The families of one parent, both as they are and coarsened."""
+    pairs = itertools.product(domain.levels(parent), domain.levels(child))
+    return (Family.over(pair, domain) for pair in pairs)
 
 
 def _without(domain: Domain, attribute: str) -> list[str]:

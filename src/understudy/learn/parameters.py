@@ -12,12 +12,14 @@ from understudy.constraints import Constraint
 from understudy.constraints.constraint import Nogood
 from understudy.constraints.masks import forbidden_cells
 from understudy.domain import Attributes, Domain
+from understudy.hierarchy import Groups
 from understudy.learn.allocation import least_error_weights
-from understudy.learn.consistency import Estimate, made_consistent
+from understudy.learn.consistency import Estimate, Weights, made_consistent
 from understudy.marginal import NoisyMarginal
 from understudy.network import Family, Network
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator
+from understudy.projection import project
 
 
 def measure_tables(
@@ -30,29 +32,37 @@ def measure_tables(
     return curator.measure(tables, budget, weights=least_error_weights(cells, budget.measure))
 
 
-def family_tables(network: Network) -> list[Attributes]:
+def family_tables(network: Network, domain: Domain) -> list[Attributes]:
     """The tables a network needs: families with parents that no other family contains."""
-    families = [family.attributes for family in network if family.parents]
+    families = [family.axes for family in network if family.parents]
     return [
         table
         for place, table in enumerate(families)
         if not any(
-            _covers(other, table, earlier=i < place)
+            _covers(other, table, domain, earlier=i < place)
             for i, other in enumerate(families)
             if i != place
         )
     ]
 
 
-def _covers(other: Attributes, table: Attributes, *, earlier: bool) -> bool:
+def _covers(other: Attributes, table: Attributes, domain: Domain, *, earlier: bool) -> bool:
     """Whether another table makes one needless; of two over the same attributes the first stays."""
-    return set(table) < set(other) or (earlier and set(table) == set(other))
+    return _holds(other, table, domain) and (earlier or set(table) != set(other))
+
+
+def _holds(table: Attributes, names: Attributes, domain: Domain) -> bool:
+    """Whether a table can be seen through some names: it has each, or a finer copy of it."""
+    if not domain.coarser:
+        return set(names) <= set(table)
+    return all(any(domain.refines(held, name) for held in table) for name in names)
 
 
 def conditionals(
     network: Network,
     marginals: Sequence[NoisyMarginal],
     total: float,
+    domain: Domain,
     constraints: Sequence[Constraint] = (),
 ) -> tuple[Conditional, ...]:
     """P(child | parents) of every family, from tables that have been made to agree.
@@ -61,8 +71,8 @@ def conditionals(
     a constraint forbids hold noise alone, unless private rows violate it, and are emptied.
     """
     nogoods = {nogood for constraint in constraints for nogood in constraint.nogoods}
-    estimates = made_consistent([_emptied(m, nogoods) for m in marginals], total)
-    return tuple(_conditional(family, estimates) for family in network)
+    estimates = made_consistent([_emptied(m, nogoods) for m in marginals], total, domain)
+    return tuple(_conditional(family, estimates, domain) for family in network)
 
 
 def _emptied(marginal: NoisyMarginal, nogoods: Collection[Nogood]) -> NoisyMarginal:
@@ -72,12 +82,29 @@ def _emptied(marginal: NoisyMarginal, nogoods: Collection[Nogood]) -> NoisyMargi
     return replace(marginal, counts=np.where(forbidden, 0, marginal.counts))
 
 
-def _conditional(family: Family, estimates: Sequence[Estimate]) -> Conditional:
-    holders = [e for e in estimates if set(family.attributes) <= set(e.attributes)]
+def _conditional(family: Family, estimates: Sequence[Estimate], domain: Domain) -> Conditional:
+    weights = _seen(family.axes, estimates, domain)
+    alone = weights.sum(axis=tuple(range(weights.ndim - 1)))
+    fallback = Conditional.from_weights(Family(family.child), alone).probabilities
+    within = None
+    if family.axes[-1] != family.child:
+        own = _seen((family.child,), estimates, domain)
+        within = _shares(own, domain.coarser[family.axes[-1]].groups)
+    return Conditional.from_weights(family, weights, fallback=fallback, within=within)
+
+
+def _seen(names: Attributes, estimates: Sequence[Estimate], domain: Domain) -> Weights:
+    """What is believed of some names, from the smallest table that holds them."""
+    holders = [e for e in estimates if _holds(e.attributes, names, domain)]
     table = min(holders, key=lambda e: e.counts.size)
-    alone = Conditional.from_weights(Family(family.child), table.project((family.child,)))
-    weights = table.project(family.attributes)
-    return Conditional.from_weights(family, weights, fallback=alone.probabilities)
+    return project(table.counts, table.attributes, names, domain)
+
+
+def _shares(counts: Weights, groups: Groups) -> Weights:
+    """The share of every code in its group; all alike where the group is empty."""
+    sums = np.bincount(groups, counts)[groups]
+    alike = 1 / np.bincount(groups)[groups]
+    return np.divide(counts, sums, out=alike, where=sums > 0)
 
 
 def one_way_tables(domain: Domain) -> list[Attributes]:

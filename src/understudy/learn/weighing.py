@@ -34,11 +34,11 @@ class Weighing:
 
     def cost(self, domain: Domain, family: Family) -> float:
         """What measuring a family's table costs; a child alone is measured anyway."""
-        return self.price * domain.cells(family.attributes) if family.parents else 0.0
+        return self.price * domain.cells(family.axes) if family.parents else 0.0
 
-    def allows(self, domain: Domain, family: Family) -> bool:
-        """Whether a family's table is small enough."""
-        return not family.parents or domain.cells(family.attributes) <= self.most_cells
+    def allows(self, cells: int) -> bool:
+        """Whether a table is small enough to be measured for a family."""
+        return cells <= self.most_cells
 
 
 def by_gain(domain: Domain, budget: Budget, unit: Unit, *, rows: float) -> Weighing:

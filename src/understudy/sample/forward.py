@@ -16,7 +16,7 @@ from understudy.engines.kernels import extend
 from understudy.jit import kernel
 from understudy.model import Model
 from understudy.sample.masks import Standings
-from understudy.table import Codes, code_type
+from understudy.table import Codes, as_coarse, code_type
 
 # Chances are held in 31 bits; whatever is less likely than that is as good as impossible.
 _ONE = 2**31
@@ -24,6 +24,7 @@ _ONE = 2**31
 Configurations = npt.NDArray[np.uint32]
 Thresholds = npt.NDArray[np.uint32]
 State = npt.NDArray[np.uint64]
+Draw = Callable[[Probabilities, Configurations, Codes], None]
 
 
 @kernel
@@ -66,9 +67,7 @@ def sample_codes(model: Model, rows: int, generator: np.random.Generator) -> dic
     return drawn_in_order(model, rows, draw)
 
 
-def drawn_in_order(
-    model: Model, rows: int, draw: Callable[[Probabilities, Configurations, Codes], None]
-) -> dict[str, Codes]:
+def drawn_in_order(model: Model, rows: int, draw: Draw) -> dict[str, Codes]:
     """Codes of every attribute, parents first, no row against a constraint.
 
     Args:
@@ -80,13 +79,29 @@ def drawn_in_order(
     standings = Standings(model.completions, rows)
     for conditional in model.conditionals:
         child = conditional.family.child
-        size = model.domain[child]
-        table = conditional.probabilities.reshape(-1, size)
+        drawn = codes[child] = np.empty(rows, code_type(model.domain[child]))
         given = configurations(conditional, codes, model.domain, rows)
-        drawn = codes[child] = np.empty(rows, code_type(size))
-        draw(*standings.masked(child, table, given), drawn)
+        if conditional.within is None or standings.concern(child):
+            draw(*standings.masked(child, conditional.lines(model.domain), given), drawn)
+        else:
+            _draw_within(conditional, model.domain, given, draw, drawn)
         standings.advance(child, drawn)
     return {attribute: codes[attribute] for attribute in model.domain}
+
+
+def _draw_within(
+    conditional: Conditional, domain: Domain, given: Configurations, draw: Draw, drawn: Codes
+) -> None:
+    """Draw the group of a coarsened child, then one of its codes."""
+    level = domain.coarser[conditional.family.axes[-1]]
+    groups = np.empty(drawn.size, code_type(level.size))
+    draw(conditional.probabilities.reshape(-1, level.size), given, groups)
+    real = np.arange(level.members.shape[1]) < level.sizes[:, None]
+    assert conditional.within is not None
+    chances = np.where(real, conditional.within[level.members], 0.0)
+    places = np.empty(drawn.size, code_type(level.members.shape[1]))
+    draw(chances, groups.astype(np.uint32), places)
+    drawn[:] = level.members[groups, places]
 
 
 def configurations(
@@ -94,8 +109,9 @@ def configurations(
 ) -> npt.NDArray[np.uint32]:
     """For every row, which configuration of its parents it has."""
     numbers = np.zeros(rows, np.uint32)
-    for parent in conditional.family.parents:
-        extend(numbers, codes[parent], domain[parent])
+    for parent, name in zip(conditional.family.attributes, conditional.family.axes, strict=True):
+        if parent != conditional.family.child:
+            extend(numbers, as_coarse(codes[parent], name, domain), domain[name])
     return numbers
 
 

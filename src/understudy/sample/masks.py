@@ -72,6 +72,10 @@ class Standings:
         standings = [_Standing([part], np.zeros(rows, np.uint32)) for part in parts]
         self._of = {a: s for s in standings for a in attributes_of(s.lefts[0])}
 
+    def concern(self, attribute: str) -> bool:
+        """Whether a constraint speaks of an attribute."""
+        return attribute in self._of
+
     def masked(
         self, attribute: str, table: Probabilities, given: Numbers
     ) -> tuple[Probabilities, Numbers]:

@@ -37,5 +37,5 @@ class Independent(Synthesizer):
         rows = curator.public_rows
         total = best_total(marginals) if rows is None else float(rows)
         network = Network.without_edges(domain.attributes)
-        learned = conditionals(network, marginals, total, self.schema.constraints)
+        learned = conditionals(network, marginals, total, domain, self.schema.constraints)
         return Learned(learned, max(round(total), 0))

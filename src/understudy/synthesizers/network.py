@@ -128,7 +128,9 @@ class NetworkSynthesizer(Synthesizer):
         noise, they get the whole of what is left.
         """
         given, alone = self._given_network(curator.domain), one_way_tables(curator.domain)
-        ensure_tables_fit(curator.domain, [*alone, *(family_tables(given) if given else [])])
+        ensure_tables_fit(
+            curator.domain, [*alone, *(family_tables(given, curator.domain) if given else [])]
+        )
         size_share = self._size_share(curator)
         size = self._size(curator, size_share)
         needed = Fraction(0) if given or self.degree == 0 else _STRUCTURE_SHARE[self._learner]
@@ -136,11 +138,13 @@ class NetworkSynthesizer(Synthesizer):
 
         first = measure_tables(curator, alone, shares.one_way)
         network = given or self._learn_structure(curator, shares, size)
-        second = measure_tables(curator, [*family_tables(network), *alone], shares.tables)
+        second = measure_tables(
+            curator, [*family_tables(network, curator.domain), *alone], shares.tables
+        )
 
         marginals, rows = [*first, *second], curator.public_rows
         total = best_total(marginals) if rows is None else float(rows)
-        learned = conditionals(network, marginals, total, self.schema.constraints)
+        learned = conditionals(network, marginals, total, curator.domain, self.schema.constraints)
         return Learned(learned, self._to_make(total))
 
     def _given_network(self, domain: Domain) -> Network | None:
@@ -186,7 +190,8 @@ class NetworkSynthesizer(Synthesizer):
         score = score_for(curator.unit, size, domain, name=self.score)
         weighing = self.weighing(domain, shares.tables, size)
         if name == "greedy":
-            degree = affordable_degree(len(domain)) if self.degree is None else self.degree
+            names = sum(len(domain.levels(attribute)) for attribute in domain)
+            degree = affordable_degree(names) if self.degree is None else self.degree
             return greedy_network(
                 curator, shares.structure, score=score, weighing=weighing, degree=degree
             )
