@@ -20,6 +20,7 @@ BENCHMARKS = (
     "triples",
     "greedy",
     "sampling",
+    "conditions",
     "noise",
     "job",
     "census",

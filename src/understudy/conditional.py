@@ -78,6 +78,12 @@ class Conditional:
                 chances = chances.take(domain.coarser[name].groups, axis=axis)
         return chances
 
+    def uncoarsened(self, domain: Domain) -> Conditional:
+        """The same conditional, with nothing in it coarsened."""
+        if not self.family.copies:
+            return self
+        return Conditional(Family(self.family.child, self.family.parents), self.whole(domain))
+
     @classmethod
     def from_weights(
         cls,

@@ -133,6 +133,15 @@ class Model:
                 "use its rows, or a method that learns conditionals"
             )
 
+    def require_unconstrained(self, way_out: str) -> None:
+        """Refuse what is exact only where the conditionals alone say how rows are drawn."""
+        self.require_network()
+        if self.schema.constraints:
+            raise UsageError(
+                "constraints change how rows are drawn, and exact answers would leave them out; "
+                f"{way_out}"
+            )
+
     def probability(
         self, *targets: str, given: Mapping[str, Value | Collection[Value]] | None = None
     ) -> dict[Any, float]:
@@ -165,12 +174,7 @@ class Model:
 
         Privacy: post-processing of the model; costs nothing.
         """
-        self.require_network()
-        if self.schema.constraints:
-            raise UsageError(
-                "constraints change how rows are drawn, and exact answers would leave them out; "
-                "ask by samples instead"
-            )
+        self.require_unconstrained("ask by samples instead")
         return posterior(self.conditionals, targets, evidence, self.domain)
 
     def chance(self, evidence: Evidence) -> float:

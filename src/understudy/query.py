@@ -11,7 +11,7 @@ from understudy.domain import Attributes
 from understudy.infer.labels import Label, labels_of
 from understudy.infer.question import Question, read_question
 from understudy.model import Model
-from understudy.sample import sample_codes
+from understudy.sample import weighted_codes
 from understudy.sample.estimate import Estimate, estimated_chance, estimated_distribution
 
 _SAMPLES = 10**6
@@ -77,7 +77,7 @@ def _exactly(model: Model, asked: Question) -> Estimate:
 
 
 def _sampled(model: Model, asked: Question, samples: int, seed: int | None) -> Estimate:
-    codes = sample_codes(model, samples, np.random.default_rng(seed))
+    rows = weighted_codes(model, asked.given, samples, np.random.default_rng(seed))
     if asked.both is not None:
-        return estimated_chance(codes, asked.both, asked.given)
-    return estimated_distribution(codes, model.domain, asked.targets, asked.given)
+        return estimated_chance(rows, asked.both, asked.given)
+    return estimated_distribution(rows, model.domain, asked.targets)

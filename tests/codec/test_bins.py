@@ -68,10 +68,14 @@ class HighestDraw:
 
 def test_rounding_never_carries_a_draw_into_the_next_bin() -> None:
     """Even the highest draw stays below the next edge, and at most at max in the last bin."""
-    codec = codec_of({"kind": "float", "edges": [0.0, 5e-324, 1.0], "max": 1.0})
+    edges = [-1e300, -0.1, 0.0, 5e-324, 1e-323, 0.1, 1.0, 1.1, 1e16, 1e300]
+    codec = codec_of({"kind": "float", "edges": edges, "max": 1e300})
     generator: Any = HighestDraw()
-    values = codec.decode({"x": np.array([0, 1, 2], np.uint8)}, generator=generator).column("x")
-    assert [0.0, np.nextafter(1.0, 0.0), 1.0] == values.to_pylist()
+    codes = np.arange(10, dtype=np.uint8)
+    values = codec.decode({"x": codes}, generator=generator).column("x").to_pylist()
+    ends = zip(edges, [*edges[1:], np.inf], values, strict=True)
+    assert all(low <= value < end for low, end, value in ends)
+    assert 1e300 == values[-1]
 
 
 def test_every_whole_number_of_a_short_range_is_a_bin() -> None:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from understudy.conditional import Conditional, Probabilities
 from understudy.engines import capacity
 from understudy.errors import CapacityError, UsageError
-from understudy.infer import Evidence, elimination, most_probable, posterior
-from understudy.network import Family
+from understudy.infer import Evidence, conditioned, elimination, most_probable, posterior
+from understudy.network import Family, Network
 
 
 @st.composite
@@ -102,6 +102,48 @@ def test_the_most_probable_row_is_that_of_enumeration(data: st.DataObject) -> No
     assert joint[tuple(row.values())] == pytest.approx(joint.max())
 
 
+@settings(max_examples=200)
+@given(data=st.data())
+def test_conditioned_networks_have_the_law_of_enumeration(data: st.DataObject) -> None:
+    """The product of the new conditionals is the old one given the evidence, cell by cell."""
+    conditionals = data.draw(networks())
+    known = data.draw(evidence(conditionals))
+    joint = _weighted(conditionals, known)
+    total = joint.sum()
+    if total == 0:
+        with pytest.raises(UsageError, match="probability 0"):
+            conditioned(conditionals, known)
+        return
+    found, chance = conditioned(conditionals, known)
+    order = Network(tuple(c.family for c in found)).order
+    axes = [order.index(c.family.child) for c in conditionals]
+    assert chance == pytest.approx(total)
+    assert _joint(list(found)).transpose(axes) == pytest.approx(joint / total)
+
+
+def test_what_is_no_ancestor_of_the_evidence_stays() -> None:
+    """Only tables of the evidence and what it hangs from are multiplied."""
+    conditionals = _dense(6)
+    found, _ = conditioned(conditionals, {"a1": np.eye(10)[2]})
+    assert {"a0", "a1"} == {c.family.child for c in found[:2]}
+    assert conditionals[2:] == list(found[2:])
+
+
+def test_evidence_may_be_less_probable_than_floats_can_tell() -> None:
+    """Four hundred attributes, each with a chance of 1/1000: what follows is as exact as ever."""
+    line = np.array([0.999, 0.001])
+    chain = [Conditional(Family("a0"), line)]
+    for i in range(1, 401):
+        chain.append(Conditional(Family(f"a{i}", (f"a{i - 1}",)), np.array([line, line])))
+    chain[400] = Conditional(Family("a400", ("a399",)), np.array([[0.5, 0.5], [0.25, 0.75]]))
+    known = {f"a{i}": np.array([0.0, 1.0]) for i in range(400)}
+    found, chance = posterior(chain, ("a400",), known)
+    assert [0.25, 0.75] == pytest.approx(found.tolist())
+    assert 0.0 == chance
+    network, _ = conditioned(chain, known)
+    assert {(0.0, 1.0)} == {tuple(c.probabilities.reshape(-1, 2)[-1]) for c in network[:400]}
+
+
 def _dense(count: int) -> list[Conditional]:
     generator = np.random.default_rng(0)
     return [
@@ -127,4 +169,6 @@ def test_networks_too_dense_are_refused_beforehand(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(elimination, "available_bytes", lambda: 10**5)
     with pytest.raises(CapacityError, match=r"10,000 cells.*ask by samples"):
         posterior(_dense(8), ("a0",), {"a7": np.eye(10)[0]})
+    with pytest.raises(CapacityError, match=r"draw by rejection or weighting"):
+        conditioned(_dense(8), {"a7": np.eye(10)[0]})
     assert capacity.available_bytes() > 10**5

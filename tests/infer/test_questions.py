@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import operator
@@ -18,6 +19,7 @@ from understudy.codec import Codec
 from understudy.column import IntegerColumn
 from understudy.errors import UsageError
 from understudy.infer import allowed
+from understudy.infer.question import read_conditions
 from understudy.model import Model
 from understudy.query import ask
 from understudy.schema import Schema
@@ -44,6 +46,13 @@ COMPARE: dict[str, Callable[[int, int], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+
+
+PIECES = [
+    "age", "sex", "pay", "born", "well", "id", "male", "yes", "3", "2.5", "1e999", "-1", "nan", "٣",
+    "2000-01-03", "0000-00-00", "9" * 5000, "=", "!=", "<", ">=", "in", "{", "}", ",", "and", "not",
+    "missing", "'", "|", " ", "\n", "",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +161,9 @@ def test_the_most_probable_row_can_be_decoded(model: Model) -> None:
         ("P(id)", "at character 3: 'id' is an id"),
         ("P(sex | age)", "at character 9: 'age' stands alone"),
         ("P(sex | age > )", "at character 14: the end stands where a value is expected"),
-        ("P(sex | age > x)", "'x' is no integer"),
+        ("P(sex | age > x)", "'x' is no whole number"),
+        ("P(sex | age < 30.5)", "'30.5' is no whole number"),
+        ("P(sex | born < 2000-01-05T12:00)", "is no day"),
         ("P(sex | age > 99)", "out of its declared bounds"),
         ("P(sex | sex > male)", "column 'sex' has no order"),
         ("P(sex | well = maybe)", "has no value 'maybe'; known are false, true"),
@@ -169,6 +180,14 @@ def test_questions_that_cannot_be_answered(model: Model, question: str, words: s
     with pytest.raises(UsageError) as caught:
         ask(model, question)
     assert words in str(caught.value)
+
+
+@given(text=st.lists(st.sampled_from(PIECES), max_size=8).map(" ".join) | st.text(max_size=20))
+def test_no_conditions_are_a_fault(text: str) -> None:
+    """They are read, with weights from 0 to 1, or refused."""
+    with contextlib.suppress(UsageError):
+        evidence = read_conditions(text, SCHEMA.columns).evidence
+        assert all(0 <= fits.min() <= fits.max() <= 1 for fits in evidence.values())
 
 
 def test_models_without_a_network_are_refused(model: Model) -> None:

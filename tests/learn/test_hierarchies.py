@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from support.joint import cells_of, joint_of
+from support.joint import cells_of, joint_given, joint_of
 from support.statistics import NEVER, fit_of_choices
 from understudy.conditional import Conditional
 from understudy.domain import Attributes, Domain
@@ -22,6 +22,7 @@ from understudy.model import Model
 from understudy.network import Family
 from understudy.projection import project
 from understudy.sample import Sampler, deal_codes, sample_codes
+from understudy.sample.conditional import given
 from understudy.schema import Schema
 from understudy.synthesizers import Nist, PrivBayes, Random, Synthesizer
 from understudy.table import Codes, Table, code_type
@@ -158,8 +159,8 @@ def test_what_agrees_on_all_levels_stays_as_it_is() -> None:
     joint = generator.multinomial(5000, generator.dirichlet(np.full(SHAPES.cells(order), 0.02)))
     joint = joint.reshape(SHAPES.shape(order))
     sets = [("a / 10", "c"), ("a",), ("country / 2", "a / 75"), ("c", "country / 3"), ("country",)]
-    given = [NoisyMarginal(s, project(joint, order, s, SHAPES), 1.0) for s in sets]
-    for estimate in made_consistent(given, 5000.0, SHAPES):
+    released = [NoisyMarginal(s, project(joint, order, s, SHAPES), 1.0) for s in sets]
+    for estimate in made_consistent(released, 5000.0, SHAPES):
         expected = project(joint, order, estimate.attributes, SHAPES)
         assert np.abs(estimate.counts - expected).max() < 1e-6
 
@@ -245,6 +246,18 @@ def test_exact_answers_see_through_copies(seed: int) -> None:
     row, chance = most_probable(model.conditionals, known, model.domain)
     assert chance == pytest.approx(joint.max())
     assert tuple(row[a] for a in order) == np.unravel_index(joint.argmax(), joint.shape)
+
+
+@pytest.mark.parametrize("how", ["exact", "rejection", "weighting"])
+def test_rows_that_fit_conditions_follow_the_joint_given_them(how: str) -> None:
+    """Whichever way they are drawn, through copies of parents and children alike."""
+    model = _model(4)
+    known = given(model, "country in {fr, jp, se}, a < 50", how=how, sampler=sample_codes)
+    rows = 4000 if how == "weighting" else 20_000
+    cells = cells_of(model, known.way.take(rows, np.random.default_rng(5)))
+    expected = joint_given(model, known.conditions.evidence)
+    assert fit_of_choices(_pooled(cells), _pooled_chances(expected)) > NEVER
+    assert fit_of_choices(_pooled(cells), _pooled_chances(joint_of(model))) < NEVER
 
 
 def test_constraints_hold_for_coarsened_children() -> None:

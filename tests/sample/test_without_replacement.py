@@ -86,8 +86,8 @@ def test_counts_are_within_one_of_what_is_expected(rows: int) -> None:
     model = _diamond()
     codes = deal_codes(model, rows, np.random.default_rng(rows))
     for conditional in model.conditionals:
-        table = conditional.probabilities.reshape(-1, conditional.probabilities.shape[-1])
-        given_rows = configurations(conditional, codes, model.domain, rows)
+        table = conditional.lines(model.domain)
+        given_rows = configurations(conditional.family.parents, codes, model.domain, rows)
         cells = given_rows * table.shape[1] + codes[conditional.family.child]
         counts = np.bincount(cells, minlength=table.size).reshape(table.shape)
         expected = counts.sum(axis=1, keepdims=True) * table

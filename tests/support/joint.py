@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from understudy.infer import Evidence
 from understudy.model import Model
 from understudy.table import Codes
 
@@ -29,3 +30,13 @@ def cells_of(model: Model, codes: Mapping[str, Codes]) -> npt.NDArray[np.int64]:
     return np.ravel_multi_index(
         [codes[a].astype(np.int64) for a in order], model.domain.shape(order)
     ).astype(np.int64)
+
+
+def joint_given(model: Model, evidence: Evidence) -> npt.NDArray[np.float64]:
+    """The same of rows that fit the evidence, as probabilities."""
+    order = model.domain.attributes
+    joint = joint_of(model).reshape(model.domain.shape(order))
+    for i, attribute in enumerate(order):
+        fits = evidence.get(attribute, np.ones(model.domain[attribute]))
+        joint = joint * fits.reshape([-1 if j == i else 1 for j in range(joint.ndim)])
+    return np.asarray((joint / joint.sum()).ravel())

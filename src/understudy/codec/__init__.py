@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 
 import numpy as np
@@ -14,6 +14,7 @@ from understudy.codec.bins import BinnedCodec
 from understudy.codec.categories import ListedCodec
 from understudy.codec.missing import Encoded, Mask, either
 from understudy.codec.persons import Persons
+from understudy.codec.stretches import ANYWHERE, Stretch
 from understudy.column import BooleanColumn, CategoricalColumn, IdColumn, LearnedColumn
 from understudy.domain import Domain
 from understudy.errors import DataError, UsageError
@@ -25,10 +26,10 @@ __all__ = ["Codec"]
 ColumnCodec = ListedCodec | BinnedCodec
 
 
-def _codec_of(name: str, column: LearnedColumn) -> ColumnCodec:
+def _codec_of(name: str, column: LearnedColumn, within: Stretch) -> ColumnCodec:
     if isinstance(column, CategoricalColumn | BooleanColumn):
         return ListedCodec(name, column)
-    return BinnedCodec(name, column)
+    return BinnedCodec(name, column, within)
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Codec:
     Attributes:
         schema: what may stand in each column.
         persons: who has several rows, and how many are kept.
+        within: for some columns, the part of the line that values are decoded to.
 
     Example:
         >>> schema = Schema.parse({"columns": {"smoker": {"kind": "boolean"}}})
@@ -52,6 +54,7 @@ class Codec:
 
     schema: Schema
     persons: Persons | None = None
+    within: Mapping[str, Stretch] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.persons and self.persons.column in self.schema.learned:
@@ -68,7 +71,10 @@ class Codec:
     @cached_property
     def columns(self) -> Mapping[str, ColumnCodec]:
         """One codec for every attribute."""
-        return {name: _codec_of(name, column) for name, column in self.schema.learned.items()}
+        return {
+            name: _codec_of(name, column, self.within.get(name, ANYWHERE))
+            for name, column in self.schema.learned.items()
+        }
 
     @property
     def read_types(self) -> dict[str, pa.DataType]:

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from understudy.codec.missing import Encoded, assign, either
 from understudy.codec.ordinates import Ordinates, Reading, arrow_type, parse, read, to_arrow
+from understudy.codec.stretches import ANYWHERE, Pieces, Stretch
 from understudy.column import BinnedColumn, Ordinate, text_of
 from understudy.jit import kernel
 from understudy.table import Codes, code_type
@@ -46,6 +47,7 @@ class BinnedCodec:
 
     name: str
     column: BinnedColumn
+    within: Stretch = ANYWHERE
 
     @property
     def read_type(self) -> pa.DataType:
@@ -108,26 +110,20 @@ class BinnedCodec:
         return int(self._bin(np.array([self.column.outside_ordinate], self.edges.dtype))[0])
 
     def decode(self, codes: Codes, generator: np.random.Generator) -> pa.Array:
-        """Values drawn inside the bins; the first marker, else null, where missing."""
+        """Values drawn inside the bins and `within`; the first marker, else null, where missing."""
         missing = codes == self.column.missing_code if self.column.missing is not None else None
         bins = codes if missing is None else np.where(missing, 0, codes)
-        ordinates = self._draw(bins, generator)
+        ordinates = self._pieces.draw(bins, generator)
         if missing is not None and self._first_marker is not None:
             ordinates[missing] = self._first_marker
             missing = None
         return to_arrow(self.column, ordinates, missing)
 
     @cached_property
+    def _pieces(self) -> Pieces:
+        return Pieces(self.column, self.within)
+
+    @cached_property
     def _first_marker(self) -> Ordinate | None:
         """The first missing marker as an ordinate, when it is one."""
         return parse(self.column, self.column.missing[0]) if self.column.missing else None
-
-    def _draw(self, bins: Codes, generator: np.random.Generator) -> Ordinates:
-        low = self.edges[bins]
-        if self.column.whole:
-            last = np.append(self.edges[1:] - 1, self.column.bounds[1])[bins]
-            return np.asarray(generator.integers(low.astype(np.int64), last, endpoint=True))
-        right = np.append(self.edges[1:], self.column.bounds[1])
-        # Rounding may carry a draw onto the next bin's edge, which is not ours.
-        most = np.append(np.nextafter(right[:-1], -np.inf), right[-1])[bins]
-        return np.asarray(np.minimum(low + generator.random(bins.size) * (right[bins] - low), most))

@@ -105,7 +105,7 @@ def check_satisfiable(constraints: Sequence[Constraint]) -> None:
         SchemaError: naming a least set of them that contradict each other, or of many nearly so.
         CapacityError: if they are too entangled to tell.
     """
-    if _are_satisfiable(constraints):
+    if are_satisfiable(constraints):
         return
     clash = _clash_in(list(constraints))
     named = ", ".join(repr(c.text) for c in clash)
@@ -119,12 +119,13 @@ def _clash_in(constraints: list[Constraint]) -> list[Constraint]:
     step = -(-len(clash) // _GROUPS)
     for start in reversed(range(0, len(clash), step)):
         fewer = clash[:start] + clash[start + step :]
-        if not _are_satisfiable(fewer):
+        if not are_satisfiable(fewer):
             clash = fewer
     return clash if step == 1 or len(clash) == len(constraints) else _clash_in(clash)
 
 
-def _are_satisfiable(constraints: Sequence[Constraint]) -> bool:
+def are_satisfiable(constraints: Sequence[Constraint]) -> bool:
+    """Whether any row keeps to all of these constraints."""
     completions = Completions(constraints)
     return completions.possible(completions.nogoods)
 

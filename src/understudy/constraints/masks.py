@@ -24,6 +24,16 @@ def flags(codes: CodeSet, size: int) -> Masks:
     return np.unpackbits(packed, count=size, bitorder="little").astype(bool)
 
 
+def set_of(held: Masks) -> CodeSet:
+    """The set that holds the codes of which this is true: the inverse of `flags`.
+
+    Example:
+        >>> bin(set_of(np.array([True, False, True, False])))
+        '0b101'
+    """
+    return int.from_bytes(np.packbits(held, bitorder="little").tobytes(), "little")
+
+
 def forbidden_cells(
     nogoods: Iterable[Nogood], attributes: Sequence[str], shape: Sequence[int]
 ) -> Masks:

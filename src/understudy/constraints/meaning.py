@@ -181,10 +181,10 @@ def _straddling(
 def _place(condition: Condition, column: BinnedColumn, value: Token) -> Ordinate:
     """Where a value lies; one that its kind of column would round or not hold is refused."""
     _refuse_marker(condition, column, value)
-    place = _exact_place(column, value.text)
+    place = exact_place(column, value.text)
     if place is None:
         raise Finding(
-            value.position, f"{value} is no {_noun(column)}; write one, as in the column's max"
+            value.position, f"{value} is no {noun_of(column)}; write one, as in the column's max"
         )
     low, high = column.bounds
     if not low <= place <= high:
@@ -196,7 +196,8 @@ def _place(condition: Condition, column: BinnedColumn, value: Token) -> Ordinate
     return place
 
 
-def _exact_place(column: BinnedColumn, text: str) -> Ordinate | None:
+def exact_place(column: BinnedColumn, text: str) -> Ordinate | None:
+    """Where a text lies that is a value of the column's kind just as it stands, else None."""
     try:
         return column.place(text) if _is_exact(column, text) else None
     except (ValueError, OverflowError):
@@ -216,7 +217,8 @@ def _is_exact(column: BinnedColumn, text: str) -> bool:
             return True
 
 
-def _noun(column: BinnedColumn) -> str:
+def noun_of(column: BinnedColumn) -> str:
+    """What a value of the column's kind is called."""
     nouns = {"integer": "whole number", "float": "number", "date": "day", "datetime": "moment"}
     return nouns[column.kind]
 

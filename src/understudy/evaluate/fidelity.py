@@ -67,8 +67,8 @@ def cross_entropy(model: Model, held_out: Table) -> float:
         return math.nan
     bits = np.zeros(held_out.rows)
     for conditional in model.conditionals:
-        size = model.domain[conditional.family.child]
-        given = configurations(conditional, held_out.codes, model.domain, held_out.rows)
-        likely = conditional.chances(given, held_out.codes[conditional.family.child], model.domain)
+        family, size = conditional.family, model.domain[conditional.family.child]
+        given = configurations(family.axes[:-1], held_out.codes, model.domain, held_out.rows)
+        likely = conditional.chances(given, held_out.codes[family.child], model.domain)
         bits -= np.log2((likely * model.rows + 1) / (model.rows + size))
     return float(bits.mean())

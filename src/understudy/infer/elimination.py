@@ -18,18 +18,25 @@ from understudy.conditional import Conditional, Probabilities
 from understudy.domain import Attributes, Domain
 from understudy.engines.capacity import available_bytes
 from understudy.errors import CapacityError, UsageError
+from understudy.network import Family
 
 # For every attribute of which something is known, how well each of its codes fits: 0 to 1.
 Evidence = Mapping[str, Probabilities]
 
-_IMPOSSIBLE = "the evidence has probability 0 in this model; loosen one of the conditions"
 _BYTES_PER_CELL = 8
 # A product, what it is made of, and its sum stand in memory together.
 _COPIES = 4
+# The lines of a table are numbered in 32 bits.
+_MOST_CELLS = 2**32
 
 
 class ImpossibleEvidence(UsageError):
     """No row of the model fits what is said to be known."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the evidence has probability 0 in this model; loosen one of the conditions"
+        )
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,11 @@ class Factor:
         return turned.reshape([sizes.get(attribute, 1) for attribute in attributes])
 
 
+def factor_of(conditional: Conditional) -> Factor:
+    """A conditional as a function of its family's codes, or of the groups they are in."""
+    return Factor(conditional.family.axes, conditional.probabilities)
+
+
 def posterior(
     conditionals: Sequence[Conditional],
     targets: Attributes,
@@ -62,11 +74,54 @@ def posterior(
         domain: knows the coarser copies of attributes, where conditionals have any.
     """
     factors = _relevant(conditionals, targets, evidence, domain)
-    joint = _eliminated(factors, targets)
-    chance = float(joint.sum())
-    if chance <= 0:
-        raise ImpossibleEvidence(_IMPOSSIBLE)
-    return joint / chance, chance
+    order, tables = _order(factors, targets)
+    _ensure_fits([max(tables)], "ask by samples instead")
+    logarithm = 0.0
+    for attribute in order:
+        bucket, factors = _bucket(factors, attribute)
+        rest = _attributes_of(bucket, without=attribute)
+        summed, scale = _summed(rest, _product(bucket, (*rest, attribute)))
+        factors.append(summed)
+        logarithm += scale
+    joint = _product(factors, targets)
+    total = float(joint.sum())
+    if total <= 0:
+        raise ImpossibleEvidence()
+    return joint / total, total * math.exp(logarithm)
+
+
+def conditioned(
+    conditionals: Sequence[Conditional], evidence: Evidence, domain: Domain | None = None
+) -> tuple[tuple[Conditional, ...], float]:
+    """A network of the same attributes whose rows fit the evidence, and its probability.
+
+    What an attribute is multiplied by when it is eliminated is, line by line, its distribution
+    given the attributes that are eliminated later. In the reverse of that order these conditionals
+    are a network, whose law is exactly that of the given one under the evidence. Attributes that
+    are no ancestors of the evidence keep their conditionals.
+
+    Source: Koller and Friedman 2009, sections 9.3 and 12.1.
+    """
+    way_out = "draw by rejection or weighting instead"
+    used = _ancestors(conditionals, evidence)
+    if domain:
+        _ensure_fits([domain.cells(c.family.attributes) for c in used], way_out)
+        used = [conditional.uncoarsened(domain) for conditional in used]
+    factors = [*_known(evidence), *map(factor_of, used)]
+    order, tables = _order(factors, ())
+    _ensure_fits(tables, way_out)
+    found: list[Conditional] = []
+    logarithm = 0.0
+    for attribute in order:
+        bucket, factors = _bucket(factors, attribute)
+        rest = _attributes_of(bucket, without=attribute)
+        product = _product(bucket, (*rest, attribute))
+        found.append(Conditional.from_weights(Family(attribute, rest), product))
+        summed, scale = _summed(rest, product)
+        factors.append(summed)
+        logarithm += scale
+    others = [conditional for conditional in conditionals if conditional.family.child not in order]
+    return (*reversed(found), *others), math.exp(logarithm)
 
 
 def most_probable(
@@ -76,7 +131,9 @@ def most_probable(
     every = tuple(conditional.family.child for conditional in conditionals)
     factors = _relevant(conditionals, every, evidence, domain)
     steps: list[tuple[str, Attributes, npt.NDArray[np.int64]]] = []
-    for attribute in _order(factors, ()):
+    order, tables = _order(factors, ())
+    _ensure_fits(tables, "ask by samples instead")
+    for attribute in order:
         bucket, factors = _bucket(factors, attribute)
         rest = _attributes_of(bucket, without=attribute)
         product = _product(bucket, (*rest, attribute))
@@ -84,7 +141,7 @@ def most_probable(
         factors.append(Factor(rest, product.max(axis=-1)))
     chance = math.prod(float(factor.values) for factor in factors)
     if chance <= 0:
-        raise ImpossibleEvidence(_IMPOSSIBLE)
+        raise ImpossibleEvidence()
     row: dict[str, int] = {}
     for attribute, rest, best in reversed(steps):
         row[attribute] = int(best[tuple(row[other] for other in rest)])
@@ -101,17 +158,23 @@ def _relevant(
 
     A coarser copy is an attribute of its own here, tied to the one it is a copy of.
     """
-    needed, used = {*targets, *evidence}, []
+    used = _ancestors(conditionals, {*targets, *evidence})
+    ties = _ties(used, domain) if domain else ()
+    return [*_known(evidence), *map(factor_of, used), *ties]
+
+
+def _known(evidence: Evidence) -> list[Factor]:
+    return [Factor((attribute,), weights) for attribute, weights in evidence.items()]
+
+
+def _ancestors(conditionals: Sequence[Conditional], attributes: Iterable[str]) -> list[Conditional]:
+    """The conditionals of some attributes and all their ancestors, children first."""
+    needed, used = {*attributes}, []
     for conditional in reversed(conditionals):
         if conditional.family.child in needed:
             needed.update(conditional.family.parents)
             used.append(conditional)
-    known = [Factor((attribute,), weights) for attribute, weights in evidence.items()]
-    return [
-        *known,
-        *(Factor(c.family.axes, c.probabilities) for c in used),
-        *(_ties(used, domain) if domain else ()),
-    ]
+    return used
 
 
 def _ties(conditionals: Sequence[Conditional], domain: Domain) -> Iterator[Factor]:
@@ -127,13 +190,16 @@ def _ties(conditionals: Sequence[Conditional], domain: Domain) -> Iterator[Facto
             yield Factor((name, level.of), belongs * shares.get(name, 1.0))
 
 
-def _eliminated(factors: list[Factor], kept: Attributes) -> Probabilities:
-    """The product of all factors, summed over all attributes but the kept ones."""
-    for attribute in _order(factors, kept):
-        bucket, factors = _bucket(factors, attribute)
-        rest = _attributes_of(bucket, without=attribute)
-        factors.append(Factor(rest, _product(bucket, (*rest, attribute)).sum(axis=-1)))
-    return _product(factors, kept)
+def _summed(rest: Attributes, product: Probabilities) -> tuple[Factor, float]:
+    """A product without its last attribute, its largest value one, and the logarithm of that.
+
+    What is known of many attributes may be less probable than the least number that floats have.
+    """
+    values = product.sum(axis=-1)
+    largest = float(values.max())
+    if largest <= 0:
+        raise ImpossibleEvidence()
+    return Factor(rest, values / largest), math.log(largest)
 
 
 def _bucket(factors: list[Factor], attribute: str) -> tuple[list[Factor], list[Factor]]:
@@ -152,22 +218,23 @@ def _product(factors: Iterable[Factor], attributes: Attributes) -> Probabilities
     return reduce(np.multiply, (factor.over(attributes) for factor in factors), ones)
 
 
-def _order(factors: Sequence[Factor], kept: Attributes) -> list[str]:
-    """Attributes to eliminate, each time the one whose product is smallest; too much is refused."""
+def _order(factors: Sequence[Factor], kept: Attributes) -> tuple[list[str], list[int]]:
+    """Attributes to eliminate, each time the one whose product is smallest, and cells of products.
+
+    The last product is that of the kept attributes.
+    """
     sizes = {a: n for f in factors for a, n in zip(f.attributes, f.values.shape, strict=True)}
     scopes = [frozenset(factor.attributes) for factor in factors]
-    left, order = sizes.keys() - set(kept), []
-    largest = math.prod(sizes[attribute] for attribute in kept)
+    left, order, tables = sizes.keys() - set(kept), [], []
     while left:
         costs = {a: _cells(_joined(scopes, a), sizes) for a in left}
         attribute = min(sorted(left), key=costs.__getitem__)
-        largest = max(largest, costs[attribute])
         joined = _joined(scopes, attribute)
         scopes = [*(s for s in scopes if attribute not in s), joined - {attribute}]
         left = left - {attribute}
         order.append(attribute)
-    _ensure_fits(largest)
-    return order
+        tables.append(costs[attribute])
+    return order, [*tables, _cells(kept, sizes)]
 
 
 def _joined(scopes: Iterable[frozenset[str]], attribute: str) -> frozenset[str]:
@@ -178,10 +245,12 @@ def _cells(scope: Iterable[str], sizes: Mapping[str, int]) -> int:
     return math.prod(sizes[attribute] for attribute in scope)
 
 
-def _ensure_fits(cells: int) -> None:
-    needed, room = cells * _BYTES_PER_CELL * _COPIES, available_bytes()
-    if needed > room:
+def _ensure_fits(tables: Sequence[int], way_out: str) -> None:
+    """Refuse tables of so many cells, kept together, that memory or the numbers of cells exceed."""
+    largest, room = max(tables), available_bytes()
+    needed = _BYTES_PER_CELL * (largest * (_COPIES - 1) + sum(tables))
+    if needed > room or largest > _MOST_CELLS:
         raise CapacityError(
-            f"exact inference needs a table of {cells:,} cells, {needed / 2**30:,.1f} GiB, and "
-            f"{room / 2**30:,.1f} GiB is free; the network is too dense, ask by samples instead"
+            f"exact inference needs a table of {largest:,} cells, {needed / 2**30:,.1f} GiB, and "
+            f"{room / 2**30:,.1f} GiB is free; the network is too dense, {way_out}"
         )

@@ -7,17 +7,16 @@ line.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import date
 from functools import reduce
 
 import numpy as np
 
+from understudy.codec.stretches import Stretch
 from understudy.column import BinnedColumn, LearnedColumn, ListedColumn, Ordinate, text_of
 from understudy.conditional import Probabilities
-from understudy.constraints.meaning import respelled
+from understudy.constraints.meaning import bins_of, exact_place, noun_of, respelled
 from understudy.errors import UsageError
 
 Value = bool | int | float | str | date
@@ -88,73 +87,36 @@ def _code(name: str, column: ListedColumn, value: Value) -> int:
     raise UsageError(f"column {name!r} has no value {text!r}; known are {', '.join(column.texts)}")
 
 
-@dataclass(frozen=True)
-class _Stretch:
-    """A part of the line: from `low` up to `end`, single points of it, and without some."""
+def stretch_of(name: str, column: BinnedColumn, said: Sequence[Said]) -> Stretch:
+    """The part of a column's line where all that is said of it holds.
 
-    low: float = -math.inf
-    end: float = math.inf
-    points: frozenset[Ordinate] | None = None
-    without: frozenset[Ordinate] = frozenset()
-
-    def narrowed(self, column: BinnedColumn, relation: str, places: list[Ordinate]) -> _Stretch:
-        """What is left of it under one more condition."""
-        step = int(column.whole)
-        low, end, points, without = self.low, self.end, self.points, self.without
-        match relation:
-            case "=" | "in":
-                points = frozenset(places) if points is None else points & frozenset(places)
-            case "!=":
-                without |= frozenset(places)
-            case "<" | "<=":
-                end = min(end, places[0] + (step if relation == "<=" else 0))
-            case ">" | ">=":
-                low = max(low, places[0] + (step if relation == ">" else 0))
-        return _Stretch(low, end, points, without)
-
-    def share_of(self, column: BinnedColumn, low: Ordinate, end: Ordinate) -> float:
-        """How much of a bin lies in it."""
-        first, last = max(low, self.low), min(end, self.end)
-        if self.points is not None:
-            inside = [p for p in self.points - self.without if first <= p < last or p == low == end]
-            # One real number is nothing on the line; what is known of an equal one is its bin.
-            return len(inside) / (end - low) if column.whole else float(bool(inside))
-        if low == end:
-            return float(first <= low <= last)
-        holes = sum(first <= p < last for p in self.without) if column.whole else 0
-        return max(last - first - holes, 0) / (end - low)
-
-
-def _on_the_line(name: str, column: BinnedColumn, said: Sequence[Said]) -> Probabilities:
-    stretch, compared = _Stretch(), False
+    Args:
+        name: of the column, for messages.
+        column: its declaration.
+        said: the conditions; that a cell is missing or not says nothing of the line.
+    """
+    stretch = Stretch()
     for relation, values in said:
         places = [_place(name, column, value) for value in values]
         stretch = stretch.narrowed(column, relation, places)
-        compared = compared or relation in (*_POINTS, *_ORDERS)
-    shares = [stretch.share_of(column, *ends) for ends in _bins(column)]
+    return stretch
+
+
+def _on_the_line(name: str, column: BinnedColumn, said: Sequence[Said]) -> Probabilities:
+    stretch = stretch_of(name, column, said)
+    shares = [stretch.share_of(column, within) for within in bins_of(column)]
     # A missing cell equals nothing and has no place in an order.
+    compared = any(relation in (*_POINTS, *_ORDERS) for relation, _ in said)
     rest = [] if column.missing_code is None else [float(not compared)]
     return np.array([*shares, *rest])
 
 
 def _place(name: str, column: BinnedColumn, value: Value) -> Ordinate:
     text = text_of(value)
-    try:
-        place = column.place(text)
-    except (ValueError, OverflowError):
-        raise UsageError(f"column {name!r}: {text!r} is no {column.kind}; write one") from None
+    place = exact_place(column, text)
+    if place is None:
+        raise UsageError(f"column {name!r}: {text!r} is no {noun_of(column)}; write one")
     low, high = column.bounds
     if not low <= place <= high:
         raise UsageError(f"column {name!r}: {text} is out of its declared bounds; use one within")
     return place
-
-
-def _bins(column: BinnedColumn) -> list[tuple[Ordinate, Ordinate]]:
-    """Where each bin begins and ends: behind its last value, where these are counted."""
-    high, last = column.bounds[1], column.left_edges[-1]
-    if column.whole:
-        end: Ordinate = high + 1
-    else:
-        # The last real number belongs to the last bin; a bin of one number has no length.
-        end = high if high == last else math.nextafter(high, math.inf)
-    return list(zip(column.left_edges, (*column.left_edges[1:], end), strict=True))

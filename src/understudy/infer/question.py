@@ -1,4 +1,7 @@
-"""Questions to a model as people write them: P(income | age >= 30, sex = Female)."""
+"""Questions to a model, and conditions on its rows, as people write them.
+
+A question is P(income | age >= 30, sex = Female); what stands behind its bar are conditions.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from understudy.column import Column, IdColumn, LearnedColumn
+from understudy.codec.stretches import Stretch
+from understudy.column import BinnedColumn, Column, IdColumn, LearnedColumn
 from understudy.conditional import Probabilities
 from understudy.constraints.grammar import Condition, Finding, Token, parse_list
 from understudy.domain import Attributes
 from understudy.errors import UsageError
 from understudy.infer.elimination import Evidence
-from understudy.infer.evidence import allowed
+from understudy.infer.evidence import Said, allowed, stretch_of
 
 _SHAPE = re.compile(r"\s*P\s*\((?P<inside>.*)\)\s*", re.DOTALL)
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
@@ -33,6 +37,21 @@ class Question:
     both: Evidence | None
 
 
+@dataclass(frozen=True)
+class Conditions:
+    """What rows must fit.
+
+    Attributes:
+        text: as it was written.
+        evidence: how well each code fits.
+        within: where values must lie that are drawn inside bins.
+    """
+
+    text: str
+    evidence: Evidence
+    within: Mapping[str, Stretch]
+
+
 def read_question(text: str, columns: Mapping[str, Column]) -> Question:
     """A question from its text.
 
@@ -45,6 +64,46 @@ def read_question(text: str, columns: Mapping[str, Column]) -> Question:
         raise UsageError(f"question {text!r}: at character {finding.position}: {finding}") from None
 
 
+def read_conditions(text: str, columns: Mapping[str, Column]) -> Conditions:
+    """Conditions from a text such as: age >= 30, sex = Female.
+
+    Raises:
+        UsageError: pointing at the character that does not fit, or at a column that is left
+            without any value.
+    """
+    try:
+        said = _by_column(_about(parse_list(text)), columns)
+        evidence = {name: _weights(found, columns) for name, found in said.items()}
+        for name, fits in evidence.items():
+            if not fits.any():
+                reason = "no value fits all that is said of it; loosen a condition"
+                raise Finding(said[name][0].column.position, f"column {name!r}: {reason}")
+        return Conditions(text.strip(), evidence, _within(said, columns))
+    except Finding as finding:
+        place = f"at character {finding.position}"
+        raise UsageError(f"conditions {text!r}: {place}: {finding}") from None
+
+
+def _about(conditions: Sequence[Condition]) -> Sequence[Condition]:
+    """The conditions, none of them a column alone."""
+    for condition in conditions:
+        if not condition.relation:
+            way_out = f"say what is known of it, as {condition.column.text} = ..."
+            raise Finding(condition.column.position, f"{condition.column} stands alone; {way_out}")
+    return conditions
+
+
+def _within(
+    said: Mapping[str, Sequence[Condition]], columns: Mapping[str, Column]
+) -> dict[str, Stretch]:
+    declared = {name: columns[name] for name in said}
+    return {
+        name: stretch_of(name, column, _sayings(said[name]))
+        for name, column in declared.items()
+        if isinstance(column, BinnedColumn)
+    }
+
+
 def _question(text: str, columns: Mapping[str, Column]) -> Question:
     shape = _SHAPE.fullmatch(text)
     if shape is None:
@@ -52,11 +111,7 @@ def _question(text: str, columns: Mapping[str, Column]) -> Question:
     start, end = shape.span("inside")
     bar = _bar(text, start, end)
     asked = parse_list(text[: end if bar is None else bar], start)
-    given = [] if bar is None else parse_list(text[:end], bar + 1)
-    bare = [c.column for c in given if not c.relation]
-    if bare:
-        way_out = f"say what is known of it, as {bare[0].text} = ..."
-        raise Finding(bare[0].position, f"{bare[0]} stands alone; {way_out}")
+    given = [] if bar is None else _about(parse_list(text[:end], bar + 1))
     named = [c for c in asked if not c.relation]
     if named and len(named) < len(asked):
         raise Finding(named[0].column.position, "ask for columns or for conditions, not for both")
@@ -75,19 +130,29 @@ def _bar(text: str, start: int, end: int) -> int | None:
 
 def evidence_of(conditions: Sequence[Condition], columns: Mapping[str, Column]) -> Evidence:
     """Conditions as weights, those of one column taken together."""
+    said = _by_column(conditions, columns)
+    return {name: _weights(found, columns) for name, found in said.items()}
+
+
+def _by_column(
+    conditions: Sequence[Condition], columns: Mapping[str, Column]
+) -> dict[str, list[Condition]]:
     said: dict[str, list[Condition]] = {}
     for condition in conditions:
         said.setdefault(_learned(condition.column, columns)[0], []).append(condition)
-    return {name: _weights(found, columns) for name, found in said.items()}
+    return said
 
 
 def _weights(conditions: Sequence[Condition], columns: Mapping[str, Column]) -> Probabilities:
     name, column = _learned(conditions[0].column, columns)
-    said = [(c.relation, [value.text for value in c.values]) for c in conditions]
     try:
-        return allowed(name, column, said)
+        return allowed(name, column, _sayings(conditions))
     except UsageError as error:
         raise Finding(conditions[0].column.position, str(error)) from None
+
+
+def _sayings(conditions: Sequence[Condition]) -> list[Said]:
+    return [(c.relation, [value.text for value in c.values]) for c in conditions]
 
 
 def _learned(name: Token, columns: Mapping[str, Column]) -> tuple[str, LearnedColumn]:

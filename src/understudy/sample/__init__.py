@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -10,15 +10,27 @@ import pyarrow as pa
 from understudy.codec import Codec
 from understudy.errors import UsageError
 from understudy.model import Model
+from understudy.sample.backtracking import step_back_codes
+from understudy.sample.conditional import Given, How, given
 from understudy.sample.forward import sample_codes
+from understudy.sample.ways import Sampler
+from understudy.sample.weighting import weighted_codes
 from understudy.sample.without_replacement import deal_codes
-from understudy.table import Codes
 
-__all__ = ["Sampler", "deal_codes", "sample_blocks", "sample_codes", "sample_rows"]
+__all__ = [
+    "Given",
+    "How",
+    "Sampler",
+    "deal_codes",
+    "given",
+    "sample_blocks",
+    "sample_codes",
+    "sample_rows",
+    "step_back_codes",
+    "weighted_codes",
+]
 
 _BLOCK = 1 << 18
-
-Sampler = Callable[[Model, int, np.random.Generator], dict[str, Codes]]
 
 
 def sample_blocks(
@@ -27,6 +39,8 @@ def sample_blocks(
     *,
     seed: int | None = None,
     sampler: Sampler = deal_codes,
+    where: str | Given | None = None,
+    how: How | str | None = None,
 ) -> Iterator[pa.Table]:
     """Synthetic rows in blocks, at least one block even when there are no rows.
 
@@ -37,10 +51,21 @@ def sample_blocks(
         sampler: `deal_codes`, without replacement, whose tables stray less from the model, or
             `sample_codes`, which draws rows independently. A model of records has neither: its
             rows come as they were released, the first ones first.
+        where: what all rows must fit, such as "age >= 30, sex = Female", or what `given` made of
+            that. A model of records keeps those of its rows that fit: all of them, unless fewer
+            are asked for.
+        how: for conditions in a text, "exact", "rejection" or "weighting"; exact where the network
+            allows it, unless given.
     """
+    if rows is not None and rows < 0:
+        raise UsageError(f"rows is {rows}; ask for none or more")
+    if where is not None:
+        known = given(model, where, how=how, sampler=sampler) if isinstance(where, str) else where
+        yield from _blocks_given(known, rows, seed)
+        return
+    if how is not None:
+        raise UsageError(f"how is {how!r}, and there are no conditions; give some as where")
     wanted = model.rows if rows is None else rows
-    if wanted < 0:
-        raise UsageError(f"rows is {wanted}; ask for none or more")
     if model.records is not None and wanted > model.rows:
         raise UsageError(
             f"rows is {wanted:,}; this model holds {model.rows:,} released rows and has no "
@@ -56,12 +81,28 @@ def sample_blocks(
         yield codec.decode(codes, generator=generator, first_row=start + 1)
 
 
+def _blocks_given(known: Given, rows: int | None, seed: int | None) -> Iterator[pa.Table]:
+    generator = np.random.default_rng(seed)
+    codec = Codec(known.model.schema, within=known.conditions.within)
+    wanted = known.wanted(rows, generator)
+    for start in range(0, max(wanted, 1), _BLOCK):
+        codes = known.way.take(min(_BLOCK, wanted - start), generator)
+        yield codec.decode(codes, generator=generator, first_row=start + 1)
+
+
 def sample_rows(
     model: Model,
     rows: int | None = None,
     *,
     seed: int | None = None,
     sampler: Sampler = deal_codes,
+    where: str | Given | None = None,
+    how: How | str | None = None,
 ) -> pa.Table:
-    """Synthetic rows as one Arrow table."""
-    return pa.concat_tables(sample_blocks(model, rows, seed=seed, sampler=sampler))
+    """Synthetic rows as one Arrow table; the arguments are those of `sample_blocks`.
+
+    Privacy: post-processing of the model; costs nothing, however often.
+    """
+    return pa.concat_tables(
+        sample_blocks(model, rows, seed=seed, sampler=sampler, where=where, how=how)
+    )

@@ -1,11 +1,12 @@
-"""Answers estimated from sampled rows, with standard errors: for networks too dense for exact ones.
+"""Answers from weighted rows, with standard errors: for networks too dense for exact ones.
 
-Rows are drawn as for release, constraints kept, and weighed by how well they fit the evidence.
+Rows are drawn towards the evidence; where constraints shape them, as for release, and weighed by
+how well they fit. An answer is a ratio of sums of weights (TUC-2 section 3.5.4, example 3.9), and
+its error is that of a ratio to first order (Owen 2013, chapter 9).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,7 @@ from understudy.conditional import Probabilities
 from understudy.domain import Attributes, Domain
 from understudy.errors import UsageError
 from understudy.infer import Evidence
-from understudy.table import Codes
+from understudy.sample.weighting import WeightedRows, fit_of
 
 
 @dataclass(frozen=True)
@@ -26,41 +27,44 @@ class Estimate:
     evidence: float
 
 
-def estimated_distribution(
-    codes: Mapping[str, Codes], domain: Domain, targets: Attributes, evidence: Evidence
-) -> Estimate:
-    """The joint distribution of some attributes among rows that fit the evidence."""
-    weights = _weights(codes, evidence)
-    total, squares = _total(weights), weights**2
+def estimated_distribution(rows: WeightedRows, domain: Domain, targets: Attributes) -> Estimate:
+    """The joint distribution of some attributes among weighted rows."""
+    total, squares = _total(rows), rows.weights**2
     shape = domain.shape(targets)
-    cells = np.ravel_multi_index([codes[attribute] for attribute in targets], shape)
+    cells = np.ravel_multi_index([rows.codes[attribute] for attribute in targets], shape)
     size = int(np.prod(shape))
-    chances = np.bincount(cells, weights, size) / total
+    chances = np.bincount(cells, rows.weights, size) / total
     inside = np.bincount(cells, squares, size)
     spread = inside * (1 - chances) ** 2 + (squares.sum() - inside) * chances**2
     errors = np.sqrt(spread) / total
-    return Estimate(chances.reshape(shape), errors.reshape(shape), float(total / weights.size))
+    return Estimate(chances.reshape(shape), errors.reshape(shape), rows.chance)
 
 
-def estimated_chance(codes: Mapping[str, Codes], both: Evidence, evidence: Evidence) -> Estimate:
-    """The chance that a row which fits the evidence fits more."""
-    known, more = _weights(codes, evidence), _weights(codes, both)
-    total = _total(known)
-    chance = more.sum() / total
-    error = np.sqrt(((more - chance * known) ** 2).sum()) / total
-    return Estimate(np.array(chance), np.array(error), float(total / known.size))
+def estimated_chance(rows: WeightedRows, both: Evidence, given: Evidence) -> Estimate:
+    """The chance that a row which fits what is given fits more.
+
+    Args:
+        rows: weighted by what is given.
+        both: what is given and what is asked for, taken together.
+        given: what is given.
+    """
+    total = _total(rows)
+    fits = fit_of(rows.codes, {a: _beyond(fits, given.get(a)) for a, fits in both.items()})
+    chance = (rows.weights * fits).sum() / total
+    error = np.sqrt(((rows.weights * (fits - chance)) ** 2).sum()) / total
+    return Estimate(np.array(chance), np.array(error), rows.chance)
 
 
-def _weights(codes: Mapping[str, Codes], evidence: Evidence) -> Probabilities:
-    rows = len(next(iter(codes.values())))
-    weights = np.ones(rows)
-    for attribute, fits in evidence.items():
-        weights *= fits[codes[attribute]]
-    return weights
+def _beyond(both: Probabilities, given: Probabilities | None) -> Probabilities:
+    """How much of what is given of each code fits more."""
+    if given is None:
+        return both
+    return np.divide(both, given, out=np.zeros_like(both), where=given > 0)
 
 
-def _total(weights: Probabilities) -> float:
-    total = float(weights.sum())
+def _total(rows: WeightedRows) -> float:
+    total = float(rows.weights.sum())
     if total == 0:
-        raise UsageError(f"none of {weights.size:,} rows fits the evidence; draw more or loosen it")
+        reason = f"none of {rows.weights.size:,} rows fits the evidence"
+        raise UsageError(f"{reason}; draw more or loosen it")
     return total

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from understudy.conditional import Conditional, Probabilities
-from understudy.domain import Domain
+from understudy.domain import Attributes, Domain
 from understudy.engines.kernels import extend
 from understudy.jit import kernel
 from understudy.model import Model
@@ -80,7 +80,7 @@ def drawn_in_order(model: Model, rows: int, draw: Draw) -> dict[str, Codes]:
     for conditional in model.conditionals:
         child = conditional.family.child
         drawn = codes[child] = np.empty(rows, code_type(model.domain[child]))
-        given = configurations(conditional, codes, model.domain, rows)
+        given = configurations(conditional.family.axes[:-1], codes, model.domain, rows)
         if conditional.within is None or standings.concern(child):
             draw(*standings.masked(child, conditional.lines(model.domain), given), drawn)
         else:
@@ -105,13 +105,12 @@ def _draw_within(
 
 
 def configurations(
-    conditional: Conditional, codes: Mapping[str, Codes], domain: Domain, rows: int
-) -> npt.NDArray[np.uint32]:
-    """For every row, which configuration of its parents it has."""
+    names: Attributes, codes: Mapping[str, Codes], domain: Domain, rows: int
+) -> Configurations:
+    """For every row, the number of its codes among all combinations of attributes, or copies."""
     numbers = np.zeros(rows, np.uint32)
-    for parent, name in zip(conditional.family.attributes, conditional.family.axes, strict=True):
-        if parent != conditional.family.child:
-            extend(numbers, as_coarse(codes[parent], name, domain), domain[name])
+    for name in names:
+        extend(numbers, as_coarse(codes[domain.base(name)], name, domain), domain[name])
     return numbers
 
 

@@ -21,7 +21,7 @@ from understudy.privacy.grant import Grant
 from understudy.privacy.ledger import Ledger
 from understudy.privacy.statement import Statement, inherited
 from understudy.privacy.unit import Neighbours, Unit
-from understudy.sample import sample_rows
+from understudy.sample import How, sample_rows
 from understudy.schema import Schema
 from understudy.sources import Access, dataset_name, open_source
 
@@ -146,14 +146,28 @@ class Synthesizer(ABC):
     def learn(self, curator: Curator) -> Learned:
         """The method itself: it sees the rows through the Curator alone."""
 
-    def sample(self, rows: int | None = None, *, seed: int | None = None) -> Any:
+    def sample(
+        self,
+        rows: int | None = None,
+        *,
+        seed: int | None = None,
+        where: str | None = None,
+        how: How | str | None = None,
+    ) -> Any:
         """Synthetic rows, in the brand of data frame that `fit` was given.
+
+        Args:
+            rows: how many; as many as the model was told or paid to know, unless given.
+            seed: makes the rows repeatable; it has no part in the privacy of the model.
+            where: what all rows must fit, such as "age >= 30, sex = Female".
+            how: "exact", "rejection" or "weighting"; exact where the network allows it.
 
         Privacy: post-processing of the model; costs nothing, however often.
         """
         if not hasattr(self, "model_"):
             raise UsageError("there is no model yet; call fit before sample")
-        return in_brand(sample_rows(self.model_, rows, seed=seed), self._brand)
+        made = sample_rows(self.model_, rows, seed=seed, where=where, how=how)
+        return in_brand(made, self._brand)
 
     def with_instruments(self, instruments: Instruments) -> Self:
         """A copy that draws or records otherwise: for tests and audits."""
