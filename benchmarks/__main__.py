@@ -32,6 +32,7 @@ BENCHMARKS = (
     "hierarchies",
     "plan",
     "plan_populations",
+    "pictures",
 )
 
 

@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from understudy.bif import bif_lines
 from understudy.conditional import Conditional, Probabilities
 from understudy.constraints import Completions
 from understudy.domain import Attributes, Domain
@@ -190,6 +191,17 @@ class Model:
         codes, chance = most_probable(self.conditionals, evidence or {}, self.domain)
         columns = self.schema.learned
         return {a: labels_of(columns[a])[codes[a]] for a in self.domain}, chance
+
+    def bif_lines(self) -> Iterator[str]:
+        """The network and its probabilities in the Bayesian interchange format, for other tools.
+
+        Constraints have no place in it, and neither has the statement. Coarsened attributes are
+        written out code by code.
+        """
+        self.require_network()
+        _room_for(sum(self.domain.cells(family.attributes) for family in self.network))
+        labels = {name: labels_of(column) for name, column in self.schema.learned.items()}
+        return bif_lines([c.uncoarsened(self.domain) for c in self.conditionals], labels)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a zip archive, or to a folder when the name has no suffix."""

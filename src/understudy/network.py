@@ -41,6 +41,13 @@ class Family:
         coarse = any(name in domain.coarser for name in axes)
         return cls(child, tuple(parents), tuple(axes) if coarse else ())
 
+    def end_label(self, attribute: str) -> str:
+        """What an attribute is called at its end of an edge of this family: its copy, if any.
+
+        Pictures, listings and their tips all ask here.
+        """
+        return self.axes[self.attributes.index(attribute)]
+
 
 @dataclass(frozen=True)
 class Network:
@@ -93,6 +100,19 @@ class Network:
     def order(self) -> Attributes:
         """The attributes, parents before children."""
         return tuple(family.child for family in self.families)
+
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """Every parent with its child."""
+        return tuple((parent, f.child) for f in self.families for parent in f.parents)
+
+    @property
+    def children(self) -> dict[str, list[str]]:
+        """Every attribute's children."""
+        found: dict[str, list[str]] = {attribute: [] for attribute in self.order}
+        for parent, child in self.edges:
+            found[parent].append(child)
+        return found
 
     @property
     def degree(self) -> int:

@@ -162,6 +162,28 @@ def structure() -> Reader:
     return _of_json("network.json", documents, read_network)
 
 
+def structure_bif() -> Reader:
+    """Networks as BIF: ours, and another tool's."""
+    from understudy.learn.given import read_network
+
+    samples = [
+        b"network understudy {\n}\nvariable a {\n  type discrete [ 2 ] { x, y };\n"
+        b'  property original = "a b" ;\n}\nvariable b {\n  type discrete [ 1 ] { x };\n}\n'
+        b"probability ( a | b ) {\n  (x) 0.5, 0.5;\n}\nprobability ( b ) {\n  table 1.0;\n}\n",
+        b'// one\nnetwork "n" { }\nvariable "a" { type discrete[2] { "x" "y" }; }\n'
+        b"/* two */ probability(a) { default 0.5, 0.5; }\n",
+    ]
+    return Reader(partial(_either, "network.bif", samples, []), "network.bif", read_network)
+
+
+def structure_csv() -> Reader:
+    """Networks as matrices of predictors."""
+    from understudy.learn.given import read_network
+
+    samples = [b'"","a","b"\n"a",0,0\n"b",1,0\n', b"x,a,b,c\r\na,0,1,1\r\nb,0,0,0\r\nc,0,1,0\r\n"]
+    return Reader(partial(_either, "network.csv", samples, []), "network.csv", read_network)
+
+
 def csv() -> Reader:
     """Rows as CSV, whole and in blocks."""
     samples = [CSV.encode(), CSV.replace("\n", "\r\n").encode(), b"\xef\xbb\xbf" + CSV.encode()]
@@ -245,11 +267,13 @@ def model_folder() -> Reader:
 
 def _read_model(path: Path) -> None:
     """As `inspect` and `sample` do."""
+    from understudy.cli.inspect import _document
     from understudy.model import Model
     from understudy.sample import sample_rows
+    from understudy.strengths import strengths_of
 
     loaded = Model.load(path)
-    loaded.statement.document()
+    _document(loaded, strengths_of(loaded))
     sample_rows(loaded, 3, seed=1)
 
 
@@ -375,6 +399,8 @@ READERS: dict[str, Callable[[], Reader]] = {
     "csvw": csvw,
     "domain": domain,
     "structure": structure,
+    "structure-bif": structure_bif,
+    "structure-csv": structure_csv,
     "csv": csv,
     "parquet": parquet,
     "model": model,

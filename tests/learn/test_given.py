@@ -8,7 +8,7 @@ import pytest
 
 from understudy.domain import Domain
 from understudy.errors import UsageError
-from understudy.learn.given import check_network, read_network
+from understudy.learn.given import SUFFIXES, check_network, read_network
 from understudy.network import Family, Network
 
 DOMAIN = Domain({"age": 5, "sex": 2, "income": 3})
@@ -54,11 +54,68 @@ def test_what_is_no_network_is_refused(tmp_path: Path, text: str, says: str) -> 
         read_network(_written(tmp_path, text))
 
 
-def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path, suffix: str) -> None:
     """A picture is no network."""
-    path = tmp_path / "network.json"
+    path = tmp_path / f"network{suffix}"
     path.write_bytes(b"\x89PNG\xff\xfe")
-    with pytest.raises(UsageError, match="is no JSON"):
+    with pytest.raises(UsageError, match="is no UTF-8 text"):
+        read_network(path)
+
+
+MATRIX = ' "","age","sex","income"\n"age",0,0,0\n"sex",0,0,0\n"income",1,1,0\n'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [MATRIX, MATRIX.replace("\n", "\r\n"), "\ufeff" + MATRIX, MATRIX.replace('"', "") + "\n"],
+)
+def test_a_matrix_of_predictors_is_read(tmp_path: Path, text: str) -> None:
+    """As R writes it, with or without quotes, marks of order and empty lines."""
+    path = tmp_path / "predictors.csv"
+    path.write_bytes(text.encode())
+    expected = {Family("age"), Family("sex"), Family("income", ("age", "sex"))}
+    assert expected == set(read_network(path))
+
+
+def test_a_matrix_may_have_rows_and_columns_in_any_order(tmp_path: Path) -> None:
+    """A row is a child whatever stands above it."""
+    path = tmp_path / "predictors.csv"
+    path.write_text("child,sex,age\nage,1,0\nsex,0,0\n")
+    assert ("sex", "age") == read_network(path).order
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (",a,b\na,0,1\nb,1,0\n", "a, b; break the cycle"),
+        (",a\na,1\n", "a; break the cycle"),
+        (",a,a\na,0,0\n", "column 'a' is there twice"),
+        (",a,b\na,0,0\na,0,0\nb,0,0\n", "row 'a' is there twice"),
+        (",a,b\na,0,0\n", "row 'b' is missing"),
+        (",a\na,0\nZZZ,0\n", "line 3 begins with no name of the header"),
+        (",a,b\na,0,2\nb,0,0\n", "row 'a', column 'b' is no 0 or 1"),
+        (",a,b\na,0,\nb,0,0\n", "row 'a', column 'b' is no 0 or 1"),
+        (",a,b\na,0\nb,0,0\n", "row 'a' has 1 cells, the header names 2"),
+        ("", "has no header"),
+        ("a;b;c\n", "has no header"),
+        (',"a\n', "is no CSV"),
+    ],
+)
+def test_what_is_no_matrix_is_refused(tmp_path: Path, text: str, says: str) -> None:
+    """By the names in its header, and never by what stands in its cells."""
+    path = tmp_path / "predictors.csv"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=says) as caught:
+        read_network(path)
+    assert "ZZZ" not in str(caught.value)
+
+
+def test_what_is_no_bif_is_refused_with_its_path(tmp_path: Path) -> None:
+    """And with the line."""
+    path = tmp_path / "network.bif"
+    path.write_text("variable a {}\nprobability a {}")
+    with pytest.raises(UsageError, match=r"network\.bif: is no BIF: line 2: \( is expected; check"):
         read_network(path)
 
 

@@ -24,6 +24,7 @@ from understudy.projection import project
 from understudy.sample import Sampler, deal_codes, sample_codes
 from understudy.sample.conditional import given
 from understudy.schema import Schema
+from understudy.strengths import strengths_of
 from understudy.synthesizers import Nist, PrivBayes, Random, Synthesizer
 from understudy.table import Codes, Table, code_type
 
@@ -268,6 +269,31 @@ def test_constraints_hold_for_coarsened_children() -> None:
     assert np.isin(texts[codes["b"] == 1], ["fr", "se"]).all()
     assert not (texts[codes["a"] < 20] == "fr").any()
     assert len(set(texts.tolist())) == 6
+
+
+def test_edges_are_scored_by_the_copies_that_were_measured() -> None:
+    """The distance from independence in the family's own table, exactly or nearly so."""
+    model = _model(5)
+    joint = joint_of(model).reshape(model.domain.shape(model.domain.attributes))
+    exact, near = strengths_of(model), strengths_of(model, most_cells=0)
+    assert None is exact.rows
+    for family in model.network:
+        for name, parent in zip(family.axes, family.parents, strict=False):
+            ends = (name, family.axes[-1])
+            pair = project(joint, model.domain.attributes, ends, model.domain)
+            apart = np.abs(pair - np.outer(pair.sum(axis=1), pair.sum(axis=0))).sum() / 2
+            assert exact.scores[parent, family.child] == pytest.approx(apart, abs=1e-9)
+            assert near.scores[parent, family.child] == pytest.approx(apart, abs=0.02)
+
+
+def test_other_tools_get_every_code() -> None:
+    """BIF has no coarser copies: probabilities are written out for the attributes themselves."""
+    pgmpy = pytest.importorskip("pgmpy.readwrite")
+    model = _model(6)
+    read = pgmpy.BIFReader(string="".join(model.bif_lines())).get_model()
+    by_name = {table.variable: table for table in read.get_cpds()}
+    whole = model.conditionals[1].whole(model.domain)
+    assert np.allclose(whole.T, by_name["a"].get_values())
 
 
 def test_a_model_with_copies_is_saved_whole(tmp_path: Any) -> None:

@@ -1,53 +1,181 @@
-"""`understudy inspect`: what a model knows and promises."""
+"""`understudy inspect`: what a model knows and promises, as text, as a picture, or for others."""
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from understudy.cli import options
-from understudy.cli.console import print_json, results
+from understudy.cli.console import messages, print_json, results
+from understudy.errors import UsageError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from understudy.model import Model
+    from understudy.privacy.released import ReleasedTable
+    from understudy.strengths import Strengths
+
+_SUFFIXES = (".svg", ".png", ".bif")
 
 
 def inspect(
     model: Annotated[Path, typer.Argument(help="A model that `understudy fit` wrote.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write the network: a picture, .svg or .png; or .bif, for others.",
+        ),
+    ] = None,
+    theme: Annotated[
+        str, typer.Option("--theme", help="Of a picture: light, dark, or auto, the reader's own.")
+    ] = "auto",
     as_json: options.AsJson = False,
 ) -> None:
     """Show a model's network, its statement, and every answer it was made from."""
-    from understudy.cli.synth import summary
+    from understudy.files import check_apart
     from understudy.model import Model
+    from understudy.strengths import strengths_of
 
+    if output is not None:
+        check_apart(_checked(output), model)
     loaded = Model.load(model)
+    strengths = strengths_of(loaded)
+    if output is not None:
+        _write(loaded, strengths, output, theme)
     if as_json:
-        network = {family.child: list(family.parents) for family in loaded.network}
-        print_json(summary(loaded, loaded.rows) | {"network": network})
-        return
-    _show(loaded)
+        print_json(_document(loaded, strengths))
+    else:
+        _show(loaded, strengths)
+    if output is not None:
+        messages().print(f"network → {output}", style="bold")
 
 
-def _show(model: Model) -> None:
-    from rich.table import Table
+def _checked(output: Path) -> Path:
+    from understudy.files import check_writable
+    from understudy.optional import require
 
+    if output.suffix not in _SUFFIXES:
+        known = ", ".join(_SUFFIXES)
+        raise UsageError(f"output {output}: suffix {output.suffix!r} is unknown; use {known}")
+    if output.suffix == ".png":
+        require("resvg_py", extra="pictures")
+    return check_writable(output)
+
+
+def _write(model: Model, strengths: Strengths, output: Path, theme: str) -> None:
+    from understudy.draw import network_png, network_svg
+    from understudy.files import atomic
+
+    match output.suffix:
+        case ".svg":
+            data = network_svg(model, theme=theme, strengths=strengths).encode()
+        case ".png":
+            data = network_png(model, theme=theme, strengths=strengths)
+        case _:
+            data = "".join(model.bif_lines()).encode()
+    with atomic(output) as file:
+        file.write(data)
+
+
+def _document(model: Model, strengths: Strengths) -> dict[str, Any]:
+    from understudy.cli.synth import summary
+    from understudy.strengths import MEASURE
+
+    edges = [
+        {"parent": parent, "child": child, "score": score}
+        for (parent, child), score in strengths.scores.items()
+    ]
+    return summary(model, model.rows) | {
+        "network": {family.child: list(family.parents) for family in model.network},
+        "edges": edges,
+        "scores": {"measure": MEASURE, "exact": strengths.rows is None, "rows": strengths.rows},
+        "tables": [table.document() for table in _tables(model) if table],
+    }
+
+
+def _tables(model: Model) -> list[ReleasedTable | None]:
+    """For every charge the table that it paid for, if any."""
+    from understudy.privacy.released import released_table
+
+    return [released_table(charge, model.domain, model.rows) for charge in model.statement.charges]
+
+
+def _show(model: Model, strengths: Strengths) -> None:
     say = results()
     held = "rows held, no network" if model.records is not None else "rows unless told otherwise"
     say.print(f"{model.statement.method}, {model.rows:,} {held}", style="bold")
     say.print(model.statement.sentence)
     say.print(f"accounting: {model.statement.bound.accounting}\n")
-    network = Table("attribute", "parents", "codes", box=None)
-    parents = {family.child: ", ".join(family.parents) for family in model.network}
-    for attribute in [*parents, *(a for a in model.domain if a not in parents)]:
-        network.add_row(attribute, parents.get(attribute) or "–", f"{model.domain[attribute]:,}")
-    say.print(network)
+    _show_network(say, model, strengths)
+    _show_answers(say, model)
+
+
+def _show_network(say: Console, model: Model, strengths: Strengths) -> None:
+    """Attributes after their parents; each parent in a line, the strongest first."""
+    from rich.table import Table
+
+    from understudy.strengths import MEASURE
+
+    listing = Table("attribute", "codes", "← parent", "score", box=None)
+    for family in model.network:
+        scores = {parent: strengths.scores[parent, family.child] for parent in family.parents}
+        ends = [
+            (family.end_label(parent), f"{scores[parent]:.3f}")
+            for parent in sorted(scores, key=lambda parent: -scores[parent])
+        ]
+        own = (family.end_label(family.child), f"{model.domain[family.child]:,}")
+        for names, end in zip_longest([own], ends or [("–", "")], fillvalue=("", "")):
+            listing.add_row(*names, *end)
+    for attribute in (a for a in model.domain if a not in model.network.order):
+        listing.add_row(attribute, f"{model.domain[attribute]:,}", "–", "")
+    say.print(listing)
+    if strengths.scores:
+        say.print(f"scores: {MEASURE}, {strengths.basis}", style="dim")
     say.print()
-    events = Table("answer", "mechanism", "cost", box=None)
-    for event in model.statement.document()["events"]:
-        events.add_row(event["question"], event["mechanism"], _cost(event))
-    say.print(events)
+
+
+def _show_answers(say: Console, model: Model) -> None:
+    """The tables that were released, signal beside noise, then all other answers."""
+    from rich.table import Table
+
+    listing = Table("table", box=None)
+    for head in ("cells", "rows a cell", "noise", "ratio"):
+        listing.add_column(head, justify="right")
+    for head in ("reads", "cost"):
+        listing.add_column(head)
+    others = Table("answer", "mechanism", "cost", box=None)
+    tables = _tables(model)
+    for table, event in zip(tables, model.statement.document()["events"], strict=True):
+        if table is None:
+            others.add_row(event["question"], event["mechanism"], _cost(event))
+        else:
+            numbers = map(_number, (table.average, table.noise, table.ratio))
+            cells = f"{table.cells:,}"
+            listing.add_row(event["question"], cells, *numbers, table.word, _cost(event))
+    if listing.row_count:
+        say.print(listing)
+        say.print(f"{_tally([table for table in tables if table])}\n", style="dim")
+    if others.row_count:
+        say.print(others)
+
+
+def _tally(tables: list[ReleasedTable]) -> str:
+    """How many tables can be read, and by which noise they were covered."""
+    words = Counter(table.word for table in tables)
+    counts = ", ".join(f"{words[word]} {word}" for word in ("clear", "faint", "drowned"))
+    mechanisms = ", ".join(sorted({table.charge.event.mechanism for table in tables}))
+    return f"{counts}; noise: standard deviation of a cell, {mechanisms}; ratio: rows to noise"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _cost(event: dict[str, float]) -> str:

@@ -42,7 +42,9 @@ MethodName = Annotated[
 StructureName = Annotated[
     str | None,
     typer.Option(
-        "--structure", help="greedy, pairwise, tree, or a JSON file of each attribute's parents."
+        "--structure",
+        help="greedy, pairwise, tree, or a file: .json of each attribute's parents, .bif, or .csv, "
+        "a matrix with 1 where the column is a parent of the row.",
     ),
 ]
 Degree = Annotated[

@@ -78,12 +78,12 @@ def posterior(
     _ensure_fits([max(tables)], "ask by samples instead")
     logarithm = 0.0
     for attribute in order:
-        bucket, factors = _bucket(factors, attribute)
-        rest = _attributes_of(bucket, without=attribute)
-        summed, scale = _summed(rest, _product(bucket, (*rest, attribute)))
+        bucket, factors = bucket_of(factors, attribute)
+        rest = attributes_of(bucket, without=attribute)
+        summed, scale = _summed(rest, product_of(bucket, (*rest, attribute)))
         factors.append(summed)
         logarithm += scale
-    joint = _product(factors, targets)
+    joint = product_of(factors, targets)
     total = float(joint.sum())
     if total <= 0:
         raise ImpossibleEvidence()
@@ -113,9 +113,9 @@ def conditioned(
     found: list[Conditional] = []
     logarithm = 0.0
     for attribute in order:
-        bucket, factors = _bucket(factors, attribute)
-        rest = _attributes_of(bucket, without=attribute)
-        product = _product(bucket, (*rest, attribute))
+        bucket, factors = bucket_of(factors, attribute)
+        rest = attributes_of(bucket, without=attribute)
+        product = product_of(bucket, (*rest, attribute))
         found.append(Conditional.from_weights(Family(attribute, rest), product))
         summed, scale = _summed(rest, product)
         factors.append(summed)
@@ -134,9 +134,9 @@ def most_probable(
     order, tables = _order(factors, ())
     _ensure_fits(tables, "ask by samples instead")
     for attribute in order:
-        bucket, factors = _bucket(factors, attribute)
-        rest = _attributes_of(bucket, without=attribute)
-        product = _product(bucket, (*rest, attribute))
+        bucket, factors = bucket_of(factors, attribute)
+        rest = attributes_of(bucket, without=attribute)
+        product = product_of(bucket, (*rest, attribute))
         steps.append((attribute, rest, product.argmax(axis=-1)))
         factors.append(Factor(rest, product.max(axis=-1)))
     chance = math.prod(float(factor.values) for factor in factors)
@@ -159,7 +159,7 @@ def _relevant(
     A coarser copy is an attribute of its own here, tied to the one it is a copy of.
     """
     used = _ancestors(conditionals, {*targets, *evidence})
-    ties = _ties(used, domain) if domain else ()
+    ties = ties_of(used, domain) if domain else ()
     return [*_known(evidence), *map(factor_of, used), *ties]
 
 
@@ -177,7 +177,7 @@ def _ancestors(conditionals: Sequence[Conditional], attributes: Iterable[str]) -
     return used
 
 
-def _ties(conditionals: Sequence[Conditional], domain: Domain) -> Iterator[Factor]:
+def ties_of(conditionals: Sequence[Conditional], domain: Domain) -> Iterator[Factor]:
     """What ties coarser copies to their attributes: which codes are in a group, and their shares.
 
     Shares belong to the family of the attribute itself; elsewhere a copy only follows from it.
@@ -202,39 +202,47 @@ def _summed(rest: Attributes, product: Probabilities) -> tuple[Factor, float]:
     return Factor(rest, values / largest), math.log(largest)
 
 
-def _bucket(factors: list[Factor], attribute: str) -> tuple[list[Factor], list[Factor]]:
+def bucket_of(factors: list[Factor], attribute: str) -> tuple[list[Factor], list[Factor]]:
     """The factors that know an attribute, and the others."""
     inside = [factor for factor in factors if attribute in factor.attributes]
     return inside, [factor for factor in factors if attribute not in factor.attributes]
 
 
-def _attributes_of(factors: Iterable[Factor], *, without: str) -> Attributes:
+def attributes_of(factors: Iterable[Factor], *, without: str) -> Attributes:
+    """All attributes of some factors but one."""
     every = dict.fromkeys(a for factor in factors for a in factor.attributes)
     return tuple(attribute for attribute in every if attribute != without)
 
 
-def _product(factors: Iterable[Factor], attributes: Attributes) -> Probabilities:
+def product_of(factors: Iterable[Factor], attributes: Attributes) -> Probabilities:
+    """The product of some factors, an axis for each attribute."""
     ones = np.ones([1] * len(attributes))
     return reduce(np.multiply, (factor.over(attributes) for factor in factors), ones)
 
 
-def _order(factors: Sequence[Factor], kept: Attributes) -> tuple[list[str], list[int]]:
-    """Attributes to eliminate, each time the one whose product is smallest, and cells of products.
-
-    The last product is that of the kept attributes.
-    """
-    sizes = {a: n for f in factors for a, n in zip(f.attributes, f.values.shape, strict=True)}
+def elimination_steps(factors: Sequence[Factor], kept: Attributes) -> dict[str, int]:
+    """Attributes to eliminate, each time the one whose product is smallest, and its cells."""
+    sizes, steps = _sizes(factors), dict[str, int]()
     scopes = [frozenset(factor.attributes) for factor in factors]
-    left, order, tables = sizes.keys() - set(kept), [], []
+    left = sizes.keys() - set(kept)
     while left:
         costs = {a: _cells(_joined(scopes, a), sizes) for a in left}
         attribute = min(sorted(left), key=costs.__getitem__)
+        steps[attribute] = costs[attribute]
         joined = _joined(scopes, attribute)
         scopes = [*(s for s in scopes if attribute not in s), joined - {attribute}]
         left = left - {attribute}
-        order.append(attribute)
-        tables.append(costs[attribute])
-    return order, [*tables, _cells(kept, sizes)]
+    return steps
+
+
+def _order(factors: Sequence[Factor], kept: Attributes) -> tuple[list[str], list[int]]:
+    """Attributes to eliminate, and the cells of all products: the last is that of the kept."""
+    steps = elimination_steps(factors, kept)
+    return [*steps], [*steps.values(), _cells(kept, _sizes(factors))]
+
+
+def _sizes(factors: Sequence[Factor]) -> dict[str, int]:
+    return {a: n for f in factors for a, n in zip(f.attributes, f.values.shape, strict=True)}
 
 
 def _joined(scopes: Iterable[frozenset[str]], attribute: str) -> frozenset[str]:

@@ -1,24 +1,43 @@
-"""A network that somebody wrote down: a JSON file of each attribute's parents."""
+"""A network that somebody wrote down: as JSON, as BIF, or as a matrix of predictors in CSV.
+
+A matrix is as synthpop has it: names in the first row and in the first column, and a 1 where the
+column's attribute is a parent of the row's.
+"""
 
 from __future__ import annotations
 
+import csv
 import json
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from io import StringIO
 from pathlib import Path
 
+from understudy.bif import NotBif, parents_of
 from understudy.domain import Domain
 from understudy.errors import UsageError
 from understudy.network import Network
 
+SUFFIXES = (".json", ".bif", ".csv")
+
 
 def read_network(path: str | Path) -> Network:
-    """The network in a file such as {"income": ["age", "sex"], "age": []}."""
+    """The network in a file, by its suffix."""
     path = Path(path)
+    read = {".bif": _from_bif, ".csv": _from_matrix}.get(path.suffix, _from_json)
     try:
-        text = path.read_text(encoding="utf-8")
-        document = json.loads(text, object_pairs_hook=_without_repeats)
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise UsageError(f"network {path}: cannot be read: {error.strerror}; check it") from None
+    except ValueError:
+        raise UsageError(f"network {path}: is no UTF-8 text; save it as UTF-8") from None
+    return Network.from_parents(read(text, path))
+
+
+def _from_json(text: str, path: Path) -> dict[str, list[str]]:
+    """Parents from a text such as {"income": ["age", "sex"], "age": []}."""
+    try:
+        document = json.loads(text, object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError):
         raise UsageError(f"network {path}: is no JSON; write each attribute's parents") from None
     if not isinstance(document, dict) or not all(_are_names(p) for p in document.values()):
@@ -26,7 +45,59 @@ def read_network(path: str | Path) -> Network:
     named: dict[str, list[str]] = {
         parent: [] for parents in document.values() for parent in parents
     }
-    return Network.from_parents({**named, **document})
+    return {**named, **document}
+
+
+def _from_bif(text: str, path: Path) -> dict[str, list[str]]:
+    try:
+        return parents_of(text)
+    except NotBif as error:
+        raise UsageError(f"network {path}: is no BIF: {error}; check the file") from None
+
+
+def _from_matrix(text: str, path: Path) -> dict[str, list[str]]:
+    """Parents from a matrix of 0 and 1, a row for each child and a column for each parent.
+
+    Messages quote the header alone: a file of private rows may be named by mistake.
+    """
+    reader = csv.reader(StringIO(text, newline=""), strict=True)
+    try:
+        numbered = [(reader.line_num, [*map(str.strip, line)]) for line in reader if any(line)]
+    except csv.Error:
+        raise UsageError(f"network {path}: is no CSV; write a matrix of 0 and 1") from None
+    if not numbered or len(numbered[0][1]) < 2:
+        raise UsageError(f"network {path}: has no header; name the attributes in the first row")
+    (_, (_, *names)), *rows = numbered
+    _check_rows(names, {number: line[0] for number, line in rows}, path)
+    return {child: _parents_in(child, cells, names, path) for _, (child, *cells) in rows}
+
+
+def _check_rows(names: Sequence[str], rows: Mapping[int, str], path: Path) -> None:
+    """Refuse a matrix whose rows and columns are not the same names, each once."""
+    for name in (name for name, times in Counter(names).items() if times > 1):
+        raise UsageError(f"network {path}: column {name!r} is there twice; keep one")
+    for number in (number for number, name in rows.items() if name not in names):
+        raise UsageError(f"network {path}: line {number} begins with no name of the header; add it")
+    times = Counter(rows.values())
+    for name in names:
+        if times[name] != 1:
+            fault = "is there twice; keep one" if times[name] else "is missing; add it"
+            raise UsageError(f"network {path}: row {name!r} {fault}")
+
+
+def _parents_in(child: str, cells: Sequence[str], names: Sequence[str], path: Path) -> list[str]:
+    if len(cells) != len(names):
+        raise UsageError(
+            f"network {path}: row {child!r} has {len(cells)} cells, the header names "
+            f"{len(names)}; give one for each"
+        )
+    for name, cell in zip(names, cells, strict=True):
+        if cell not in ("0", "1"):
+            raise UsageError(
+                f"network {path}: row {child!r}, column {name!r} is no 0 or 1; "
+                "write 1 where the column is a parent of the row"
+            )
+    return [name for name, cell in zip(names, cells, strict=True) if cell == "1"]
 
 
 def check_network(network: Network, domain: Domain) -> Network:

@@ -24,6 +24,7 @@ from understudy.privacy.events import Charge
 from understudy.privacy.grant import Grant
 from understudy.privacy.mechanisms import Additive, Mechanism, additive, choice
 from understudy.privacy.noise import Integers, Noise, SystemNoise
+from understudy.privacy.released import table_question
 from understudy.privacy.unit import Neighbours, Unit
 
 T = TypeVar("T")
@@ -153,7 +154,7 @@ class Curator:
     ) -> Iterator[_TableQuestion]:
         l1, l2_squared = self.unit.count_l1, self.unit.count_l2_squared
         for attributes, share in zip(sets, budget.split(weights), strict=True):
-            name = f"counts of {' × '.join(attributes)}" if attributes else "number of rows"
+            name = table_question(attributes)
             yield _TableQuestion(name, additive(share, l1=l1, l2_squared=l2_squared))
 
     def select(

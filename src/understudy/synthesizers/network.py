@@ -17,7 +17,7 @@ from understudy.errors import UsageError
 from understudy.learn import scores
 from understudy.learn.allocation import least_error_weights
 from understudy.learn.consistency import best_total
-from understudy.learn.given import check_network, read_network
+from understudy.learn.given import SUFFIXES, check_network, read_network
 from understudy.learn.greedy import affordable_degree, greedy_network
 from understudy.learn.pairwise import (
     capped_network,
@@ -71,7 +71,8 @@ class NetworkSynthesizer(Synthesizer):
         epsilon: as for every synthesizer.
         delta: as for every synthesizer.
         neighbours: as for every synthesizer.
-        structure: "greedy", "pairwise", "tree", a Network, or a file of each attribute's parents.
+        structure: "greedy", "pairwise", "tree", a Network, or a file of one: JSON of each
+            attribute's parents, BIF, or a matrix of predictors in CSV.
         degree: the most parents; chosen from public numbers unless given.
         score: "R" or "TVD", which follow from the neighbours, or, under replace, "MI" or "F".
         theta: a hard bound on tables instead of a price for cells: the average count must be at
@@ -155,11 +156,13 @@ class NetworkSynthesizer(Synthesizer):
                 return None
             case name if str(name) in STRUCTURES:
                 return None
-            case path if Path(path).suffix == ".json":
+            case path if Path(path).suffix in SUFFIXES:
                 return check_network(read_network(path), domain)
             case unknown:
-                choices = ", ".join(STRUCTURES)
-                raise UsageError(f"structure {unknown!r} is unknown; use {choices} or a .json file")
+                choices, files = ", ".join(STRUCTURES), ", ".join(SUFFIXES)
+                raise UsageError(
+                    f"structure {unknown!r} is unknown; use {choices} or a file ({files})"
+                )
 
     @property
     def _learner(self) -> str:

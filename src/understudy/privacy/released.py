@@ -1,0 +1,112 @@
+"""Released tables: what stands in their cells on average beside the noise, from public numbers.
+
+The question of a charge names the table it is about; both directions of that are here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from understudy.domain import Attributes, Domain
+from understudy.privacy.events import Charge, Event, ExactEvent, GaussianEvent, LaplaceEvent
+from understudy.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace
+
+ROW_COUNT = "number of rows"
+_TABLE, _TIMES = "counts of ", " × "
+_MOST_ATTRIBUTES = 64
+# PrivBayes and its successors ask that an average cell be four times its noise.
+_CLEAR, _FAINT = 4.0, 1.0
+
+
+def table_question(attributes: Sequence[str]) -> str:
+    """The question that asks for a table; () is the number of rows."""
+    return f"{_TABLE}{_TIMES.join(attributes)}" if attributes else ROW_COUNT
+
+
+def attributes_asked(question: str, domain: Domain) -> Attributes | None:
+    """The attributes of the table that a question asks for; None where it is no or no one table."""
+    if question == ROW_COUNT:
+        return ()
+    parts = question.removeprefix(_TABLE).split(_TIMES)
+    if not question.startswith(_TABLE) or len(parts) > _MOST_ATTRIBUTES:
+        return None
+    readings = [*islice(_readings(parts, domain), 2)]
+    return readings[0] if len(readings) == 1 else None
+
+
+def _readings(parts: Sequence[str], domain: Domain) -> Iterator[Attributes]:
+    """Every way to read names, which may hold the sign between them too."""
+    if not parts:
+        yield ()
+    for count in range(1, len(parts) + 1):
+        name = _TIMES.join(parts[:count])
+        if name in domain.sizes or name in domain.coarser:
+            yield from ((name, *rest) for rest in _readings(parts[count:], domain))
+
+
+@dataclass(frozen=True)
+class ReleasedTable:
+    """A table that was released, and how well it can be read.
+
+    Attributes:
+        charge: what was asked, and what noise was drawn.
+        attributes: of the table; none for the number of rows.
+        cells: how many it has.
+        average: rows in a cell on average, from the rows that the model makes.
+        noise: the standard deviation of a cell's noise.
+    """
+
+    charge: Charge
+    attributes: Attributes
+    cells: int
+    average: float
+    noise: float
+
+    @property
+    def ratio(self) -> float:
+        """The average beside the noise; infinite where there is none."""
+        return self.average / self.noise if self.noise else math.inf
+
+    @property
+    def word(self) -> str:
+        """Whether a cell stands out of its noise."""
+        if self.ratio >= _CLEAR:
+            return "clear"
+        return "faint" if self.ratio >= _FAINT else "drowned"
+
+    def document(self) -> dict[str, Any]:
+        """The table for JSON; a ratio to no noise is null."""
+        return {
+            "attributes": list(self.attributes),
+            "cells": self.cells,
+            "noise": self.noise,
+            "average": self.average,
+            "ratio": self.ratio if math.isfinite(self.ratio) else None,
+            "reads": self.word,
+        }
+
+
+def released_table(charge: Charge, domain: Domain, rows: int) -> ReleasedTable | None:
+    """The table that a charge paid for, for a model of so many rows; None where it was no table."""
+    attributes, noise = attributes_asked(charge.question, domain), _noise(charge.event)
+    if attributes is None or noise is None:
+        return None
+    cells = domain.cells(attributes)
+    return ReleasedTable(charge, attributes, cells, rows / cells, noise)
+
+
+def _noise(event: Event) -> float | None:
+    match event:
+        case LaplaceEvent():
+            return math.sqrt(DiscreteLaplace(event.scale, event.sensitivity).variance)
+        case GaussianEvent():
+            mechanism = DiscreteGaussian(event.sigma_squared, event.sensitivity_squared)
+            return math.sqrt(mechanism.variance)
+        case ExactEvent():
+            return 0.0
+        case _:
+            return None
