@@ -30,6 +30,7 @@ BENCHMARKS = (
     "utility",
     "cross_entropy",
     "hierarchies",
+    "evaluation",
     "plan",
     "plan_populations",
     "pictures",

@@ -44,9 +44,15 @@ def measured_table(found: dict[str, Record]) -> str:
     for name, record in found.items():
         shown = [] if name in _ELSEWHERE else record["lines"]
         rows += [
-            f"| {line['what']} | {_number(line)} | {_target(line)} | `{name}` |" for line in shown
+            f"| {_escaped(line['what'])} | {_number(line)} | {_target(line)} | `{name}` |"
+            for line in shown
         ]
     return "\n".join([*rows, "", *_machines(list(found.values()))])
+
+
+def _escaped(text: str) -> str:
+    """A text for a cell of a table, whose bars are no borders."""
+    return text.replace("|", "\\|")
 
 
 def peers_table(found: dict[str, Record]) -> str:

@@ -1,0 +1,82 @@
+"""The two tables of an evaluation, and what real rows alone would look like in their place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from understudy.evaluate.metric import Metric, Result, finite, mean_of
+from understudy.evaluate.sheets import Sheet
+from understudy.schema import Schema
+from understudy.table import Table
+
+# Small tables scatter much and cost little: they are drawn several times.
+_MOST_DRAWS = 5
+_ROWS_DRAWN = 200_000
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Comparison:
+    """Real and synthetic rows, with stand-ins of known worth beside them.
+
+    Attributes:
+        resampled: drawn from the real rows with replacement, as many as the synthetic ones: what
+            sampling error alone does.
+        independent: as many again, each column drawn by itself: what is left when all dependence
+            is lost.
+
+    Privacy: everything here is made of real rows and private.
+    """
+
+    schema: Schema
+    real: Sheet
+    synthetic: Sheet
+    resampled: tuple[Sheet, ...]
+    independent: tuple[Sheet, ...]
+    seed: int
+
+    @classmethod
+    def of(cls, schema: Schema, real: Sheet, synthetic: Sheet, *, seed: int) -> Comparison:
+        """Two tables, and seeded draws beside them; none where there are no rows to draw from."""
+        generator = np.random.default_rng([seed, 1])
+        most = _ROWS_DRAWN // max(real.rows, synthetic.rows, 1)
+        draws = max(1, min(most, _MOST_DRAWS)) if real.rows else 0
+        resampled = [_resampled(real, synthetic.rows, generator) for _ in range(draws)]
+        independent = [_independent(real, synthetic.rows, generator) for _ in range(draws)]
+        return cls(schema, real, synthetic, tuple(resampled), tuple(independent), seed)
+
+    @property
+    def draws(self) -> int:
+        """How many times either was drawn; results are means over them."""
+        return len(self.resampled)
+
+    @property
+    def sheets(self) -> tuple[Sheet, ...]:
+        """All of them: real, synthetic, resampled, independent."""
+        return (self.real, self.synthetic, *self.resampled, *self.independent)
+
+    @property
+    def tables(self) -> list[Table]:
+        """The codes of all of them, in the same order."""
+        return [sheet.table for sheet in self.sheets]
+
+    def result(self, metric: Metric, values: Any) -> Result:
+        """A metric from its values for all sheets but the real one, in their order."""
+        known = [float(value) for value in values]
+        own, resampled, independent = known[0], known[1 : 1 + self.draws], known[1 + self.draws :]
+        reason = None if finite(own) is not None else "it is not defined on these rows"
+        return Result(metric, finite(own), mean_of(resampled), mean_of(independent), reason)
+
+    def __repr__(self) -> str:
+        return "Comparison(private)"
+
+
+def _resampled(real: Sheet, rows: int, generator: np.random.Generator) -> Sheet:
+    return real.take(generator.integers(0, real.rows, rows))
+
+
+def _independent(real: Sheet, rows: int, generator: np.random.Generator) -> Sheet:
+    places = {name: generator.integers(0, real.rows, rows) for name in real.table.domain}
+    return real.gather(places, rows)

@@ -1,0 +1,271 @@
+"""Everything that is measured of a stand-in, in one value.
+
+Privacy: an evaluation is made of exact functions of real rows, with no mechanism between. It is for
+the owner's eyes and for public data; publishing it gives away more than any budget says.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from understudy.errors import UsageError
+from understudy.evaluate.association import Association, associations
+from understudy.evaluate.comparison import Comparison
+from understudy.evaluate.features import Target
+from understudy.evaluate.learners import learners
+from understudy.evaluate.metric import Watch, unwatched
+from understudy.evaluate.nist import Tasks, roles_of, tasks
+from understudy.evaluate.prediction import SECONDS_PER_MODEL, Prediction, Settings, predict
+from understudy.evaluate.sheets import MOST_ROWS, Sheet, check_columns, load
+from understudy.evaluate.variation import WAYS, Variation, variation
+from understudy.files import Rows
+from understudy.optional import require
+from understudy.schema import Schema
+from understudy.table import Table
+
+PRIVATE = (
+    "These numbers were computed from real rows without noise. They are private: for the owner of "
+    "the data, or for data that is public."
+)
+
+_NO_TARGET = "no target is named; name one, or write target = 'NAME' in the schema"
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True)
+class Side:
+    """How many rows of a table were looked at.
+
+    Attributes:
+        read: that the source has. `fitting`: that the schema allows. `used`: that were compared,
+            fewer where a seeded choice was made.
+    """
+
+    read: int
+    fitting: int
+    used: int
+
+    @classmethod
+    def of(cls, sheet: Sheet) -> Side:
+        """The rows of a sheet."""
+        return cls(sheet.read, sheet.fitting, sheet.rows)
+
+    def document(self) -> dict[str, int]:
+        """The rows for JSON."""
+        return {"read": self.read, "fitting": self.fitting, "used": self.used}
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a stand-in is worth, beside what real rows and independent columns would be.
+
+    Attributes:
+        sides: rows of the real, the synthetic and perhaps the held-out table.
+        variations: distances of 1-, 2- and 3-way marginals.
+        associations: Cramér's V, Pearson's and Spearman's correlation.
+        tasks: those of the NIST challenge.
+        draws: how many resamples, and tables of independent columns, results are means over.
+        notes: what a reader should know before the numbers.
+        seconds: that each part took.
+
+    Privacy: private throughout.
+    """
+
+    sides: Mapping[str, Side]
+    variations: tuple[Variation, ...]
+    associations: Mapping[str, Association]
+    tasks: Tasks
+    prediction: Prediction
+    seed: int
+    draws: int
+    notes: tuple[str, ...]
+    seconds: Mapping[str, float]
+
+    def document(self) -> dict[str, Any]:
+        """The evaluation for JSON."""
+        return {
+            "private": PRIVATE,
+            "rows": {name: side.document() for name, side in self.sides.items()},
+            "tvd": {str(found.ways): found.document() for found in self.variations},
+            "entropy": {str(found.ways): found.entropy_document() for found in self.variations},
+            "association": {name: found.document() for name, found in self.associations.items()},
+            "nist": self.tasks.document(),
+            "prediction": self.prediction.document(),
+            "seed": self.seed,
+            "draws": self.draws,
+            "notes": list(self.notes),
+            "seconds": dict(self.seconds),
+        }
+
+    def __repr__(self) -> str:
+        return "Evaluation(private; see document())"
+
+
+def evaluate(
+    real: Rows | Table,
+    synthetic: Rows | Table,
+    schema: Schema,
+    *,
+    target: str | None = None,
+    holdout: Rows | Table | None = None,
+    classifiers: str | Sequence[str] = "default",
+    roles: Mapping[str, str] | None = None,
+    seed: int = 0,
+    seconds_per_model: float = SECONDS_PER_MODEL,
+    most_rows: int = MOST_ROWS,
+    progress: Watch | None = None,
+) -> Evaluation:
+    """Compare synthetic rows with real ones by every metric there is.
+
+    Args:
+        real: the rows that the stand-in was made from: a file, a data frame, or a table of codes.
+        synthetic: the stand-in.
+        schema: what both hold; columns that it does not declare are passed over.
+        target: the column to predict; the schema's free key `target` unless given.
+        holdout: real rows that the fit has not seen, to test predictions on.
+        classifiers: `default`, `all`, `tuc-2`, `sba`, `none`, or names of learners.
+        roles: the columns that are `city`, `gender` and `income` in NIST's regression task; the
+            schema's free key `roles` unless given.
+        seed: of everything that is drawn: rows of large tables, resamples, splits, learners.
+        seconds_per_model: when a model is ended that has not come to an end by itself.
+        most_rows: of larger tables so many rows are compared, chosen by the seed.
+        progress: told the steps done, the steps in all, and what comes next.
+
+    Raises:
+        UsageError: for an unknown target, role or classifier, before anything is read.
+        DataError: for a table that lacks a column of the schema, or holds another kind.
+
+    Example:
+        >>> schema = Schema.parse({"columns": {"smoker": {"kind": "boolean"}}})
+        >>> found = evaluate({"smoker": ["yes", "no"]}, {"smoker": ["no", "no"]}, schema)
+        >>> found.document()["tvd"]["1"]["mean"]
+        0.5
+
+    Privacy: the result is private, and nothing is charged for it.
+    """
+    settings = Settings(classifiers, seconds=seconds_per_model, seed=seed)
+    asked = _asked(schema, target, roles, settings)
+    steps = _Steps(progress or unwatched, len(_STAGES) + len(learners(classifiers)))
+    given = {"real": real, "synthetic": synthetic, "held-out": holdout}
+    sheets = steps.take("reading", lambda: _read(given, schema, seed=seed, most=most_rows))
+    both = steps.take("drawing", lambda: _compared(sheets, schema, seed))
+    variations = steps.take("marginals", lambda: tuple(variation(both, ways) for ways in WAYS))
+    associated = steps.take("associations", lambda: associations(both))
+    nist = steps.take("NIST tasks", lambda: tasks(both, asked.roles))
+    prediction = steps.take("prediction", lambda: _predicted(schema, sheets, asked, steps.inner))
+    sides = {name: Side.of(sheet) for name, sheet in sheets.items()}
+    notes = _notes(sheets, prediction, seed)
+    return Evaluation(
+        sides, variations, associated, nist, prediction, seed, both.draws, notes, steps.seconds
+    )
+
+
+_STAGES = ("reading", "drawing", "marginals", "associations", "NIST tasks")
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What was asked for beside the tables, found to be there.
+
+    Attributes:
+        target: the column to predict. `reason`: why none is predicted, if none is.
+    """
+
+    settings: Settings
+    roles: Mapping[str, str]
+    target: str | None = None
+    reason: str | None = None
+
+
+def _asked(
+    schema: Schema, target: str | None, roles: Mapping[str, str] | None, settings: Settings
+) -> _Asked:
+    """Refuse what was asked for and is not there; what the schema suggests may be a reason."""
+    known = roles_of(schema, roles)
+    needs_packages = bool(learners(settings.classifiers))
+    named = schema.extras.get("target") if target is None else target
+    if not isinstance(named, str) or (target is None and named not in schema.learned):
+        return _Asked(settings, known, reason=_NO_TARGET)
+    try:
+        name = Target.of(schema, named).name
+        if needs_packages:
+            require("sklearn", extra="evaluate")
+            require("xgboost", extra="evaluate")
+    except UsageError as error:
+        if target is not None:
+            raise
+        return _Asked(settings, known, reason=str(error))
+    return _Asked(settings, known, name)
+
+
+class _Steps:
+    """Tells how far the work has come, and keeps the seconds of each part."""
+
+    def __init__(self, watch: Watch, total: int) -> None:
+        self.seconds: dict[str, float] = {}
+        self._watch = watch
+        self._total = total
+
+    def take(self, what: str, work: Callable[[], Found]) -> Found:
+        self._watch(len(self.seconds), self._total, what)
+        started = time.perf_counter()
+        found = work()
+        self.seconds[what] = round(time.perf_counter() - started, 3)
+        return found
+
+    def inner(self, done: int, total: int, what: str) -> None:
+        self._watch(len(_STAGES) + done, self._total, f"prediction: {what}")
+
+
+def _read(
+    given: Mapping[str, Rows | Table | None], schema: Schema, *, seed: int, most: int
+) -> dict[str, Sheet]:
+    """All tables, once all of them were seen to have the columns."""
+    there = {side: data for side, data in given.items() if data is not None}
+    for side, data in there.items():
+        check_columns(data, schema, side=side)
+    return {
+        side: load(data, schema, side=side, seed=seed, most=most) for side, data in there.items()
+    }
+
+
+def _compared(sheets: Mapping[str, Sheet], schema: Schema, seed: int) -> Comparison:
+    return Comparison.of(schema, sheets["real"], sheets["synthetic"], seed=seed)
+
+
+def _predicted(
+    schema: Schema, sheets: Mapping[str, Sheet], asked: _Asked, watch: Watch
+) -> Prediction:
+    if asked.target is None:
+        return Prediction(None, reason=asked.reason)
+    return predict(
+        schema,
+        real=sheets["real"],
+        synthetic=sheets["synthetic"],
+        target=asked.target,
+        held_out=sheets.get("held-out"),
+        settings=asked.settings,
+        watch=watch,
+    )
+
+
+def _notes(sheets: Mapping[str, Sheet], prediction: Prediction, seed: int) -> tuple[str, ...]:
+    """What was left out, and warnings."""
+    notes = []
+    for name, sheet in sheets.items():
+        if sheet.fitting < sheet.read:
+            dropped = sheet.read - sheet.fitting
+            notes.append(f"{name}: {dropped:,} of {sheet.read:,} rows do not fit the schema")
+        if sheet.is_sampled:
+            chosen = f"{sheet.rows:,} of {sheet.fitting:,} rows"
+            notes.append(f"{name}: {chosen} are compared, chosen by seed {seed}")
+        if sheet.extra:
+            listed = ", ".join(map(repr, sheet.extra))
+            notes.append(f"{name}: column {listed} is not in the schema and is passed over")
+    found = prediction.overlap
+    warning = None if found is None else found.warning
+    return tuple(notes) if warning is None else (*notes, warning)

@@ -1,0 +1,228 @@
+"""Rows as an evaluation sees them: codes, and numbers before they were cut into bins.
+
+Privacy: a sheet of real rows is as private as they are.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from understudy.codec import Codec
+from understudy.codec.bins import BinnedCodec
+from understudy.codec.missing import either
+from understudy.codec.ordinates import read
+from understudy.column import BinnedColumn, BooleanColumn, CategoricalColumn
+from understudy.domain import Domain
+from understudy.errors import DataError, UsageError
+from understudy.files import Rows, are_rows, column_names, read_blocks, read_rows
+from understudy.files.frames import arrow_table
+from understudy.schema import Schema
+from understudy.table import Codes, Table
+
+# Metrics of more rows hardly change and would take minutes.
+MOST_ROWS = 1_000_000
+# Of a data frame so many rows are encoded at a time.
+_BLOCK = 1 << 20
+
+Numbers = npt.NDArray[np.float64]
+Places = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Sheet:
+    """Encoded rows, and where the cells of numbers and dates lie on their line.
+
+    Attributes:
+        numbers: for each column of numbers or dates, a number for each row; NaN where missing.
+        read: how many rows the source had.
+        fitting: how many of them the schema allows.
+        extra: columns of the source that the schema does not speak of.
+    """
+
+    table: Table
+    numbers: Mapping[str, Numbers]
+    read: int
+    fitting: int
+    extra: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """How many rows are looked at."""
+        return self.table.rows
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether some of the rows that fit were left out."""
+        return self.rows < self.fitting
+
+    def take(self, places: Places) -> Sheet:
+        """The rows at some places, in that order."""
+        return self.gather(dict.fromkeys(self.table.domain, places), places.size)
+
+    def gather(self, places: Mapping[str, Places], rows: int) -> Sheet:
+        """So many rows, each column from places of its own."""
+        codes: dict[str, Codes] = {n: c[places[n]] for n, c in self.table.codes.items()}
+        numbers = {name: values[places[name]] for name, values in self.numbers.items()}
+        return Sheet(Table(self.table.domain, codes, rows), numbers, self.read, self.fitting)
+
+    def __repr__(self) -> str:
+        return f"Sheet({self.table!r})"
+
+
+def load(
+    data: Rows | Table, schema: Schema, *, side: str, seed: int, most: int = MOST_ROWS
+) -> Sheet:
+    """The rows of a file, a data frame or a table of codes; a seeded choice where there are more.
+
+    Args:
+        side: what the data is called in errors: real, synthetic or held-out.
+
+    Privacy: the rows are read as they are; errors speak of columns alone.
+    """
+    # Each side by itself: rows that stand in the same places need not be chosen together.
+    generator = np.random.default_rng([seed, *side.encode()])
+    extra = check_columns(data, schema, side=side)
+    if isinstance(data, Table):
+        return _chosen_codes(data, schema, most, generator)
+    codec = Codec(schema)
+    with _named(side):
+        blocks = (_encoded(block, codec) for block in _blocks(data, codec))
+        chosen = _choose(blocks, most, generator)
+    return Sheet(chosen.table, chosen.numbers, chosen.read, chosen.fitting, extra)
+
+
+def check_columns(data: Rows | Table, schema: Schema, *, side: str) -> tuple[str, ...]:
+    """Refuse data without the columns of a schema, before a row is read; what it has besides."""
+    if isinstance(data, Table):
+        if data.domain != Domain.of(schema):
+            raise DataError(
+                f"the {side} data has other attributes or sizes than the schema; encode it by that"
+            )
+        return ()
+    if not are_rows(data):
+        raise UsageError(f"the {side} data is no table; pass a file, a data frame or a mapping")
+    with _named(side):
+        names = _header(data)
+        Codec(schema).check_columns(names)
+    return tuple(name for name in names if name not in schema.columns)
+
+
+@contextmanager
+def _named(side: str) -> Iterator[None]:
+    """Whatever is wrong with the data is said of this side."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError(f"the {side} data cannot be compared: {error}") from None
+
+
+def _blocks(data: Rows, codec: Codec) -> Iterator[pa.Table]:
+    """At least one block, perhaps without rows."""
+    if isinstance(data, str | os.PathLike):
+        yield pa.schema(codec.read_types.items()).empty_table()
+        yield from read_blocks(data, codec, ignore_extra=True)
+    else:
+        rows = read_rows(data, codec, ignore_extra=True)
+        for start in range(0, max(rows.num_rows, 1), _BLOCK):
+            yield rows.slice(start, _BLOCK)
+
+
+def _header(data: Rows) -> list[str]:
+    if isinstance(data, str | os.PathLike):
+        return column_names(data)
+    names: list[str] = arrow_table(data).column_names
+    return names
+
+
+def _encoded(rows: pa.Table, codec: Codec) -> Sheet:
+    """One block: the rows that the schema allows, as codes and numbers."""
+    encoded = {name: c.encode(rows.column(name)) for name, c in codec.columns.items()}
+    dropped = reduce(either, (e.dropped for e in encoded.values()))
+    stay = np.ones(rows.num_rows, bool) if dropped is None else ~dropped
+    codes: dict[str, Codes] = {name: e.codes[stay] for name, e in encoded.items()}
+    numbers = {
+        name: _numbers(rows.column(name), column, encoded[name].codes)[stay]
+        for name, column in codec.columns.items()
+        if isinstance(column, BinnedCodec)
+    }
+    kept = int(stay.sum())
+    return Sheet(Table(codec.domain, codes, kept), numbers, rows.num_rows, kept)
+
+
+def _numbers(cells: pa.ChunkedArray, codec: BinnedCodec, codes: Codes) -> Numbers:
+    """The number itself where it is within bounds, else that of the bin it was sent to."""
+    column = codec.column
+    reading = read(codec.name, column, cells)
+    low, high = column.bounds
+    values = reading.ordinates.astype(np.float64)
+    if column.outside == "clip":
+        values = np.clip(values, low, high)
+    stray = either(reading.unreadable, reading.missing)
+    own = (values >= low) & (values <= high) & (True if stray is None else ~stray)
+    if column.missing_code is not None:
+        own &= codes != column.missing_code
+    return np.where(own, values, centres(column)[codes])
+
+
+def centres(column: BinnedColumn) -> Numbers:
+    """The middle of every bin, and NaN for the missing level."""
+    left = np.array(column.left_edges, np.float64)
+    high = float(column.bounds[1])
+    right = np.append(left[1:] - (1 if column.whole else 0), high)
+    missing = [] if column.missing_code is None else [np.nan]
+    return np.append((left + right) / 2, missing)
+
+
+def _chosen_codes(table: Table, schema: Schema, most: int, generator: np.random.Generator) -> Sheet:
+    """Codes as they are; their numbers are the middles of the bins."""
+    codes: Mapping[str, Codes] = table.codes
+    if table.rows > most:
+        places = np.sort(generator.choice(table.rows, most, replace=False))
+        codes = {name: column[places] for name, column in table.codes.items()}
+    numbers = {
+        name: centres(column)[codes[name]]
+        for name, column in schema.learned.items()
+        if not isinstance(column, CategoricalColumn | BooleanColumn)
+    }
+    kept = Table(table.domain, codes, min(table.rows, most))
+    return Sheet(kept, numbers, table.rows_read, table.rows)
+
+
+def _choose(blocks: Iterator[Sheet], most: int, generator: np.random.Generator) -> Sheet:
+    """All rows, or those with the least of random keys: each set of `most` is as likely as another.
+
+    Never many more than `most` are held, however many there are.
+    """
+    held: Sheet | None = None
+    keys = np.empty(0)
+    for block in blocks:
+        keys = np.concatenate([keys, generator.random(block.rows)])
+        held = block if held is None else _joined(held, block)
+        if held.rows > 2 * most:
+            held, keys = _least(held, keys, most)
+    assert held is not None
+    return _least(held, keys, most)[0] if held.rows > most else held
+
+
+def _least(sheet: Sheet, keys: Numbers, most: int) -> tuple[Sheet, Numbers]:
+    places = np.sort(np.argpartition(keys, most - 1)[:most])
+    return sheet.take(places), keys[places]
+
+
+def _joined(first: Sheet, second: Sheet) -> Sheet:
+    """The rows of one sheet, then those of another."""
+    codes: dict[str, Codes] = {
+        name: np.concatenate([first.table.codes[name], second.table.codes[name]])
+        for name in first.table.domain
+    }
+    numbers = {n: np.concatenate([first.numbers[n], second.numbers[n]]) for n in first.numbers}
+    table = Table(first.table.domain, codes, first.rows + second.rows)
+    return Sheet(table, numbers, first.read + second.read, first.fitting + second.fitting)

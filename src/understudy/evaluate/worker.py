@@ -1,0 +1,154 @@
+"""One learner, fitted and asked in a process of its own, which can be ended.
+
+`python -m understudy.evaluate.worker` reads a job from its standard input and writes what was
+predicted to its standard output: a line of JSON, then arrays in numpy's own format. Nothing touches
+the disk, and nothing that is read can be executed.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from understudy.evaluate.learners import LEARNERS
+
+Array = npt.NDArray[Any]
+
+COMMAND = (sys.executable, "-m", "understudy.evaluate.worker")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Job:
+    """What a learner learns from, and the rows it is asked about.
+
+    Attributes:
+        targets: classes numbered from 0 without gaps, or numbers.
+
+    Privacy: rows of either table; they go to a child process and nowhere else.
+    """
+
+    learner: str
+    task: str
+    seed: int
+    train: Array
+    targets: Array
+    test: Array
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Answer:
+    """What was predicted; where nothing was, `reason` says why.
+
+    Attributes:
+        strength: for each row and class how strongly it is held to be of it.
+        seconds: of learning and predicting.
+    """
+
+    predicted: Array | None = None
+    strength: Array | None = None
+    seconds: float | None = None
+    reason: str | None = None
+
+
+def run(job: Job, *, seconds: float) -> Answer:
+    """Do a job in a child process, which is ended after so many seconds, its start included."""
+    sent = _packed({"learner": job.learner, "task": job.task, "seed": job.seed}, _arrays(job))
+    try:
+        done = subprocess.run(
+            COMMAND,
+            input=sent,
+            capture_output=True,
+            timeout=seconds,
+            env=_environment(),
+            check=True,
+        )
+    except subprocess.TimeoutExpired:
+        return Answer(reason=f"ended after {seconds:g} seconds, the time allowed for a model")
+    except subprocess.CalledProcessError as error:
+        killed = ", perhaps for want of memory" if error.returncode < 0 else ""
+        return Answer(reason=f"its process ended with {error.returncode}{killed}")
+    return _answer(io.BytesIO(done.stdout))
+
+
+def _arrays(job: Job) -> list[Array]:
+    return [job.train, job.targets, job.test]
+
+
+def _environment() -> dict[str, str]:
+    """This process's own, in which the child finds this package."""
+    paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
+    # Threads that wait for each other by spinning would keep a busy machine from ever going on.
+    patient = {"OMP_WAIT_POLICY": "PASSIVE"}
+    return {**patient, **os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+
+
+def _answer(stream: IO[bytes]) -> Answer:
+    head = json.loads(stream.readline())
+    if head["reason"] is not None:
+        return Answer(reason=head["reason"])
+    predicted, strength = _unpacked(stream), _unpacked(stream)
+    return Answer(predicted, strength, head["seconds"])
+
+
+def _packed(head: dict[str, Any], arrays: Sequence[Array]) -> bytes:
+    stream = io.BytesIO()
+    stream.write(json.dumps(head).encode() + b"\n")
+    for array in arrays:
+        np.lib.format.write_array(stream, np.ascontiguousarray(array), allow_pickle=False)
+    return stream.getvalue()
+
+
+def _unpacked(stream: IO[bytes]) -> Array:
+    array: Array = np.lib.format.read_array(stream, allow_pickle=False)
+    return array
+
+
+def serve(source: IO[bytes], sink: IO[bytes]) -> None:
+    """Do the job that is read and write its answer; a learner that fails is a reason."""
+    head = json.loads(source.readline())
+    train, targets, test = (_unpacked(source) for _ in range(3))
+    started = time.perf_counter()
+    try:
+        predicted, strength = _learned(Job(**head, train=train, targets=targets, test=test))
+    except Exception as error:
+        # Its words may quote a number of the rows.
+        sink.write(_packed({"reason": f"the learner failed with {type(error).__name__}"}, []))
+        return
+    taken = time.perf_counter() - started
+    sink.write(_packed({"reason": None, "seconds": taken}, [predicted, strength]))
+
+
+def _learned(job: Job) -> tuple[Array, Array]:
+    recipe = LEARNERS[job.learner].recipe(job.task)
+    assert recipe is not None
+    learner = recipe.make(job.seed)
+    learner.fit(job.train, job.targets)
+    if job.task == "regression":
+        return np.asarray(learner.predict(job.test), np.float64), np.empty((0, 0))
+    return np.asarray(learner.predict(job.test), np.int64), _strength(learner, job.test)
+
+
+def _strength(learner: Any, test: Array) -> Array:
+    """A column for each class: chances, or distances from the border."""
+    if hasattr(learner, "predict_proba"):
+        return np.asarray(learner.predict_proba(test), np.float64)
+    distance = np.asarray(learner.decision_function(test), np.float64)
+    return np.column_stack([-distance, distance]) if distance.ndim == 1 else distance
+
+
+if __name__ == "__main__":
+    answers, sys.stdout = sys.stdout.buffer, sys.stderr
+    # numpy asks a file where it stands, which a pipe cannot say.
+    serve(io.BytesIO(sys.stdin.buffer.read()), answers)
+    answers.flush()
