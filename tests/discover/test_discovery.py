@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from support.databases import duckdb_file
-from support.discovery import opening
+from support.discovery import opening, seeded_schema
 from support.shared import shared_file
 from understudy.codec import Codec
 from understudy.column import CategoricalColumn
@@ -327,7 +327,7 @@ def test_adult_with_a_learned_schema_comes_near_the_declared_one() -> None:
     rows = pq.read_table(shared_file("data", "adult_train.parquet"))
     declared = Schema.load(shared_file("benchmark", "adult.json"))
     kinds = {name: {"kind": column.kind} for name, column in declared.columns.items()}
-    learned = infer_schema(rows, _skeleton(**kinds), epsilon=1, delta="1e-6").schema
+    learned = seeded_schema(rows, _skeleton(**kinds), epsilon=1, delta="1e-6").schema
     exam = Codec(_with_catch_all(declared))
     real, sets = exam.encode(rows), workload(exam.domain, 3)
     found = [

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.discovery import seeded_schema
 from understudy.column import BinnedColumn, DateColumn, FloatColumn, IntegerColumn
 from understudy.discover import Discovery, Skeleton, infer_schema
 from understudy.discover.bins import Range, _starts, agreeing, fitted
@@ -143,7 +144,7 @@ def test_bins_have_equal_counts_and_full_leaves_stand_alone() -> None:
 def test_ranges_hold_nearly_all_rows(rows: int, epsilon: str) -> None:
     """A few per cent may be clipped; no bin has more than its share; nothing far away is kept."""
     values = np.random.default_rng(0).normal(50, 10, rows)
-    found = infer_schema({"x": values}, _skeleton({"kind": "float"}), epsilon=epsilon)
+    found = seeded_schema({"x": values}, _skeleton({"kind": "float"}), epsilon=epsilon)
     column = found.schema.columns["x"]
     assert isinstance(column, FloatColumn)
     low, high = column.bounds
@@ -159,7 +160,9 @@ def _skeleton(body: dict[str, Any]) -> Skeleton:
 
 def _found(values: Any, body: dict[str, Any], epsilon: int = 100) -> dict[str, Any]:
     return (
-        infer_schema({"x": values}, _skeleton(body), epsilon=epsilon).schema.columns["x"].document()
+        seeded_schema({"x": values}, _skeleton(body), epsilon=epsilon)
+        .schema.columns["x"]
+        .document()
     )
 
 
@@ -224,7 +227,7 @@ def test_any_range_can_be_made_to_fit(
 @pytest.mark.parametrize("rows", [0, 1])
 def test_next_to_no_rows_give_the_public_range(rows: int) -> None:
     """A legal schema, and the column is named as one of which nothing was seen."""
-    inferred = infer_schema({"x": np.full(rows, 5.0)}, _skeleton({"kind": "float"}), epsilon=1)
+    inferred = seeded_schema({"x": np.full(rows, 5.0)}, _skeleton({"kind": "float"}), epsilon=1)
     assert ("x",) == inferred.unseen
     column = inferred.schema.columns["x"]
     assert isinstance(column, FloatColumn)
