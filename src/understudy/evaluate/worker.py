@@ -1,14 +1,15 @@
 """One learner, fitted and asked in a process of its own, which can be ended.
 
 `python -m understudy.evaluate.worker` reads a job from its standard input and writes what was
-predicted to its standard output: a line of JSON, then arrays in numpy's own format. Nothing touches
-the disk, and nothing that is read can be executed.
+predicted to its standard output: a line of JSON that tells types and shapes of some arrays, then
+their numbers. Nothing touches the disk, and nothing that is read can be executed.
 """
 
 from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import subprocess
 import sys
@@ -94,30 +95,31 @@ def _environment() -> dict[str, str]:
 
 
 def _answer(stream: IO[bytes]) -> Answer:
-    head = json.loads(stream.readline())
+    head, arrays = _unpacked(stream)
     if head["reason"] is not None:
         return Answer(reason=head["reason"])
-    predicted, strength = _unpacked(stream), _unpacked(stream)
+    predicted, strength = arrays
     return Answer(predicted, strength, head["seconds"])
 
 
 def _packed(head: dict[str, Any], arrays: Sequence[Array]) -> bytes:
-    stream = io.BytesIO()
-    stream.write(json.dumps(head).encode() + b"\n")
-    for array in arrays:
-        np.lib.format.write_array(stream, np.ascontiguousarray(array), allow_pickle=False)
-    return stream.getvalue()
+    shapes = [[array.dtype.str, list(array.shape)] for array in arrays]
+    line = json.dumps({"head": head, "arrays": shapes}).encode()
+    return b"\n".join([line, b"".join(array.tobytes() for array in arrays)])
 
 
-def _unpacked(stream: IO[bytes]) -> Array:
-    array: Array = np.lib.format.read_array(stream, allow_pickle=False)
-    return array
+def _unpacked(stream: IO[bytes]) -> tuple[dict[str, Any], list[Array]]:
+    line = json.loads(stream.readline())
+    arrays: list[Array] = []
+    for kind, shape in line["arrays"]:
+        size = np.dtype(kind).itemsize * math.prod(shape)
+        arrays.append(np.frombuffer(stream.read(size), kind).reshape(shape))
+    return line["head"], arrays
 
 
 def serve(source: IO[bytes], sink: IO[bytes]) -> None:
     """Do the job that is read and write its answer; a learner that fails is a reason."""
-    head = json.loads(source.readline())
-    train, targets, test = (_unpacked(source) for _ in range(3))
+    head, (train, targets, test) = _unpacked(source)
     started = time.perf_counter()
     try:
         predicted, strength = _learned(Job(**head, train=train, targets=targets, test=test))
@@ -149,6 +151,5 @@ def _strength(learner: Any, test: Array) -> Array:
 
 if __name__ == "__main__":
     answers, sys.stdout = sys.stdout.buffer, sys.stderr
-    # numpy asks a file where it stands, which a pipe cannot say.
-    serve(io.BytesIO(sys.stdin.buffer.read()), answers)
+    serve(sys.stdin.buffer, answers)
     answers.flush()
