@@ -34,6 +34,7 @@ BENCHMARKS = (
     "plan",
     "plan_populations",
     "pictures",
+    "stream",
 )
 
 

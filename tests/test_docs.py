@@ -108,6 +108,7 @@ def test_the_readme_can_be_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.chdir(tmp_path)
     _write_patients(tmp_path / "patients.csv")
     _fill_clinic(tmp_path / "clinic.duckdb", tmp_path / "patients.csv")
+    (tmp_path / "visits.txt").write_text("\n".join(str(i**2 % 99_991) for i in range(50_000)))
     seen = dict.fromkeys(("bash", "toml", "python"), 0)
     for language, body in _blocks(README):
         if language == "toml":

@@ -392,6 +392,45 @@ def _read_ledger(path: Path) -> None:
             raise AssertionError("reading changed the ledger")
 
 
+def stream_state() -> Reader:
+    """States of streams: damaged as they are, and in the header with a right check."""
+    from understudy.stream import Design, Hashed, Range
+    from understudy.stream.header import document_of
+
+    key = 64 * "0"
+    designs = [
+        Design.of(Range(500, 1, key=key), epsilon="0.25", answers=3, sample=100),
+        Design.of(Hashed(700, key), epsilon=1, estimator="quantised", levels=5),
+    ]
+    texts = [json.dumps(document_of(design) | {"given": 1, "epochs": 1}) for design in designs]
+    wholes = [_with_header(json.loads(text)) for text in texts]
+
+    def make(draw: Random) -> Files:
+        if draw.random() < 0.3:
+            return {"stream.state": mutated(draw.choice(wholes), wholes, draw)}
+        return {"stream.state": _with_header(mutated_document(draw.choice(texts), draw))}
+
+    return Reader(make, "stream.state", _read_state)
+
+
+def _with_header(document: Any) -> bytes:
+    """A state of empty entries behind a header, signed if it still is one."""
+    from understudy.stream.header import check_of
+
+    if isinstance(document, dict):
+        document = document | {"check": check_of(document)}
+    return _json(document)[:512].ljust(512) + bytes(512 + 4096)
+
+
+def _read_state(path: Path) -> None:
+    """As `stream density` does: resumed, a user taken in, answered and left."""
+    from understudy.stream import DensityEstimator
+
+    with DensityEstimator.resume(path) as visits:
+        visits.update([1])
+        visits.answer().document()
+
+
 READERS: dict[str, Callable[[], Reader]] = {
     "schema-toml": schema_toml,
     "schema-json": schema_json,
@@ -406,6 +445,7 @@ READERS: dict[str, Callable[[], Reader]] = {
     "model": model,
     "model-folder": model_folder,
     "ledger": ledger,
+    "stream-state": stream_state,
 }
 
 

@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -63,3 +64,33 @@ def _postgres_programs() -> Path:
     if not places:
         missing("PostgreSQL")
     return places[-1]
+
+
+@contextmanager
+def redis_server(port: int | None = None) -> Iterator[str]:
+    """A new Redis server that keeps nothing on disk; its address."""
+    program = shutil.which("redis-server")
+    if program is None:
+        missing("redis-server")
+    folder, port = Path(tempfile.mkdtemp(prefix="understudy-redis-")), port or free_port()
+    settings = ["--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", str(folder)]
+    command = [str(program), "--port", str(port), *settings]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    try:
+        _wait_for(port, process)
+        yield f"redis://127.0.0.1:{port}/0"
+    finally:
+        process.kill()
+        process.wait()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
+    """Until somebody listens."""
+    for _ in range(1000):
+        assert process.poll() is None, "the server ended at once"
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.01)
+    pytest.fail("the server did not start")

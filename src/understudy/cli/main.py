@@ -47,7 +47,19 @@ def _root(
 
 
 def _add_commands() -> None:
-    from understudy.cli import audit, demo, fit, inspect, ledger, plan, query, sample, schema, synth
+    from understudy.cli import (
+        audit,
+        demo,
+        fit,
+        inspect,
+        ledger,
+        plan,
+        query,
+        sample,
+        schema,
+        stream,
+        synth,
+    )
 
     app.command("demo")(demo.demo)
     app.command("plan")(plan.plan)
@@ -58,6 +70,7 @@ def _add_commands() -> None:
     app.command("inspect")(inspect.inspect)
     app.command("audit")(audit.audit)
     app.add_typer(schema.app, name="schema")
+    app.add_typer(stream.app, name="stream")
     app.add_typer(ledger.app, name="ledger")
 
 

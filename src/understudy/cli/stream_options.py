@@ -1,0 +1,77 @@
+"""What the commands of `understudy stream` share: options, and how an answer is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from understudy.cli.console import results
+
+if TYPE_CHECKING:
+    from understudy.stream import Answer, Design
+
+Epsilon = Annotated[
+    str | None,
+    typer.Option("--epsilon", "-e", help="Of the state; the answers cost as much again."),
+]
+UniverseSize = Annotated[
+    int | None, typer.Option("--universe", min=1, help="How many users there are, numbered from 0.")
+]
+First = Annotated[int, typer.Option("--first", help="The first user's number.")]
+KeyFile = Annotated[
+    Path | None, typer.Option("--keys", help="A public file that names every user, a line each.")
+]
+HashSpace = Annotated[
+    int | None,
+    typer.Option("--hash-space", help="So many places for users that nobody can list."),
+]
+Vertices = Annotated[
+    int | None,
+    typer.Option("--vertices", help="Of a graph: users are edges, lines are pairs of vertices."),
+]
+EstimatorName = Annotated[
+    str, typer.Option("--estimator", help="bernoulli, dwork, quantised, laplace or gaussian.")
+]
+Levels = Annotated[int, typer.Option("--levels", help="Of an entry; quantised alone has a choice.")]
+Sample = Annotated[
+    int | None,
+    typer.Option(
+        "--sample",
+        min=1,
+        help="Users with an entry; all up to 10⁸, else for alpha = beta = 0.05.",
+    ),
+]
+Answers = Annotated[int, typer.Option("--answers", help="How many answers share the second ε.")]
+Shards = Annotated[
+    int, typer.Option("--shards", help="How many states share users, each at its part of ε.")
+]
+StateFile = Annotated[
+    Path | None,
+    typer.Option("--state", help="A file that is the state: made when it is not there."),
+]
+# A universe that no sample is a large part of.
+States = Annotated[list[Path], typer.Argument(help="The state files of all shards.")]
+
+
+def about(design: Design) -> dict[str, str]:
+    """What a grant's entry in the ledger says of a stream."""
+    from understudy.stream.density import NEIGHBOURS, UNIT
+
+    method = f"stream density, {design.response.name}"
+    return {"method": method, "unit": UNIT, "neighbours": NEIGHBOURS}
+
+
+def tell(answer: Answer, *, as_json: bool) -> None:
+    """An answer for people, or as one line of JSON."""
+    if as_json:
+        print(json.dumps(answer.document(), ensure_ascii=False), flush=True)
+        return
+    results().print(
+        f"density {answer.density:.4g} ± {answer.standard_error:.2g}, "
+        f"distinct {answer.distinct:,.0f} ± {answer.distinct_error:,.0f} "
+        f"(m = {answer.m:,}; epsilon {float(answer.epsilon_state):g} for the state, "
+        f"{float(answer.epsilon_total):g} in all, for any one user and all their events)"
+    )

@@ -1,0 +1,118 @@
+"""Many runs: errors are as the closed forms say, and an audit finds no more than is promised."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from understudy.auditing.bounds import lower_bound
+from understudy.privacy.budget import Budget
+from understudy.privacy.grant import Grant
+from understudy.stream import DensityEstimator, Design
+from understudy.stream.entries import Bits
+from understudy.stream.response import ESTIMATORS
+from understudy.stream.sizing import Sizing
+from understudy.stream.state import State
+
+RUNS = 20_000
+AUDITS = 10_000
+QUARTER = Fraction(1, 4)
+
+
+def _mean_squared_error(design: Design, ids: npt.NDArray[np.int64], density: float) -> float:
+    """Over fresh states, each with one answer."""
+    grant = Grant(Budget.unlimited())
+    squares = np.empty(RUNS)
+    for run in range(RUNS):
+        visits = DensityEstimator.over(State.start(design), grant)
+        visits.update(ids)
+        squares[run] = (visits.answer().density - density) ** 2
+    return float(squares.mean())
+
+
+@pytest.mark.slow
+def test_the_optimal_bit_beats_dworks() -> None:
+    """At ε = 0.25 and m = 10⁴ by 3.5 times at least; both as their closed forms say."""
+    m, epsilon, density = 10**4, 0.25, 0.63
+    ids = np.arange(int(m * density))
+    tangent = math.tanh(epsilon / 2)
+    expected = {
+        "bernoulli": (1 / tangent**2 - 1) / (4 * m) + 2 / (m * epsilon * tangent) ** 2,
+        "dwork": 4 / (m * epsilon**2) - density / m + 32 / (m**2 * epsilon**4),
+    }
+    found = {}
+    for name, closed in expected.items():
+        design = Design.of(m, epsilon=QUARTER, estimator=name)
+        found[name] = _mean_squared_error(design, ids, density)
+        assert pytest.approx(closed, rel=0.05) == found[name]
+        assert pytest.approx(closed, rel=0.01) == design.sizing.variance(m, density)
+    assert 3.5 <= found["dwork"] / found["bernoulli"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_errors_are_as_the_variance_says(name: str) -> None:
+    """Within six standard deviations of 20,000 runs, at another density and a larger ε."""
+    design = Design.of(400, epsilon=1, estimator=name)
+    found = _mean_squared_error(design, np.arange(100), 0.25)
+    assert pytest.approx(design.sizing.variance(400, 0.25), rel=0.06) == found
+
+
+@pytest.mark.slow
+def test_samples_add_their_part() -> None:
+    """Users drawn without replacement, another sample for every state."""
+    squares = []
+    for _ in range(RUNS // 4):
+        visits = DensityEstimator(1000, epsilon=8, sample=100)
+        visits.update(np.arange(300))
+        squares.append((visits.answer().density - 0.3) ** 2)
+    expected = visits.design.sizing.variance(100, 0.3, 1000)
+    assert pytest.approx(expected, rel=0.1) == np.mean(squares)
+
+
+@pytest.mark.slow
+def test_answers_miss_less_often_than_the_bound_says() -> None:
+    """At m* for α = β = 0.2 the share of misses is below β, with sampling and noise."""
+    sizing = Sizing(Design.of(10, epsilon=1).response, Fraction(1))
+    least, misses = sizing.sample_size(0.2, 0.2), 0
+    for _ in range(2000):
+        visits = DensityEstimator(10 * least, epsilon=1, sample=least)
+        visits.update(np.arange(5 * least))
+        misses += abs(visits.answer().density - 0.5) >= 0.2
+    assert 0.2 >= misses / 2000
+
+
+def _evidence(*, present: bool, planted: bool) -> npt.NDArray[np.float64]:
+    """What an intruder and a reader of the answer hold together, run by run.
+
+    The universe is one user, who comes by before the intrusion and after it, or never.
+    """
+    design, grant = Design.of(1, epsilon=1), Grant(Budget.unlimited())
+    found = np.empty(AUDITS)
+    for run in range(AUDITS):
+        state = State.start(design)
+        visits = DensityEstimator.over(state, grant)
+        if planted:
+            assert isinstance(state.live, Bits)
+            state.live._first[0] = 250
+        visits.update([0] if present else [])
+        seen = int(visits.state[0])
+        visits.update([0] if present else [])
+        response = design.response
+        total = visits.answer().density * response.gap + response.mean
+        found[run] = 1000 * seen + np.clip(total, -400, 400)
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("planted", [False, True])
+def test_an_audit_tells_the_promise_from_a_planted_fault(planted: bool) -> None:
+    """No lower bound exceeds 2ε, unless the update's chance is wrong."""
+    present, absent = (_evidence(present=there, planted=planted) for there in (True, False))
+    bound = lower_bound(present, absent, delta=0, confidence=0.999).epsilon
+    assert planted == (bound > 2)
+    assert 0.8 < bound
