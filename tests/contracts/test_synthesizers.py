@@ -187,7 +187,7 @@ def test_tables_beyond_memory_are_refused_before_spending(
 
 @pytest.mark.parametrize("structure", ["greedy", "pairwise", "tree"])
 def test_large_tables_are_never_asked_for(structure: str) -> None:
-    """Those that would be all noise, or not fit into memory: copies of few groups may be related."""
+    """Those that would be all noise, or not fit into memory; copies of few groups are small."""
     columns = {
         f"c{i}": {"kind": "integer", "min": 0, "max": 49_999, "bins": 50_000} for i in (0, 1)
     }
