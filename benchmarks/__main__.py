@@ -31,6 +31,7 @@ BENCHMARKS = (
     "cross_entropy",
     "hierarchies",
     "evaluation",
+    "disclosure",
     "plan",
     "plan_populations",
     "pictures",

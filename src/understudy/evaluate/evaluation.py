@@ -255,17 +255,7 @@ def _predicted(
 
 def _notes(sheets: Mapping[str, Sheet], prediction: Prediction, seed: int) -> tuple[str, ...]:
     """What was left out, and warnings."""
-    notes = []
-    for name, sheet in sheets.items():
-        if sheet.fitting < sheet.read:
-            dropped = sheet.read - sheet.fitting
-            notes.append(f"{name}: {dropped:,} of {sheet.read:,} rows do not fit the schema")
-        if sheet.is_sampled:
-            chosen = f"{sheet.rows:,} of {sheet.fitting:,} rows"
-            notes.append(f"{name}: {chosen} are compared, chosen by seed {seed}")
-        if sheet.extra:
-            listed = ", ".join(map(repr, sheet.extra))
-            notes.append(f"{name}: column {listed} is not in the schema and is passed over")
+    notes = [note for name, sheet in sheets.items() for note in sheet.remarks(name, seed)]
     found = prediction.overlap
     warning = None if found is None else found.warning
     return tuple(notes) if warning is None else (*notes, warning)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -92,10 +93,14 @@ class Features:
     @classmethod
     def of(cls, sheet: Sheet, schema: Schema, target: str) -> Features:
         """The features of all columns but the target."""
+        return cls.among(sheet, schema, [name for name in schema.learned if name != target])
+
+    @classmethod
+    def among(cls, sheet: Sheet, schema: Schema, names: Sequence[str]) -> Features:
+        """The features of some columns."""
         numbers, flags = [], [np.empty((sheet.rows, 0), np.float32)]
-        for name, column in schema.learned.items():
-            if name == target:
-                continue
+        for name in names:
+            column = schema.learned[name]
             codes = sheet.table.codes[name]
             if is_flagged(column):
                 flags.append(np.eye(column.size, dtype=np.float32)[codes])

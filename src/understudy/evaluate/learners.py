@@ -56,6 +56,10 @@ class Learner:
         """The recipe for classification or regression."""
         return self.classifier if task == "classification" else self.regressor
 
+    def capped(self, most: int) -> int:
+        """How many rows it learns from where no learner has more than `most`."""
+        return most if self.most_rows is None else min(self.most_rows, most)
+
 
 def _trees(name: str, **parameters: Any) -> tuple[Recipe, Recipe]:
     module = "sklearn.ensemble"

@@ -238,14 +238,14 @@ class _Contest:
 
     def pair(self, learner: Learner) -> ModelPair:
         """One learner on both tables."""
-        most = min(learner.most_rows or self.settings.most_rows, self.settings.most_rows)
+        most = learner.capped(self.settings.most_rows)
         capped = max(self.real.rows, self.synthetic.rows) > most
         note = f"learns from {most:,} rows at most, chosen by the seed"
         synthetic, real = (self._trained(learner, s, most) for s in (self.synthetic, self.real))
         return ModelPair(learner, synthetic, real, (note,) if capped else ())
 
     def _trained(self, learner: Learner, sheet: Sheet, most: int) -> Trained:
-        chosen = _at_most(sheet, most, self.settings.seed)
+        chosen = at_most(sheet, most, self.settings.seed)
         reason = self._cannot_learn(learner, chosen)
         if reason is not None:
             return Trained(chosen.rows, reason=reason)
@@ -307,7 +307,7 @@ def _contest(
         train, test = known[0], held_out.take(target.known(held_out))
     if test.rows > settings.most_rows:
         notes.append(f"{settings.most_rows:,} rows are tested on, chosen by the seed")
-    tested = _at_most(test, settings.most_rows, settings.seed)
+    tested = at_most(test, settings.most_rows, settings.seed)
     return _Contest(schema, target, train, known[1], tested, settings, tuple(notes))
 
 
@@ -324,7 +324,8 @@ def _split(sheet: Sheet, target: Target, seed: int) -> tuple[Sheet, Sheet]:
     return sheet.take(train), sheet.take(test)
 
 
-def _at_most(sheet: Sheet, most: int, seed: int) -> Sheet:
+def at_most(sheet: Sheet, most: int, seed: int) -> Sheet:
+    """The rows, or so many of them chosen by the seed."""
     if sheet.rows <= most:
         return sheet
     generator = np.random.default_rng([seed, 3])

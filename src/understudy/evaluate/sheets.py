@@ -73,6 +73,20 @@ class Sheet:
         numbers = {name: values[places[name]] for name, values in self.numbers.items()}
         return Sheet(Table(self.table.domain, codes, rows), numbers, self.read, self.fitting)
 
+    def remarks(self, side: str, seed: int) -> list[str]:
+        """What a reader should know of rows and columns that were left out."""
+        notes = []
+        if self.fitting < self.read:
+            dropped = self.read - self.fitting
+            notes.append(f"{side}: {dropped:,} of {self.read:,} rows do not fit the schema")
+        if self.is_sampled:
+            chosen = f"{self.rows:,} of {self.fitting:,} rows"
+            notes.append(f"{side}: {chosen} are compared, chosen by seed {seed}")
+        if self.extra:
+            listed = ", ".join(map(repr, self.extra))
+            notes.append(f"{side}: column {listed} is not in the schema and is passed over")
+        return notes
+
     def __repr__(self) -> str:
         return f"Sheet({self.table!r})"
 

@@ -1,0 +1,287 @@
+"""Disclosure risk: what stand-ins give away about real rows, beside what the original would.
+
+Attackers know some columns of everybody and hold one table: the original, or a stand-in for it.
+They name everybody's sensitive value. Beside their accuracy stands the zero rule's, which holds no
+table and always names the most frequent value.
+
+An attacker who does better than that has not always learned something about a person: that husbands
+are men is known without any table. Held-out rows, of which no table holds any, show what keys tell
+about strangers; what they tell about real rows beyond that is due to these rows being there.
+
+Privacy: all of it is made of exact functions of real rows, with no mechanism between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from understudy.errors import UsageError
+from understudy.evaluate.attack import Attack, Attempt, Scenario, Victims, with_value
+from understudy.evaluate.attribution import Attribution, attribution
+from understudy.evaluate.exposure import Disclosure, Exposure
+from understudy.evaluate.features import Target
+from understudy.evaluate.learners import learners
+from understudy.evaluate.membership import MOST_SYNTHETIC, Membership, membership
+from understudy.evaluate.metric import Watch, unwatched
+from understudy.evaluate.overlap import overlap
+from understudy.evaluate.prediction import SECONDS_PER_MODEL, Settings
+from understudy.evaluate.sheets import MOST_ROWS, Sheet, check_columns, load
+from understudy.files import Rows
+from understudy.optional import require
+from understudy.schema import Schema
+from understudy.table import Table
+
+ORIGINAL = "original"
+
+_OWN_ROWS = (
+    "in the original every real row is attacked with itself in the table, as SBA does: its numbers "
+    "are an upper end"
+)
+_NO_STRANGERS = "no held-out rows were given; membership is told by comparing with them"
+
+
+def disclosure_risk(
+    real: Rows | Table,
+    stand_ins: Mapping[str, Rows | Table],
+    schema: Schema,
+    *,
+    sensitive: str,
+    keys: Sequence[str],
+    length: int | None = None,
+    holdout: Rows | Table | None = None,
+    classifiers: str | Sequence[str] = "sba",
+    seed: int = 0,
+    seconds_per_model: float = SECONDS_PER_MODEL,
+    most_rows: int = MOST_ROWS,
+    progress: Watch | None = None,
+) -> Disclosure:
+    """Attack real rows with the original and with stand-ins for it.
+
+    Args:
+        real: the rows that the stand-ins were made from: a file, a data frame, or codes.
+        stand_ins: tables by name, such as ordinary and protected.
+        schema: what all of them hold; columns that it does not declare are passed over.
+        sensitive: the column that attackers want to know.
+        keys: the columns that they may know.
+        length: how many of these they do know, every choice in turn; all unless given.
+        holdout: real rows that no fit has seen; without them membership is not attacked.
+        classifiers: `sba`, `default`, `all`, `tuc-2`, `none`, or names of learners.
+        seconds_per_model: when a model is ended that has not come to an end by itself.
+        most_rows: of larger tables so many rows are looked at, chosen by the seed.
+        progress: told the steps done, the steps in all, and what comes next.
+
+    Raises:
+        UsageError: for an unknown column or classifier, before anything is read.
+        DataError: for a table that lacks a column of the schema, or holds another kind.
+
+    Example:
+        >>> columns = {name: {"kind": "boolean"} for name in ("ill", "smoker")}
+        >>> schema = Schema.parse({"columns": columns})
+        >>> real = {"ill": ["yes", "no"], "smoker": ["yes", "no"]}
+        >>> found = disclosure_risk(
+        ...     real, {"shuffled": {"ill": ["no", "yes"], "smoker": ["yes", "no"]}}, schema,
+        ...     sensitive="ill", keys=["smoker"], classifiers="none",
+        ... )
+        >>> [exposure.attributions[0].gcap for exposure in found.exposures]
+        [1.0, 0.0]
+
+    Privacy: the result is private, and nothing is charged for it.
+    """
+    scenario = Scenario.of(schema, sensitive=sensitive, keys=keys, length=length)
+    settings = Settings(classifiers, seconds=seconds_per_model, seed=seed)
+    _check(stand_ins, settings)
+    given = {"real": real, **stand_ins}
+    if holdout is not None:
+        given["held-out"] = holdout
+    for side, data in given.items():
+        check_columns(data, schema, side=side)
+    sheets = {
+        side: load(data, schema, side=side, seed=seed, most=most_rows)
+        for side, data in given.items()
+    }
+    return attacked(
+        schema,
+        scenario,
+        real=sheets["real"],
+        stand_ins={name: sheets[name] for name in stand_ins},
+        held_out=sheets.get("held-out"),
+        settings=settings,
+        watch=progress or unwatched,
+    )
+
+
+def _check(stand_ins: Mapping[str, Any], settings: Settings) -> None:
+    """Refuse names that are taken, and classifiers that are not there."""
+    if taken := {ORIGINAL, "real", "held-out"} & stand_ins.keys():
+        raise UsageError(f"a stand-in cannot be called {min(taken)!r}; call it otherwise")
+    if any(learner.classifier.module == "xgboost" for learner in learners(settings.classifiers)):
+        require("xgboost", extra="evaluate")
+    if learners(settings.classifiers):
+        require("sklearn", extra="evaluate")
+
+
+def attacked(
+    schema: Schema,
+    scenario: Scenario,
+    *,
+    real: Sheet,
+    stand_ins: Mapping[str, Sheet],
+    held_out: Sheet | None = None,
+    settings: Settings | None = None,
+    watch: Watch = unwatched,
+) -> Disclosure:
+    """Attack real rows with tables that were read already.
+
+    Privacy: the result is private.
+    """
+    settings = settings or Settings("sba")
+    tables = {ORIGINAL: real, **stand_ins}
+    steps = _Steps(watch, len(tables) * _steps_of(scenario, settings))
+    attackers = _Attackers.of(schema, scenario, real, held_out, settings, steps)
+    exposures = [attackers.exposure(name, sheet) for name, sheet in tables.items()]
+    found = {name: attackers.membership(real, sheet) for name, sheet in stand_ins.items()}
+    sheets = {"real": real, **stand_ins, **({} if held_out is None else {"held-out": held_out})}
+    notes = (*_remarks(sheets, settings.seed), *attackers.notes(tables))
+    baseline, value = attackers.zero_rule()
+    victims = attackers.victims.sheet.rows
+    return Disclosure(
+        scenario, victims, baseline, value, tuple(exposures), found, settings.seed, notes
+    )
+
+
+def _steps_of(scenario: Scenario, settings: Settings) -> int:
+    """GCAP with all keys is one, and every model is one."""
+    return 1 + len(learners(settings.classifiers)) * len(scenario.keys)
+
+
+class _Steps:
+    """Tells how far the work has come."""
+
+    def __init__(self, watch: Watch, total: int) -> None:
+        self._watch = watch
+        self._total = total
+        self._done = 0
+
+    def take(self, what: str) -> None:
+        """Say what comes next."""
+        self._watch(self._done, self._total, what)
+        self._done += 1
+
+
+def _remarks(sheets: Mapping[str, Sheet], seed: int) -> list[str]:
+    notes = [note for name, sheet in sheets.items() for note in sheet.remarks(name, seed)]
+    if "held-out" not in sheets:
+        return notes
+    found = overlap(sheets["real"], sheets["held-out"])
+    if found.is_more:
+        notes.append(
+            f"{found.shared:,} of {found.rows:,} held-out rows stand in the real table too, where "
+            f"chance makes about {found.by_chance:,.0f}: membership looks safer than it is; hold "
+            "out rows that the fit has not seen"
+        )
+    return notes
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class _Attackers:
+    """Everything that all tables are attacked with.
+
+    Attributes:
+        victims: real rows with a sensitive value. `asked`: those that classifiers are asked about.
+        strangers: held-out rows with a sensitive value.
+    """
+
+    schema: Schema
+    scenario: Scenario
+    victims: Victims
+    asked: Victims
+    strangers: Sheet | None
+    held_out: Sheet | None
+    settings: Settings
+    steps: _Steps
+
+    @classmethod
+    def of(
+        cls,
+        schema: Schema,
+        scenario: Scenario,
+        real: Sheet,
+        held_out: Sheet | None,
+        settings: Settings,
+        steps: _Steps,
+    ) -> _Attackers:
+        """The rows that have a sensitive value."""
+        victims = Victims.of(schema, scenario.sensitive, real)
+        asked = victims.at_most(settings.most_rows, settings.seed)
+        unseen = None if held_out is None else with_value(schema, scenario.sensitive, held_out)
+        return cls(schema, scenario, victims, asked, unseen, held_out, settings, steps)
+
+    def zero_rule(self) -> tuple[float | None, str | None]:
+        """The share of the victims' most frequent value, and that value."""
+        rows = self.victims.sheet.rows
+        if not rows:
+            return None, None
+        counts = np.bincount(self.victims.sheet.table.codes[self.scenario.sensitive])
+        target = Target(self.scenario.sensitive, self.schema.learned[self.scenario.sensitive])
+        return float(counts.max() / rows), target.label(int(counts.argmax()))
+
+    def exposure(self, name: str, sheet: Sheet) -> Exposure:
+        """All attacks by who holds one table."""
+        known = with_value(self.schema, self.scenario.sensitive, sheet)
+        self.steps.take(f"{name}: GCAP")
+        found = self._attributions(self.victims.sheet, known)
+        strangers = () if self.strangers is None else self._attributions(self.strangers, known)
+        attacks = [_by_vote(found)]
+        for learner in learners(self.settings.classifiers):
+            attempts = []
+            for key in self.scenario.keys:
+                self.steps.take(f"{name}: {learner.title}")
+                attempts.append(self.asked.attempt(learner, known, key, settings=self.settings))
+            attacks.append(Attack(learner.name, learner.title, tuple(attempts)))
+        return Exposure(name, known.rows, tuple(attacks), found, strangers)
+
+    def _attributions(self, persons: Sheet, known: Sheet) -> tuple[Attribution, ...]:
+        return tuple(
+            attribution(persons.table, known.table, sensitive=self.scenario.sensitive, key=key)
+            for key in self.scenario.keys
+        )
+
+    def membership(self, real: Sheet, synthetic: Sheet) -> Membership:
+        """Real rows told from held-out ones."""
+        if self.held_out is None:
+            return Membership(None, reason=_NO_STRANGERS)
+        return membership(
+            self.schema,
+            members=real,
+            others=self.held_out,
+            synthetic=synthetic,
+            seed=self.settings.seed,
+        )
+
+    def notes(self, tables: Mapping[str, Sheet]) -> list[str]:
+        """How the attacks were made, where a reader could think otherwise."""
+        most, largest = self.settings.most_rows, max(sheet.rows for sheet in tables.values())
+        notes = [_OWN_ROWS]
+        for learner in learners(self.settings.classifiers):
+            if largest > (cap := learner.capped(most)):
+                notes.append(
+                    f"{learner.title} learns from {cap:,} rows at most, chosen by the seed"
+                )
+        if self.victims.sheet.rows > most:
+            notes.append(f"classifiers are asked about {most:,} real rows, chosen by the seed")
+        if self.held_out is not None and largest > MOST_SYNTHETIC:
+            notes.append(
+                f"distances are from {MOST_SYNTHETIC:,} synthetic rows, chosen by the seed"
+            )
+        return notes
+
+
+def _by_vote(found: Sequence[Attribution]) -> Attack:
+    """GCAP as a classifier: the most frequent value among the nearest rows is named."""
+    empty = "there are no rows with a sensitive value"
+    attempts = (Attempt(a.vote, reason=empty if a.vote is None else None) for a in found)
+    return Attack("gcap", "GCAP, by majority", tuple(attempts))
