@@ -19,6 +19,7 @@ BENCHMARKS = (
     "pairs",
     "triples",
     "greedy",
+    "genetic",
     "sampling",
     "conditions",
     "noise",

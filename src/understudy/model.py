@@ -41,6 +41,7 @@ from understudy.infer.evidence import Value
 from understudy.infer.labels import labels_of
 from understudy.network import Family, Network
 from understudy.privacy.statement import Statement
+from understudy.protection import Protection
 from understudy.schema import Schema
 from understudy.table import Codes, code_type
 
@@ -125,6 +126,11 @@ class Model:
     def completions(self) -> Completions:
         """What the schema's constraints allow."""
         return Completions(self.schema.constraints)
+
+    @property
+    def protection(self) -> Protection | None:
+        """The target and the attributes that were kept apart, for pictures and reports to mark."""
+        return self.statement.protection
 
     def require_network(self) -> None:
         """Refuse what needs probabilities where there are none but the rows themselves."""

@@ -8,20 +8,21 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from support.methods import BUILDERS
+from support.methods import BUILDERS, QUICK
 from support.neighbours import SCHEMA, last_codes, neighbours_of, random_rows, source_of
 from support.replay import audit, record, replay
 from understudy.conditional import Conditional
-from understudy.counting import CountSource
+from understudy.counting import CountSource, Score
 from understudy.domain import Attributes
+from understudy.learn.weighing import Weighing
 from understudy.marginal import NoisyMarginal
-from understudy.network import Family
+from understudy.network import Family, Network
 from understudy.privacy.audit import LeakFound, Recorder
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator
 from understudy.privacy.mechanisms import DiscreteLaplace
 from understudy.privacy.unit import Neighbours
-from understudy.synthesizers import Independent, Learned, Random
+from understudy.synthesizers import Independent, Learned, Nist, Random, Synthesizer
 
 # Methods that ask something of a table whose size is private.
 MEASURING = [name for name in BUILDERS if not name.endswith(("replace", "declared"))]
@@ -52,7 +53,7 @@ def test_two_people_are_too_many(name: str) -> None:
 # --- planted bugs: each must make the audit fail ---------------------------------------------
 
 
-def _caught(synthesizer: Independent | Random) -> str:
+def _caught(synthesizer: Synthesizer) -> str:
     rows = random_rows(30)
     for _, neighbour in neighbours_of(rows, synthesizer.unit.neighbours):
         try:
@@ -113,6 +114,23 @@ class DomainFromRows(Independent):
 def test_a_domain_read_from_the_rows_is_caught() -> None:
     """A look at the table that no question was paid for."""
     assert "outside the Curator" in _caught(DomainFromRows(SCHEMA, epsilon=1))
+
+
+class ExactSearch(Nist):
+    """Searches by exact scores beside noisy ones, as the published genetic code does."""
+
+    def _from_pairs(
+        self, curator: Curator, budget: Budget, score: Score, weighing: Weighing
+    ) -> Network:
+        """Reads the scores beside the Curator's verbs."""
+        curator._source.score([("colour", "size")], score.kernel)
+        return super()._from_pairs(curator, budget, score, weighing)
+
+
+def test_a_search_by_exact_scores_is_caught() -> None:
+    """A structure that reads anything but noisy scores is told apart."""
+    search = ExactSearch(SCHEMA, epsilon=1, delta=1e-6, structure="genetic", search=QUICK)
+    assert "outside the Curator" in _caught(search)
 
 
 class RowsFromSource(Random):

@@ -120,7 +120,7 @@ def test_a_matrix_of_predictors_can_be_given(desk: Desk) -> None:
         (
             "n.xml",
             "<network/>",
-            "unknown; use greedy, pairwise, tree or a file (.json, .bif, .csv)",
+            "unknown; use greedy, pairwise, tree, genetic or a file (.json, .bif, .csv)",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Networks that somebody wrote down: completed, or refused by name."""
+"""Networks and predictors that somebody wrote down: completed, or refused by name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from understudy.domain import Domain
 from understudy.errors import UsageError
-from understudy.learn.given import SUFFIXES, check_network, read_network
+from understudy.learn.given import SUFFIXES, check_network, read_network, read_predictors
 from understudy.network import Family, Network
 
 DOMAIN = Domain({"age": 5, "sex": 2, "income": 3})
@@ -136,3 +136,39 @@ def test_a_parent_named_twice_is_refused_by_name() -> None:
     """A table has one axis for each attribute."""
     with pytest.raises(UsageError, match="'sex' names a parent twice"):
         Network((Family("age"), Family("sex", ("age", "age"))))
+
+
+def _matrix(folder: Path, text: str) -> Path:
+    path = folder / "matrix.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_predictors_are_read_line_by_line(tmp_path: Path) -> None:
+    """A line is a child; the header may have its own order, and spaces do not matter."""
+    text = "\ufeffchild,sex,age\nage, 0,0\n\nsex,0,1\n"
+    assert {"age": (), "sex": ("age",)} == read_predictors(_matrix(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "predictors .* has no header"),
+        (",age,sex\nage,0,0\n", "row 'sex' is missing"),
+        (",age,sex\nage,0,0\nsex,1\n", "row 'sex' has 1 cells, the header names 2"),
+        (",age,sex\nage,0,yes\nsex,1,0\n", "row 'age', column 'sex' is no 0 or 1"),
+        (",age,sex\nage,1,0\nsex,1,0\n", "'age' does not predict itself"),
+    ],
+)
+def test_what_are_no_predictors_is_refused(tmp_path: Path, text: str, says: str) -> None:
+    """The message names the line and the way out."""
+    with pytest.raises(UsageError, match=says):
+        read_predictors(_matrix(tmp_path, text))
+
+
+def test_a_matrix_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    """A picture is no matrix."""
+    path = tmp_path / "matrix.csv"
+    path.write_bytes(b"\x89PNG\xff\xfe")
+    with pytest.raises(UsageError, match="is no UTF-8 text"):
+        read_predictors(path)

@@ -7,10 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from understudy.learn.genetic import GeneticSearch
+from understudy.learn.restrict import Restrictions
+from understudy.protection import Protection
 from understudy.schema import Schema
 from understudy.synthesizers import Histogram, Independent, Nist, PrivBayes, Random, Synthesizer
 
 Builder = Callable[[Schema], Synthesizer]
+
+# Enough generations to have descendants, few enough for hundreds of fits.
+QUICK = GeneticSearch(generations=20, population=20, selected=4)
+
+
+def protecting(schema: Schema) -> Restrictions:
+    """The first attribute as target, and the last that no constraint ties to others protected."""
+    first, *others = schema.attributes
+    tied = {name for constraint in schema.constraints for name in constraint.sizes}
+    free = [name for name in others if name not in tied]
+    return Restrictions(protection=Protection(first, dict.fromkeys(free[-1:])))
+
 
 BUILDERS: dict[str, Builder] = {
     "random": lambda schema: Random(schema, epsilon=1),
@@ -45,6 +60,29 @@ BUILDERS: dict[str, Builder] = {
         schema, epsilon=1, delta=1e-6, structure="greedy", theta=0.1, neighbours="replace"
     ),
     "nist tree": lambda schema: Nist(schema, epsilon=1, delta=1e-6, structure="tree"),
+    "privbayes genetic replace": lambda schema: PrivBayes(
+        schema, epsilon=1, structure="genetic", search=QUICK
+    ),
+    "nist genetic": lambda schema: Nist(
+        schema, epsilon=1, delta=1e-6, structure="genetic", search=QUICK, degree=2
+    ),
+    "nist genetic protected": lambda schema: Nist(
+        schema,
+        epsilon=1,
+        delta=1e-6,
+        structure="genetic",
+        search=QUICK,
+        restrictions=protecting(schema),
+    ),
+    "privbayes greedy protected": lambda schema: PrivBayes(
+        schema, epsilon=1, neighbours="add-remove", restrictions=protecting(schema)
+    ),
+    "nist pairwise protected replace": lambda schema: Nist(
+        schema, epsilon=1, delta=1e-6, neighbours="replace", restrictions=protecting(schema)
+    ),
+    "privbayes tree protected replace": lambda schema: PrivBayes(
+        schema, epsilon=1, structure="tree", restrictions=protecting(schema)
+    ),
     "histogram replace": lambda schema: Histogram(schema, epsilon=1, rows=500),
 }
 
@@ -63,4 +101,4 @@ WITH_BUDGET: dict[str, Callable[[Schema, str, str], Synthesizer]] = {
     "histogram": lambda schema, epsilon, _: Histogram(schema, epsilon=epsilon, rows=10),
 }
 
-__all__ = ["BUILDERS", "WITH_BUDGET", "WITH_CONDITIONALS", "Builder"]
+__all__ = ["BUILDERS", "QUICK", "WITH_BUDGET", "WITH_CONDITIONALS", "Builder"]

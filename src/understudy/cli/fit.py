@@ -10,6 +10,7 @@ import typer
 
 from understudy.cli import methods, options
 from understudy.cli.console import Stopwatch, messages, print_json
+from understudy.cli.wishes import Wishes
 
 
 def fit(
@@ -23,6 +24,13 @@ def fit(
     method: options.MethodName = "auto",
     structure: options.StructureName = None,
     degree: options.Degree = None,
+    target: options.Target = None,
+    protect: options.Protect = None,
+    quasi_identifiers: options.QuasiIdentifiers = None,
+    require: options.Require = None,
+    forbid: options.Forbid = None,
+    tier: options.Tier = None,
+    predictors: options.Predictors = None,
     neighbours: options.NeighboursName = None,
     rows: options.RowCount = None,
     person_id: options.PersonId = None,
@@ -44,6 +52,7 @@ def fit(
     from understudy.schema import Schema
 
     loaded = Schema.load(schema)
+    wishes = Wishes(target, protect, quasi_identifiers, require, forbid, tier, predictors)
     request = methods.Request(
         method,
         epsilon,
@@ -54,6 +63,7 @@ def fit(
         degree,
         person_id,
         rows_per_person,
+        wishes,
     )
     synthesizer = methods.build(request, loaded)
     access = options.access(

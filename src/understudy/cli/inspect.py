@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from understudy.model import Model
     from understudy.privacy.released import ReleasedTable
+    from understudy.protection import Protection
     from understudy.strengths import Strengths
 
 _SUFFIXES = (".svg", ".png", ".bif")
@@ -123,7 +124,7 @@ def _show_network(say: Console, model: Model, strengths: Strengths) -> None:
 
     from understudy.strengths import MEASURE
 
-    listing = Table("attribute", "codes", "← parent", "score", box=None)
+    listing = Table("attribute", "codes", "← parent", "score", "", box=None)
     for family in model.network:
         scores = {parent: strengths.scores[parent, family.child] for parent in family.parents}
         ends = [
@@ -131,10 +132,11 @@ def _show_network(say: Console, model: Model, strengths: Strengths) -> None:
             for parent in sorted(scores, key=lambda parent: -scores[parent])
         ]
         own = (family.end_label(family.child), f"{model.domain[family.child]:,}")
+        mark = _mark(family.child, model.protection)
         for names, end in zip_longest([own], ends or [("–", "")], fillvalue=("", "")):
-            listing.add_row(*names, *end)
+            listing.add_row(*names, *end, mark if names == own else "")
     for attribute in (a for a in model.domain if a not in model.network.order):
-        listing.add_row(attribute, f"{model.domain[attribute]:,}", "–", "")
+        listing.add_row(attribute, f"{model.domain[attribute]:,}", "–", "", "")
     say.print(listing)
     if strengths.scores:
         say.print(f"scores: {MEASURE}, {strengths.basis}", style="dim")
@@ -176,6 +178,17 @@ def _tally(tables: list[ReleasedTable]) -> str:
 
 def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _mark(attribute: str, protection: Protection | None) -> str:
+    """What an attribute was declared to be, if anything."""
+    if protection is None:
+        return ""
+    if attribute == protection.target:
+        return "target"
+    if attribute in protection.protected:
+        return "protected"
+    return "quasi-identifier" if attribute in protection.quasi_identifiers else ""
 
 
 def _cost(event: dict[str, float]) -> str:

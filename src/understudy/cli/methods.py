@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from understudy.cli.wishes import Wishes
 from understudy.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Request:
     degree: int | None
     person_id: str | None = None
     rows_per_person: int | None = None
+    wishes: Wishes = field(default_factory=Wishes)
 
     @property
     def chosen(self) -> str:
@@ -62,7 +64,7 @@ def build(request: Request, schema: Schema) -> Synthesizer:
         "privbayes": synthesizers.PrivBayes,
         "random": synthesizers.Random,
     }
-    synthesizer = kinds[request.chosen](schema, **_arguments(request))
+    synthesizer = kinds[request.chosen](schema, **_arguments(request, schema))
     synthesizer.check()
     return synthesizer
 
@@ -79,7 +81,7 @@ def fitted(
         return synthesizer.fit(source, ledger=ledger, dataset=name).model_
 
 
-def _arguments(request: Request) -> dict[str, Any]:
+def _arguments(request: Request, schema: Schema) -> dict[str, Any]:
     arguments: dict[str, Any] = {
         "epsilon": request.epsilon or "0",
         "delta": request.delta,
@@ -89,10 +91,11 @@ def _arguments(request: Request) -> dict[str, Any]:
     }
     network = {"structure": request.structure, "degree": request.degree}
     if request.chosen in _WITH_NETWORK:
-        return arguments | network
-    unfit = [name for name, value in network.items() if value is not None]
-    if unfit:
-        raise UsageError(f"--{unfit[0]} is for {' and '.join(_WITH_NETWORK)}; leave it out")
+        restrictions = request.wishes.restrictions(schema.attributes)
+        return arguments | network | {"restrictions": restrictions}
+    unfit = [f"--{name}" for name, value in network.items() if value is not None]
+    if unfit := [*unfit, *request.wishes.given]:
+        raise UsageError(f"{unfit[0]} is for {' and '.join(_WITH_NETWORK)}; leave it out")
     return arguments | ({"rows": request.rows} if request.chosen in _WITH_ROWS else {})
 
 

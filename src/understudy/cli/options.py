@@ -43,12 +43,71 @@ StructureName = Annotated[
     str | None,
     typer.Option(
         "--structure",
-        help="greedy, pairwise, tree, or a file: .json of each attribute's parents, .bif, or .csv, "
-        "a matrix with 1 where the column is a parent of the row.",
+        help="greedy, pairwise, tree, genetic, or a file: .json of each attribute's parents, .bif, "
+        "or .csv, a matrix with 1 where the column is a parent of the row.",
     ),
 ]
 Degree = Annotated[
     int | None, typer.Option("--degree", min=0, help="The most parents of an attribute.")
+]
+_RESTRICTIONS = "What the network may be"
+Target = Annotated[
+    str | None,
+    typer.Option(
+        "--target",
+        rich_help_panel=_RESTRICTIONS,
+        help="The column that others are used to predict: the first of the network.",
+    ),
+]
+Protect = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--protect",
+        rich_help_panel=_RESTRICTIONS,
+        help="A sensitive column: it depends on the target alone, or on what is listed, as "
+        "illness=age,sex; nothing depends on it. Repeat for more.",
+    ),
+]
+QuasiIdentifiers = Annotated[
+    str | None,
+    typer.Option(
+        "--quasi-identifiers",
+        rich_help_panel=_RESTRICTIONS,
+        help="Columns, as age,sex, that an attacker may know; named in the statement.",
+    ),
+]
+Require = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--require",
+        rich_help_panel=_RESTRICTIONS,
+        help="An edge that must be, parent:child. Repeat for more.",
+    ),
+]
+Forbid = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--forbid",
+        rich_help_panel=_RESTRICTIONS,
+        help="An edge that must not be, parent:child. Repeat for more.",
+    ),
+]
+Tier = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tier",
+        rich_help_panel=_RESTRICTIONS,
+        help="Columns, as age,sex, that come next: no parents from later tiers. Repeat, in order; "
+        "columns in none come last.",
+    ),
+]
+Predictors = Annotated[
+    Path | None,
+    typer.Option(
+        "--predictors",
+        rich_help_panel=_RESTRICTIONS,
+        help="A CSV matrix of 0 and 1: a line for each child, 1 where the column may be a parent.",
+    ),
 ]
 NeighboursName = Annotated[
     str | None,

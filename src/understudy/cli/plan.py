@@ -9,6 +9,7 @@ import typer
 
 from understudy.cli import methods, options
 from understudy.cli.console import print_json, results, steps
+from understudy.cli.wishes import Wishes
 from understudy.errors import UsageError
 
 if TYPE_CHECKING:
@@ -27,6 +28,13 @@ def plan(
     method: options.MethodName = "auto",
     structure: options.StructureName = None,
     degree: options.Degree = None,
+    target: options.Target = None,
+    protect: options.Protect = None,
+    quasi_identifiers: options.QuasiIdentifiers = None,
+    require: options.Require = None,
+    forbid: options.Forbid = None,
+    tier: options.Tier = None,
+    predictors: options.Predictors = None,
     neighbours: options.NeighboursName = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -34,7 +42,10 @@ def plan(
     from understudy.planning import plan_fit
     from understudy.schema import Schema
 
-    request = methods.Request(method, epsilon, delta, neighbours, None, structure, degree)
+    wishes = Wishes(target, protect, quasi_identifiers, require, forbid, tier, predictors)
+    request = methods.Request(
+        method, epsilon, delta, neighbours, None, structure, degree, wishes=wishes
+    )
     synthesizer = methods.build(request, Schema.load(schema))
     if request.chosen == "histogram":
         raise UsageError(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from understudy.cli import methods, options
 from understudy.cli.console import Stopwatch, messages, print_json, with_progress
+from understudy.cli.wishes import Wishes
 from understudy.errors import DiskError, UnderstudyError
 
 if TYPE_CHECKING:
@@ -28,6 +29,13 @@ def synth(
     method: options.MethodName = "auto",
     structure: options.StructureName = None,
     degree: options.Degree = None,
+    target: options.Target = None,
+    protect: options.Protect = None,
+    quasi_identifiers: options.QuasiIdentifiers = None,
+    require: options.Require = None,
+    forbid: options.Forbid = None,
+    tier: options.Tier = None,
+    predictors: options.Predictors = None,
     neighbours: options.NeighboursName = None,
     rows: options.RowCount = None,
     person_id: options.PersonId = None,
@@ -50,6 +58,7 @@ def synth(
     from understudy.schema import Schema
 
     loaded = Schema.load(schema)
+    wishes = Wishes(target, protect, quasi_identifiers, require, forbid, tier, predictors)
     request = methods.Request(
         method,
         epsilon,
@@ -60,6 +69,7 @@ def synth(
         degree,
         person_id,
         rows_per_person,
+        wishes,
     )
     synthesizer = methods.build(request, loaded)
     access = options.access(

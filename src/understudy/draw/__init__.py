@@ -13,6 +13,7 @@ from understudy.draw.png import png_of
 from understudy.draw.svg import Marks, svg_of
 from understudy.errors import UsageError
 from understudy.model import Model
+from understudy.protection import Protection
 from understudy.strengths import MEASURE, Strengths, strengths_of
 
 __all__ = ["network_png", "network_svg"]
@@ -21,7 +22,7 @@ __all__ = ["network_png", "network_svg"]
 def network_svg(
     model: Model,
     *,
-    protected: Collection[str] = (),
+    protected: Collection[str] | None = None,
     target: str | None = None,
     theme: str = "auto",
     strengths: Strengths | None = None,
@@ -30,12 +31,15 @@ def network_svg(
 
     Args:
         model: what is drawn.
-        protected: attributes to mark as sensitive.
-        target: an attribute to mark as the one to be predicted.
+        protected: attributes to mark as sensitive; those that the model knows unless given.
+        target: an attribute to mark as the one to be predicted; the model's unless given.
         theme: "light", "dark", or "auto", which follows the reader's own choice.
         strengths: the scores of the edges, where they are known already.
     """
     model.require_network()
+    known_of = model.protection or Protection()
+    protected = tuple(known_of.protected) if protected is None else protected
+    target = known_of.target if target is None else target
     named = [*protected, *([] if target is None else [target])]
     for unknown in (name for name in named if name not in model.domain.sizes):
         known = ", ".join(model.domain)
@@ -49,7 +53,7 @@ def network_svg(
 def network_png(
     model: Model,
     *,
-    protected: Collection[str] = (),
+    protected: Collection[str] | None = None,
     target: str | None = None,
     theme: str = "light",
     strengths: Strengths | None = None,

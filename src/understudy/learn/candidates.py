@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from understudy.domain import Attributes, Domain
+from understudy.learn.restrict import NONE, Restrictions, required_family
 from understudy.learn.weighing import Weighing
 from understudy.network import Family
 
@@ -13,13 +14,22 @@ class Candidates:
     """All families of unplaced children with placed parents, within a degree and a table size.
 
     Children and parents may be coarsened; an attribute stands in a family once. When an attribute
-    enters the network, only families with it among the parents are new.
+    enters the network, only families with it among the parents are new. Restrictions say which
+    children may come next, and which parents they may and must have.
     """
 
-    def __init__(self, domain: Domain, *, degree: int, weighing: Weighing) -> None:
+    def __init__(
+        self,
+        domain: Domain,
+        *,
+        degree: int,
+        weighing: Weighing,
+        restrictions: Restrictions = NONE,
+    ) -> None:
         self._domain = domain
         self._degree = degree
         self._weighing = weighing
+        self._restrictions = restrictions
         # For every child, by the name it would be measured under, the names of its parents.
         self._parents: dict[str, dict[str, list[Attributes]]] = {
             child: {name: [()] for name in domain.levels(child)} for child in domain
@@ -29,17 +39,30 @@ class Candidates:
         return bool(self._parents)
 
     def __iter__(self) -> Iterator[Family]:
-        for child, names in self._parents.items():
-            for name, sets in names.items():
-                # Without parents there is nothing to be gained by coarsening.
-                held = sets if name == child else sets[1:]
-                yield from (Family.over((*parents, name), self._domain) for parents in held)
+        for child in self._restrictions.next_among(list(self._parents)):
+            yield from self._families(child)
+
+    def _families(self, child: str) -> list[Family]:
+        must = set(self._restrictions.parents(child))
+        found = [
+            family
+            for name, sets in self._parents[child].items()
+            # Without parents there is nothing to be gained by coarsening.
+            for parents in (sets if name == child else sets[1:])
+            if must <= set((family := Family.over((*parents, name), self._domain)).parents)
+        ]
+        # What is required is measured even where it is too large.
+        most = self._weighing.most_cells
+        required = required_family(child, self._restrictions, self._domain, most_cells=most)
+        return found or [required]
 
     def place(self, attribute: str) -> None:
         """Let an attribute enter the network: a child no more, a possible parent from now on."""
         del self._parents[attribute]
         levels = self._domain.levels(attribute)
-        for names in self._parents.values():
+        for child, names in self._parents.items():
+            if not self._restrictions.allows(attribute, child):
+                continue
             for name, sets in names.items():
                 fewer = [parents for parents in sets if len(parents) < self._degree]
                 wider = [(*parents, level) for parents in fewer for level in levels]

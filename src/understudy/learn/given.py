@@ -1,7 +1,7 @@
-"""A network that somebody wrote down: as JSON, as BIF, or as a matrix of predictors in CSV.
+"""What somebody wrote down: a network as JSON, BIF or CSV, or which attributes may predict which.
 
-A matrix is as synthpop has it: names in the first row and in the first column, and a 1 where the
-column's attribute is a parent of the row's.
+A matrix in CSV is as synthpop has it: names in the first row and in the first column, and a 1 where
+the column's attribute is, or may be, a parent of the row's.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from io import StringIO
 from pathlib import Path
 
 from understudy.bif import NotBif, parents_of
-from understudy.domain import Domain
+from understudy.domain import Attributes, Domain
 from understudy.errors import UsageError
 from understudy.network import Network
 
@@ -24,38 +24,53 @@ SUFFIXES = (".json", ".bif", ".csv")
 def read_network(path: str | Path) -> Network:
     """The network in a file, by its suffix."""
     path = Path(path)
+    where = f"network {path}"
     read = {".bif": _from_bif, ".csv": _from_matrix}.get(path.suffix, _from_json)
+    return Network.from_parents(read(_text_of(path, where), where))
+
+
+def read_predictors(path: str | Path) -> dict[str, Attributes]:
+    """For each attribute, those that may be its parents, from a matrix of 0 and 1."""
+    path = Path(path)
+    where = f"predictors {path}"
+    found = _from_matrix(_text_of(path, where), where)
+    for child, parents in found.items():
+        if child in parents:
+            raise UsageError(f"{where}: {child!r} does not predict itself; write 0 there")
+    return {child: tuple(parents) for child, parents in found.items()}
+
+
+def _text_of(path: Path, where: str) -> str:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise UsageError(f"network {path}: cannot be read: {error.strerror}; check it") from None
+        raise UsageError(f"{where}: cannot be read: {error.strerror}; check it") from None
     except ValueError:
-        raise UsageError(f"network {path}: is no UTF-8 text; save it as UTF-8") from None
-    return Network.from_parents(read(text, path))
+        raise UsageError(f"{where}: is no UTF-8 text; save it as UTF-8") from None
 
 
-def _from_json(text: str, path: Path) -> dict[str, list[str]]:
+def _from_json(text: str, where: str) -> dict[str, list[str]]:
     """Parents from a text such as {"income": ["age", "sex"], "age": []}."""
     try:
         document = json.loads(text, object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError):
-        raise UsageError(f"network {path}: is no JSON; write each attribute's parents") from None
+        raise UsageError(f"{where}: is no JSON; write each attribute's parents") from None
     if not isinstance(document, dict) or not all(_are_names(p) for p in document.values()):
-        raise UsageError(f'network {path}: write {{"attribute": ["parent", ...], ...}}')
+        raise UsageError(f'{where}: write {{"attribute": ["parent", ...], ...}}')
     named: dict[str, list[str]] = {
         parent: [] for parents in document.values() for parent in parents
     }
     return {**named, **document}
 
 
-def _from_bif(text: str, path: Path) -> dict[str, list[str]]:
+def _from_bif(text: str, where: str) -> dict[str, list[str]]:
     try:
         return parents_of(text)
     except NotBif as error:
-        raise UsageError(f"network {path}: is no BIF: {error}; check the file") from None
+        raise UsageError(f"{where}: is no BIF: {error}; check the file") from None
 
 
-def _from_matrix(text: str, path: Path) -> dict[str, list[str]]:
+def _from_matrix(text: str, where: str) -> dict[str, list[str]]:
     """Parents from a matrix of 0 and 1, a row for each child and a column for each parent.
 
     Messages quote the header alone: a file of private rows may be named by mistake.
@@ -64,37 +79,37 @@ def _from_matrix(text: str, path: Path) -> dict[str, list[str]]:
     try:
         numbered = [(reader.line_num, [*map(str.strip, line)]) for line in reader if any(line)]
     except csv.Error:
-        raise UsageError(f"network {path}: is no CSV; write a matrix of 0 and 1") from None
+        raise UsageError(f"{where}: is no CSV; write a matrix of 0 and 1") from None
     if not numbered or len(numbered[0][1]) < 2:
-        raise UsageError(f"network {path}: has no header; name the attributes in the first row")
+        raise UsageError(f"{where}: has no header; name the attributes in the first row")
     (_, (_, *names)), *rows = numbered
-    _check_rows(names, {number: line[0] for number, line in rows}, path)
-    return {child: _parents_in(child, cells, names, path) for _, (child, *cells) in rows}
+    _check_rows(names, {number: line[0] for number, line in rows}, where)
+    return {child: _parents_in(child, cells, names, where) for _, (child, *cells) in rows}
 
 
-def _check_rows(names: Sequence[str], rows: Mapping[int, str], path: Path) -> None:
+def _check_rows(names: Sequence[str], rows: Mapping[int, str], where: str) -> None:
     """Refuse a matrix whose rows and columns are not the same names, each once."""
     for name in (name for name, times in Counter(names).items() if times > 1):
-        raise UsageError(f"network {path}: column {name!r} is there twice; keep one")
+        raise UsageError(f"{where}: column {name!r} is there twice; keep one")
     for number in (number for number, name in rows.items() if name not in names):
-        raise UsageError(f"network {path}: line {number} begins with no name of the header; add it")
+        raise UsageError(f"{where}: line {number} begins with no name of the header; add it")
     times = Counter(rows.values())
     for name in names:
         if times[name] != 1:
             fault = "is there twice; keep one" if times[name] else "is missing; add it"
-            raise UsageError(f"network {path}: row {name!r} {fault}")
+            raise UsageError(f"{where}: row {name!r} {fault}")
 
 
-def _parents_in(child: str, cells: Sequence[str], names: Sequence[str], path: Path) -> list[str]:
+def _parents_in(child: str, cells: Sequence[str], names: Sequence[str], where: str) -> list[str]:
     if len(cells) != len(names):
         raise UsageError(
-            f"network {path}: row {child!r} has {len(cells)} cells, the header names "
+            f"{where}: row {child!r} has {len(cells)} cells, the header names "
             f"{len(names)}; give one for each"
         )
     for name, cell in zip(names, cells, strict=True):
         if cell not in ("0", "1"):
             raise UsageError(
-                f"network {path}: row {child!r}, column {name!r} is no 0 or 1; "
+                f"{where}: row {child!r}, column {name!r} is no 0 or 1; "
                 "write 1 where the column is a parent of the row"
             )
     return [name for name, cell in zip(names, cells, strict=True) if cell == "1"]

@@ -10,6 +10,7 @@ import math
 
 from understudy.counting import Score
 from understudy.learn.candidates import Candidates
+from understudy.learn.restrict import NONE, Restrictions
 from understudy.learn.weighing import Weighing
 from understudy.network import Family, Network
 from understudy.privacy.budget import Budget
@@ -23,15 +24,21 @@ _DISCOUNT = 3
 
 
 def greedy_network(
-    curator: Curator, budget: Budget, *, score: Score, weighing: Weighing, degree: int
+    curator: Curator,
+    budget: Budget,
+    *,
+    score: Score,
+    weighing: Weighing,
+    degree: int,
+    restrictions: Restrictions = NONE,
 ) -> Network:
-    """A network of at most `degree` parents, grown from the first attribute of the domain.
+    """A network of at most `degree` parents, grown from the first attribute that may be first.
 
     Privacy: each of the d − 1 choices costs an equal part of the budget.
     """
     domain = curator.domain
-    candidates = Candidates(domain, degree=degree, weighing=weighing)
-    root = domain.attributes[0]
+    candidates = Candidates(domain, degree=degree, weighing=weighing, restrictions=restrictions)
+    root = restrictions.next_among(domain.attributes)[0]
     families = [Family(root)]
     candidates.place(root)
     shares = budget.split([1] * (len(domain) - 1)) if candidates else []

@@ -13,6 +13,13 @@ import numpy as np
 
 from understudy.counting import Score
 from understudy.domain import Attributes, Domain
+from understudy.learn.restrict import (
+    NONE,
+    Restrictions,
+    child_names,
+    required_axes,
+    required_family,
+)
 from understudy.learn.weighing import Weighing
 from understudy.network import Family, Network
 from understudy.privacy.budget import Budget
@@ -53,11 +60,27 @@ class PairScores:
 
 
 def noisy_pair_scores(
-    curator: Curator, budget: Budget, score: Score, *, most_cells: int
+    curator: Curator,
+    budget: Budget,
+    score: Score,
+    *,
+    most_cells: int,
+    restrictions: Restrictions = NONE,
+    names: Mapping[str, str] | None = None,
 ) -> PairScores:
-    """The score of every pair of at most so many cells, at once (NIST Algorithm 1)."""
+    """The score of every pair of at most so many cells, at once (NIST Algorithm 1).
+
+    Args:
+        curator: is asked.
+        budget: what all scores together may cost.
+        score: of a pair.
+        most_cells: pairs of more are not asked about.
+        restrictions: nor are pairs that can be no edge.
+        names: the one name to ask about each attribute by; all its copies unless given.
+    """
     domain = curator.domain
-    pairs = [pair for pair in _pairs(domain) if domain.cells(pair) <= most_cells]
+    levels = {a: domain.levels(a) if names is None else (names[a],) for a in domain}
+    pairs = [pair for pair in _pairs(levels, restrictions) if domain.cells(pair) <= most_cells]
     if not pairs:
         return PairScores(domain, {}, 0.0)
     values, variance = curator.score(pairs, score, budget)
@@ -65,44 +88,63 @@ def noisy_pair_scores(
     return PairScores(domain, named, variance**0.5)
 
 
-def _pairs(domain: Domain) -> Iterator[tuple[str, str]]:
-    """All pairs of different attributes, as they are and coarsened."""
-    for first, second in itertools.combinations(domain, 2):
-        yield from itertools.product(domain.levels(first), domain.levels(second))
+def _pairs(
+    levels: Mapping[str, Attributes], restrictions: Restrictions
+) -> Iterator[tuple[str, str]]:
+    """All pairs of different attributes that may be an edge, as they are and coarsened."""
+    for first, second in itertools.combinations(levels, 2):
+        if restrictions.permits(first, second):
+            yield from itertools.product(levels[first], levels[second])
 
 
-def weighed_network(pairs: PairScores, weighing: Weighing, *, degree: int) -> Network:
+def weighed_network(
+    pairs: PairScores, weighing: Weighing, *, degree: int, restrictions: Restrictions = NONE
+) -> Network:
     """Grow families while the scores they add outweigh the noise of the cells they add.
 
     The variant of NIST Algorithm 3 that has a price for cells instead of a cap: next comes the
     attribute whose best family has the largest surplus.
     """
     scores, domain = pairs.discounted(), pairs.domain
-    root = max(domain, key=lambda a: sum(scores.best(a, other) for other in _without(domain, a)))
+    root = max(
+        restrictions.next_among(domain.attributes),
+        key=lambda a: sum(scores.best(a, other) for other in _without(domain, a)),
+    )
     families = [Family(root)]
     while left := [a for a in domain if all(a != f.child for f in families)]:
         placed = [family.child for family in families]
         grown = [
-            _grow(name, placed, scores, weighing, degree)
-            for child in left
-            for name in domain.levels(child)
+            _grow(name, placed, scores, weighing, degree, restrictions)
+            for child in restrictions.next_among(left)
+            for name in child_names(child, restrictions, domain, most_cells=weighing.most_cells)
         ]
         families.append(max(grown, key=lambda f: _surplus(f, scores, weighing)))
     return Network(tuple(families))
 
 
 def _grow(
-    child: str, placed: Sequence[str], scores: PairScores, weighing: Weighing, degree: int
+    child: str,
+    placed: Sequence[str],
+    scores: PairScores,
+    weighing: Weighing,
+    degree: int,
+    restrictions: Restrictions,
 ) -> Family:
-    """The family reached by adding the best parent, as coarse as is best, while that pays."""
+    """The family reached by adding the best parent, as coarse as is best, while that pays.
+
+    It starts with the parents that are required.
+    """
     domain = scores.domain
-    names = [name for parent in placed for name in domain.levels(parent)]
-    owners = np.array([place for place, parent in enumerate(placed) for _ in domain.levels(parent)])
+    parents = required_axes(child, restrictions, domain, most_cells=weighing.most_cells)
+    open_to = _open_to(child, placed, domain, restrictions)
+    names = [name for parent in open_to for name in domain.levels(parent)]
+    owners = np.array([p for p, parent in enumerate(open_to) for _ in domain.levels(parent)])
     gains = np.array([scores[child, name] for name in names])
     sizes = np.array([domain[name] for name in names], float)
-    parents: Attributes = ()
-    cells, price = float(domain[child]), 0.0
-    while len(parents) < min(degree, len(placed)):
+    most = min(degree, len(parents) + len(open_to))
+    cells = float(domain.cells((*parents, child)))
+    price = weighing.price * cells if parents else 0.0
+    while len(parents) < most:
         wider = cells * sizes
         surplus = np.where(wider <= weighing.most_cells, gains - weighing.price * wider, -np.inf)
         best = int(surplus.argmax())
@@ -113,42 +155,64 @@ def _grow(
     return Family.over((*parents, child), domain) if parents else Family(domain.base(child))
 
 
+def _open_to(
+    child: str, placed: Sequence[str], domain: Domain, restrictions: Restrictions
+) -> list[str]:
+    """The attributes that may become parents besides those that must."""
+    base = domain.base(child)
+    must = restrictions.parents(base)
+    return [p for p in placed if p not in must and restrictions.allows(p, base)]
+
+
 def _surplus(family: Family, scores: PairScores, weighing: Weighing) -> float:
     *parents, child = family.axes
     return scores.between(child, parents) - weighing.cost(scores.domain, family)
 
 
-def capped_network(pairs: PairScores, *, most_cells: int, degree: int | None = None) -> Network:
+def capped_network(
+    pairs: PairScores,
+    *,
+    most_cells: int,
+    degree: int | None = None,
+    restrictions: Restrictions = NONE,
+) -> Network:
     """NIST's own: a fully connected head, then families bounded by τ cells (Algorithms 2, 3)."""
     domain = pairs.domain
     if len(domain) < 2:
         return Network.without_edges(domain.attributes)
     degree = len(domain) if degree is None else degree
-    head = _head(pairs, most_cells)[: degree + 1]
+    head = _head(pairs, most_cells, restrictions)[: degree + 1]
     families = [Family(child, tuple(head[:place])) for place, child in enumerate(head)]
     while left := [a for a in domain if all(a != f.child for f in families)]:
         placed = [family.child for family in families]
         grown = [
-            _fill(name, placed, pairs, most_cells, degree)
-            for child in left
-            for name in domain.levels(child)
+            _fill(name, placed, pairs, most_cells, degree, restrictions)
+            for child in restrictions.next_among(left)
+            for name in child_names(child, restrictions, domain, most_cells=most_cells)
         ]
         families.append(max(grown, key=lambda f: pairs.between(f.axes[-1], f.axes[:-1])))
     return Network(tuple(families))
 
 
-def _head(pairs: PairScores, most_cells: int) -> list[str]:
+def _head(pairs: PairScores, most_cells: int, restrictions: Restrictions) -> list[str]:
     """Algorithm 2: the best pair, then all attributes in order of normalised score that fit.
 
-    The paper takes the best pair even beyond τ; here one that fits, or no pair at all.
+    The paper takes the best pair even beyond τ; here one that fits, or no pair at all. Everything
+    in the head must be allowed as a parent of all that comes after it.
     """
     domain = pairs.domain
     normalised = _normalised(pairs)
-    fitting = (p for p in itertools.combinations(domain, 2) if domain.cells(p) <= most_cells)
-    first = max(fitting, key=normalised, default=domain.attributes[:1])
-    head, tried = [*first], {*first}
-    while len(tried) < len(domain):
-        left = [a for a in domain if a not in tried]
+
+    def may_follow(before: Sequence[str]) -> list[str]:
+        coming = restrictions.next_among([a for a in domain if a not in before])
+        return [a for a in coming if all(restrictions.allows(b, a) for b in before)]
+
+    firsts = may_follow(())
+    starts = ((first, second) for first in firsts for second in may_follow([first]))
+    fitting = (pair for pair in starts if domain.cells(pair) <= most_cells)
+    head = [*max(fitting, key=normalised, default=tuple(firsts[:1]))]
+    tried = {*head}
+    while left := [a for a in may_follow(head) if a not in tried]:
         best = max(left, key=lambda a: sum(normalised((a, h)) for h in head))
         tried.add(best)
         if domain.cells((*head, best)) < most_cells:
@@ -161,16 +225,22 @@ def _normalised(pairs: PairScores) -> Callable[[tuple[str, str]], float]:
 
 
 def _fill(
-    child: str, placed: Sequence[str], pairs: PairScores, most_cells: int, degree: int
+    child: str,
+    placed: Sequence[str],
+    pairs: PairScores,
+    most_cells: int,
+    degree: int,
+    restrictions: Restrictions,
 ) -> Family:
     """Algorithm 3 for one child: the best parents, by score, that fit under the cap.
 
     It wants the largest sum of scores, so one that noise made negative is left out. An attribute
-    that does not fit may do so coarsened.
+    that does not fit may do so coarsened. Required parents come first.
     """
     domain = pairs.domain
-    parents: Attributes = ()
-    names = [name for parent in placed for name in domain.levels(parent)]
+    parents = required_axes(child, restrictions, domain, most_cells=most_cells)
+    open_to = _open_to(child, placed, domain, restrictions)
+    names = [name for parent in open_to for name in domain.levels(parent)]
     promising = [name for name in names if pairs[child, name] > 0]
     for name in sorted(promising, key=lambda p: -pairs[child, p]):
         fits = domain.cells((*parents, name, child)) <= most_cells
@@ -180,23 +250,36 @@ def _fill(
     return Family.over((*parents, child), domain) if parents else Family(domain.base(child))
 
 
-def spanning_tree(pairs: PairScores, weighing: Weighing) -> Network:
+def spanning_tree(
+    pairs: PairScores, weighing: Weighing, *, restrictions: Restrictions = NONE
+) -> Network:
     """The tree of the largest summed score, less the edges whose noise outweighs them.
 
     Source: Chow, Liu 1968; TUC-1 Algorithm 3.1. With exact scores and free cells this is the best
-    network of degree one.
+    network of degree one; under restrictions, which give edges directions, it is a good one.
     """
     scores = pairs.discounted()
     domain = pairs.domain
-    families = [Family(domain.attributes[0])]
-    left = list(domain.attributes[1:])
+    families = [Family(restrictions.next_among(domain.attributes)[0])]
+    left = [a for a in domain if a != families[0].child]
     while left:
+        coming = restrictions.next_among(left)
+        free = [child for child in coming if not restrictions.parents(child)]
+        placed = [family.child for family in families]
         edges = [
-            edge for child in left for f in families for edge in _edges(domain, f.child, child)
+            edge
+            for child in free
+            for parent in _open_to(child, placed, domain, restrictions)
+            for edge in _edges(domain, parent, child)
         ]
         fitting = [edge for edge in edges if weighing.allows(domain.cells(edge.axes))]
-        alone = Family(left[0])
-        best = max([alone, *fitting], key=lambda f: _surplus(f, scores, weighing))
+        must = [
+            required_family(a, restrictions, domain, most_cells=weighing.most_cells)
+            for a in coming
+            if a not in free
+        ]
+        alone = [Family(child) for child in free[:1]]
+        best = max([*alone, *must, *fitting], key=lambda f: _surplus(f, scores, weighing))
         families.append(best)
         left.remove(best.child)
     return Network(tuple(families))

@@ -15,6 +15,7 @@ from understudy.privacy.budget import exactly
 from understudy.privacy.events import Charge
 from understudy.privacy.laws import falling
 from understudy.privacy.unit import Neighbours, Unit
+from understudy.protection import Protection
 
 # Deltas are rounded up to a part in 10¹² of themselves, so that they stay short.
 _DIGITS = 12
@@ -33,6 +34,7 @@ class Statement:
         private: false when the noise was predictable.
         inference: the part of the bound that the schema cost, where it was learned from rows; its
             own answers stand in the ledger.
+        protection: what the network was made to withhold, where it was; not part of the promise.
     """
 
     method: str
@@ -41,6 +43,7 @@ class Statement:
     charges: tuple[Charge, ...]
     private: bool = True
     inference: Bound | None = None
+    protection: Protection | None = None
 
     def resting_on(self, inference: Inference | None) -> Statement:
         """The statement of a result that also rests on a schema learned from private rows."""
@@ -52,7 +55,12 @@ class Statement:
 
     @property
     def sentence(self) -> str:
-        """The promise in one sentence."""
+        """The promise in one sentence, and what was withheld in another."""
+        withheld = "" if self.protection is None else self.protection.sentence
+        return f"{self._promise} {withheld}".rstrip()
+
+    @property
+    def _promise(self) -> str:
         if not self.private or self.bound.epsilon is None:
             return "NOT PRIVATE: made with predictable or no noise, for tests and studies only."
         epsilon, delta = float(self.bound.epsilon), float(self.bound.delta)
@@ -75,6 +83,7 @@ class Statement:
             "neighbours": str(self.unit.neighbours),
             "accounting": self.bound.accounting,
             "inference": None if self.inference is None else _amounts(self.inference),
+            "protection": None if self.protection is None else self.protection.document(),
             "sentence": self.sentence,
             "events": [_priced(charge) for charge in self.charges],
         }
@@ -87,7 +96,7 @@ class Statement:
         of_rows = document["unit"] == "row" and rows == 1
         unit = Unit(Neighbours(document["neighbours"]), None if of_rows else rows)
         charges = tuple(Charge.parse(event) for event in document["events"])
-        part = document.get("inference")
+        part, withheld = document.get("inference"), document.get("protection")
         return cls(
             document["method"],
             bound,
@@ -95,6 +104,7 @@ class Statement:
             charges,
             private=bool(document["private"]),
             inference=None if part is None else _bound(part, BASIC),
+            protection=None if withheld is None else Protection.parse(withheld),
         )
 
 

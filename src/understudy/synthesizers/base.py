@@ -21,6 +21,7 @@ from understudy.privacy.grant import Grant
 from understudy.privacy.ledger import Ledger
 from understudy.privacy.statement import Statement, inherited
 from understudy.privacy.unit import Neighbours, Unit
+from understudy.protection import Protection
 from understudy.sample import How, sample_rows
 from understudy.schema import Schema
 from understudy.sources import Access, dataset_name, open_source
@@ -107,6 +108,11 @@ class Synthesizer(ABC):
     def persons(self) -> Persons | None:
         """Who has several rows, and how many are kept."""
         return Persons.given(self.person_id, self.rows_per_person)
+
+    @property
+    def protection(self) -> Protection | None:
+        """What the model is made to withhold; most methods have no such wish."""
+        return None
 
     def check(self) -> None:
         """Refuse parameters that cannot work, and an unreviewed schema, before anything is read."""
@@ -212,5 +218,12 @@ class Synthesizer(ABC):
 
     def _state(self, grant: Grant, unit: Unit) -> Statement:
         private = self._instruments.noise.private
-        own = Statement(self.method, grant.bound(), unit, tuple(grant.charges), private=private)
+        own = Statement(
+            self.method,
+            grant.bound(),
+            unit,
+            tuple(grant.charges),
+            private=private,
+            protection=self.protection,
+        )
         return own.resting_on(self.schema.inference)

@@ -17,6 +17,12 @@ from understudy.errors import UsageError
 from understudy.learn import scores
 from understudy.learn.allocation import least_error_weights
 from understudy.learn.consistency import best_total
+from understudy.learn.genetic import (
+    USUAL_DEGREE,
+    GeneticSearch,
+    genetic_network,
+    search_names,
+)
 from understudy.learn.given import SUFFIXES, check_network, read_network
 from understudy.learn.greedy import affordable_degree, greedy_network
 from understudy.learn.pairwise import (
@@ -31,15 +37,17 @@ from understudy.learn.parameters import (
     measure_tables,
     one_way_tables,
 )
+from understudy.learn.restrict import NONE, Restrictions, least_tables
 from understudy.learn.weighing import Weighing, by_gain, by_usefulness, expected_noise
 from understudy.network import Network
 from understudy.privacy.budget import Amount, Budget
 from understudy.privacy.curator import Curator
 from understudy.privacy.unit import Neighbours, Unit
+from understudy.protection import Protection
 from understudy.schema import Schema
 from understudy.synthesizers.base import Learned, Synthesizer
 
-STRUCTURES = ("greedy", "pairwise", "tree")
+STRUCTURES = ("greedy", "pairwise", "tree", "genetic")
 
 # Bits, and distances to certainty, cannot be weighed against rows that noise displaces.
 _NOT_IN_ROWS = ("MI", "F")
@@ -47,7 +55,7 @@ _THETA = 4.0
 
 _SIZE_SHARE = Fraction(1, 100)
 # Choices one by one need more than scores asked for all at once.
-_STRUCTURE_SHARE = {"greedy": Fraction(1, 5), "pairwise": Fraction(1, 10), "tree": Fraction(1, 10)}
+_STRUCTURE_SHARE = {name: Fraction(1, 5 if name == "greedy" else 10) for name in STRUCTURES}
 # One-way tables get at least this share, and more, up to the most, when they would be poor.
 _LEAST_ONE_WAY, _MOST_ONE_WAY = Fraction(15, 100), Fraction(1, 2)
 _ONE_WAY_PER_ERROR = 4
@@ -71,14 +79,16 @@ class NetworkSynthesizer(Synthesizer):
         epsilon: as for every synthesizer.
         delta: as for every synthesizer.
         neighbours: as for every synthesizer.
-        structure: "greedy", "pairwise", "tree", a Network, or a file of one: JSON of each
-            attribute's parents, BIF, or a matrix of predictors in CSV.
+        structure: "greedy", "pairwise", "tree", "genetic", a Network, or a file of one: JSON of
+            each attribute's parents, BIF, or a matrix of predictors in CSV.
         degree: the most parents; chosen from public numbers unless given.
         score: "R" or "TVD", which follow from the neighbours, or, under replace, "MI" or "F".
         theta: a hard bound on tables instead of a price for cells: the average count must be at
             least θ times a cell's noise, as in the papers (4 there). MI and F, which are not in
             rows, always have one.
         rows: a declared number of rows, which saves measuring it where it is private.
+        restrictions: edges that must, may and must not be, an order, and protected attributes.
+        search: how long and how widely "genetic" searches.
     """
 
     default_structure: str
@@ -97,6 +107,8 @@ class NetworkSynthesizer(Synthesizer):
         score: str | None = None,
         theta: float | None = None,
         rows: int | None = None,
+        restrictions: Restrictions = NONE,
+        search: GeneticSearch | None = None,
     ) -> None:
         super().__init__(
             schema,
@@ -111,6 +123,14 @@ class NetworkSynthesizer(Synthesizer):
         self.score = score
         self.theta = theta
         self.rows = rows
+        self.restrictions = restrictions
+        self.search = search
+
+    @property
+    def protection(self) -> Protection | None:
+        """What the restrictions withhold, where they name anything."""
+        held = self.restrictions.protection
+        return held.settled if held else None
 
     def check(self) -> None:
         """Refuse parameters that cannot work, an impossible network among them."""
@@ -119,8 +139,25 @@ class NetworkSynthesizer(Synthesizer):
             raise UsageError(f"degree is {self.degree}; allow no parents or more")
         if self.theta is not None and self.theta <= 0:
             raise UsageError(f"theta is {self.theta}; it must be above 0, such as 4")
-        self._given_network(Domain.of(self.schema))
-        score_for(self.unit, 1, Domain.of(self.schema), name=self.score)
+        domain = Domain.of(self.schema)
+        given = self._given_network(domain)
+        score_for(self.unit, 1, domain, name=self.score)
+        if self.restrictions:
+            self._check_restrictions(domain, given)
+
+    def _check_restrictions(self, domain: Domain, given: Network | None) -> None:
+        """Refuse contradictions, and required tables that no memory holds, before spending."""
+        bounds = [self.degree] if self._learner != "tree" else [1, self.degree]
+        degree = min((bound for bound in bounds if bound is not None), default=None)
+        rules = self.restrictions
+        rules.check(
+            domain,
+            degree=degree if given is None else None,
+            constraints=self.schema.constraints,
+        )
+        ensure_tables_fit(domain, least_tables(rules, domain))
+        if given is not None:
+            rules.check_obeyed(given)
 
     def learn(self, curator: Curator) -> Learned:
         """Size, one-way tables, structure, all tables; then they are made to agree.
@@ -189,23 +226,49 @@ class NetworkSynthesizer(Synthesizer):
         domain = curator.domain
         if len(domain) == 1 or self.degree == 0:
             return Network.without_edges(domain.attributes)
-        name = self._learner
         score = score_for(curator.unit, size, domain, name=self.score)
         weighing = self.weighing(domain, shares.tables, size)
-        if name == "greedy":
+        if self._learner == "greedy":
             names = sum(len(domain.levels(attribute)) for attribute in domain)
-            degree = affordable_degree(names) if self.degree is None else self.degree
             return greedy_network(
-                curator, shares.structure, score=score, weighing=weighing, degree=degree
+                curator,
+                shares.structure,
+                score=score,
+                weighing=weighing,
+                degree=self._degree(affordable_degree(names)),
+                restrictions=self.restrictions,
             )
+        return self._from_pairs(curator, shares.structure, score, weighing)
+
+    def _degree(self, usual: int) -> int:
+        """The degree that was asked for, else the usual one, or what required edges need."""
+        return max(usual, self.restrictions.most_required) if self.degree is None else self.degree
+
+    def _from_pairs(
+        self, curator: Curator, budget: Budget, score: Score, weighing: Weighing
+    ) -> Network:
+        """A network by one of the learners that see nothing but noisy scores of pairs."""
+        domain, name, rules = curator.domain, self._learner, self.restrictions
         most = weighing.most_cells
-        pairs = noisy_pair_scores(curator, shares.structure, score, most_cells=most)
+        pairs = noisy_pair_scores(
+            curator,
+            budget,
+            score,
+            most_cells=most,
+            restrictions=rules,
+            names=search_names(domain, most) if name == "genetic" else None,
+        )
         if name == "tree":
-            return spanning_tree(pairs, weighing)
+            return spanning_tree(pairs, weighing, restrictions=rules)
+        if name == "genetic":
+            degree = self._degree(USUAL_DEGREE)
+            return genetic_network(
+                pairs, weighing, degree=degree, restrictions=rules, search=self.search
+            )
         if self.theta is not None:
-            return capped_network(pairs, most_cells=most, degree=self.degree)
-        degree = len(domain) if self.degree is None else self.degree
-        return weighed_network(pairs, weighing, degree=degree)
+            return capped_network(pairs, most_cells=most, degree=self.degree, restrictions=rules)
+        degree = self._degree(len(domain))
+        return weighed_network(pairs, weighing, degree=degree, restrictions=rules)
 
     def weighing(self, domain: Domain, tables: Budget, size: float) -> Weighing:
         """What tables may cost when so much is left for them; public, declared or paid for."""
