@@ -37,6 +37,7 @@ BENCHMARKS = (
     "plan_populations",
     "pictures",
     "stream",
+    "page",
 )
 
 

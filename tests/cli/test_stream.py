@@ -18,6 +18,7 @@ import pytest
 
 from support.commands import SECRET, Desk, Result
 from understudy.cli.stream_density import _Schedule
+from understudy.stream import DensityEstimator
 from understudy.stream.reading import line_batches
 
 USERS = 5000
@@ -168,11 +169,15 @@ def test_shards_are_merged(desk: Desk) -> None:
 
 def test_answers_come_by_the_clock(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also while no event comes; the last is for the end of the stream."""
+    # What is compiled and imported once takes longer than the stream of this test lasts.
+    warm = DensityEstimator(9, epsilon=1)
+    warm.update([1])
+    warm.answer()
     reader, writer = os.pipe()
 
     def feed() -> None:
         os.write(writer, b"1\n2\n")
-        threading.Event().wait(0.6)
+        threading.Event().wait(1.5)
         os.close(writer)
 
     threading.Thread(target=feed).start()

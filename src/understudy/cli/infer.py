@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,11 +10,11 @@ import typer
 
 from understudy.cli import options
 from understudy.cli.console import Stopwatch, messages, print_json
-from understudy.errors import DiskError, OutputError, UnderstudyError, UsageError
+from understudy.cli.keeping import write_or_keep
+from understudy.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
     from understudy.discover import Inferred, Skeleton
-    from understudy.schema import Schema
 
 
 def infer(
@@ -72,7 +70,7 @@ def infer(
             dataset=dataset,
             access=replace(access, watch=readings),
         )
-    _write(inferred.schema, output)
+    write_or_keep(inferred.schema.text_for(output).encode(), output, what="schema")
     if as_json:
         print_json(_summary(inferred) | {"seconds": watch.seconds})
     else:
@@ -89,21 +87,6 @@ def _check_output(output: Path, skeleton: Skeleton) -> None:
         raise OutputError(f"{output}: is there already; remove it, or choose another place")
     skeleton.provisional.text_for(output)
     check_writable(output)
-
-
-def _write(schema: Schema, output: Path) -> None:
-    """The schema to its place or, as it has been paid for, to another one."""
-    from understudy.files import atomic
-
-    text = schema.text_for(output).encode()
-    try:
-        with atomic(output) as file:
-            file.write(text)
-    except UnderstudyError as error:
-        handle, name = tempfile.mkstemp(prefix="understudy-", suffix=output.suffix)
-        with os.fdopen(handle, "wb") as file:
-            file.write(text)
-        raise DiskError(f"{error}\nthe schema is kept: {name}") from None
 
 
 def _summary(inferred: Inferred) -> dict[str, object]:

@@ -50,6 +50,7 @@ def _add_commands() -> None:
     from understudy.cli import (
         audit,
         demo,
+        evaluate,
         fit,
         inspect,
         ledger,
@@ -68,6 +69,7 @@ def _add_commands() -> None:
     app.command("sample")(sample.sample)
     app.command("query")(query.query)
     app.command("inspect")(inspect.inspect)
+    app.command("evaluate")(evaluate.evaluate)
     app.command("audit")(audit.audit)
     app.add_typer(schema.app, name="schema")
     app.add_typer(stream.app, name="stream")

@@ -27,9 +27,8 @@ from understudy.evaluate.marginals import Joint, joints
 from understudy.evaluate.metric import Goal, Metric, Result, finite, without
 from understudy.evaluate.sheets import Numbers, centres
 from understudy.marginal import Counts
-from understudy.schema import Schema
 
-Measure = Callable[[Joint, Counts], float]
+Measure = Callable[[Joint], list[float]]
 
 _USELESS = "what independent columns come to, which is the mean strength of the real rows itself"
 _SHOWN = 10
@@ -84,19 +83,19 @@ class Association:
 
 def associations(comparison: Comparison) -> dict[str, Association]:
     """Cramér's V of all columns, and both correlations of those with an order."""
-    schema = comparison.schema
-    columns = tuple(schema.learned)
-    ordered = tuple(name for name in columns if is_ordered(schema.learned[name]))
+    learned = comparison.schema.learned
+    columns = tuple(learned)
+    lines = {name: _line(column) for name, column in learned.items() if is_ordered(column)}
     measures: dict[str, tuple[Attributes, Measure]] = {
-        "cramers_v": (columns, cramers_v),
-        "pearson": (ordered, lambda j, c: correlation(*_values(schema, j), c)),
-        "spearman": (ordered, lambda j, c: rank_correlation(*_values(schema, j), c)),
+        "cramers_v": (columns, lambda joint: [cramers_v(joint, c) for c in joint.counts]),
+        "pearson": (tuple(lines), lambda joint: _correlations(correlation, lines, joint)),
+        "spearman": (tuple(lines), lambda joint: _correlations(rank_correlation, lines, joint)),
     }
     found: dict[str, dict[Attributes, list[float]]] = {name: {} for name in measures}
     for joint in joints(comparison.tables, list(itertools.combinations(columns, 2))):
         for name, (names, measure) in measures.items():
             if set(joint.attributes) <= set(names):
-                found[name][joint.attributes] = [measure(joint, line) for line in joint.counts]
+                found[name][joint.attributes] = measure(joint)
     return {
         name: _association(comparison, name, names, found[name])
         for name, (names, _) in measures.items()
@@ -169,13 +168,14 @@ def cramers_v(joint: Joint, counts: Counts) -> float:
     return min(1.0, math.sqrt(corrected / least)) if least > 0 else math.nan
 
 
-def _values(schema: Schema, joint: Joint) -> tuple[Numbers, Numbers]:
-    """The number of each occupied cell on either line; NaN where missing."""
-    columns = [schema.learned[name] for name in joint.attributes]
+def _correlations(
+    measure: Callable[[Numbers, Numbers, Counts], float], lines: Mapping[str, Numbers], joint: Joint
+) -> list[float]:
+    """A correlation of every table, by where its occupied cells lie on either line."""
     first, second = (
-        _line(column)[codes] for column, codes in zip(columns, joint.codes(), strict=True)
+        lines[name][codes] for name, codes in zip(joint.attributes, joint.codes(), strict=True)
     )
-    return first, second
+    return [measure(first, second, counts) for counts in joint.counts]
 
 
 def _line(column: LearnedColumn) -> Numbers:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from understudy.errors import UsageError
 from understudy.evaluate.association import Association, associations
 from understudy.evaluate.comparison import Comparison
+from understudy.evaluate.distributions import Distribution, distributions
 from understudy.evaluate.features import Target
 from understudy.evaluate.learners import learners
 from understudy.evaluate.metric import Watch, unwatched
@@ -65,6 +66,7 @@ class Evaluation:
 
     Attributes:
         sides: rows of the real, the synthetic and perhaps the held-out table.
+        distributions: every column in both tables.
         variations: distances of 1-, 2- and 3-way marginals.
         associations: Cramér's V, Pearson's and Spearman's correlation.
         tasks: those of the NIST challenge.
@@ -76,6 +78,7 @@ class Evaluation:
     """
 
     sides: Mapping[str, Side]
+    distributions: tuple[Distribution, ...]
     variations: tuple[Variation, ...]
     associations: Mapping[str, Association]
     tasks: Tasks
@@ -90,6 +93,7 @@ class Evaluation:
         return {
             "private": PRIVATE,
             "rows": {name: side.document() for name, side in self.sides.items()},
+            "columns": [found.document() for found in self.distributions],
             "tvd": {str(found.ways): found.document() for found in self.variations},
             "entropy": {str(found.ways): found.entropy_document() for found in self.variations},
             "association": {name: found.document() for name, found in self.associations.items()},
@@ -153,6 +157,7 @@ def evaluate(
     given = {"real": real, "synthetic": synthetic, "held-out": holdout}
     sheets = steps.take("reading", lambda: _read(given, schema, seed=seed, most=most_rows))
     both = steps.take("drawing", lambda: _compared(sheets, schema, seed))
+    columns = steps.take("columns", lambda: distributions(both))
     variations = steps.take("marginals", lambda: tuple(variation(both, ways) for ways in WAYS))
     associated = steps.take("associations", lambda: associations(both))
     nist = steps.take("NIST tasks", lambda: tasks(both, asked.roles))
@@ -160,11 +165,20 @@ def evaluate(
     sides = {name: Side.of(sheet) for name, sheet in sheets.items()}
     notes = _notes(sheets, prediction, seed)
     return Evaluation(
-        sides, variations, associated, nist, prediction, seed, both.draws, notes, steps.seconds
+        sides,
+        columns,
+        variations,
+        associated,
+        nist,
+        prediction,
+        seed,
+        both.draws,
+        notes,
+        steps.seconds,
     )
 
 
-_STAGES = ("reading", "drawing", "marginals", "associations", "NIST tasks")
+_STAGES = ("reading", "drawing", "columns", "marginals", "associations", "NIST tasks")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,225 @@
+"""`understudy evaluate`: what a stand-in is worth, as one page for the owner of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from understudy.cli import options
+from understudy.cli.console import messages, print_json, results
+from understudy.cli.keeping import write_or_keep
+from understudy.cli.releasing import Request, check_releasable, released
+from understudy.errors import DataError, OutputError, UsageError
+
+if TYPE_CHECKING:
+    from understudy.evaluate import Evaluation
+    from understudy.report import Release, Subject
+
+
+def evaluate(
+    real: Annotated[
+        Path, typer.Argument(help="The private table: .csv, .parquet, a folder of .parquet.")
+    ],
+    synthetic: Annotated[Path, typer.Argument(help="The stand-in: .csv, .parquet, a folder.")],
+    schema: options.SchemaFile,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write: .html.")],
+    target: Annotated[
+        str | None, typer.Option("--target", help="A column to predict; else the schema's.")
+    ] = None,
+    holdout: Annotated[
+        Path | None,
+        typer.Option("--holdout", help="Real rows that the fit has not seen, to predict."),
+    ] = None,
+    classifiers: Annotated[
+        str | None,
+        typer.Option("--classifiers", help="default, all, tuc-2, sba, none, or names: a,b."),
+    ] = None,
+    model: Annotated[
+        Path | None, typer.Option("--model", help="What the rows were drawn from, to be drawn too.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of resamples and splits.")] = 0,
+    release_epsilon: Annotated[
+        str | None,
+        typer.Option(
+            "--release-epsilon",
+            help="Instead: a few distances that may leave, at this privacy loss.",
+        ),
+    ] = None,
+    delta: Annotated[
+        str | None, typer.Option("--delta", "-d", help="Of what is released; 0 unless given.")
+    ] = None,
+    neighbours: Annotated[
+        str | None, typer.Option("--neighbours", help="Of what is released: add-remove or replace.")
+    ] = None,
+    person_id: options.PersonId = None,
+    rows_per_person: options.RowsPerPerson = None,
+    already_released: Annotated[
+        bool,
+        typer.Option(
+            "--already-released", help="The synthetic rows may leave, though no statement says so."
+        ),
+    ] = False,
+    dataset: options.DatasetName = None,
+    ledger: options.LedgerFile = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Compare synthetic rows with the real ones: a page for the owner's eyes, and JSON.
+
+    With --release-epsilon the page holds a few noisy distances instead, and may leave.
+    """
+    from understudy.report import Subject
+
+    inputs = [path for path in (real, synthetic, schema, holdout, model) if path is not None]
+    _check_output(output, inputs)
+    paid = {
+        "delta": delta,
+        "neighbours": neighbours,
+        "person-id": person_id,
+        "rows-per-person": rows_per_person,
+        "already-released": already_released or None,
+        "dataset": dataset,
+        "ledger": ledger,
+    }
+    free = {"target": target, "holdout": holdout, "classifiers": classifiers}
+    _check_together(release_epsilon, paid, free)
+    subject = Subject.of(real, synthetic, model)
+    if release_epsilon is not None:
+        request = Request(
+            real,
+            synthetic,
+            schema,
+            release_epsilon,
+            delta or "0",
+            neighbours,
+            options.persons(person_id, rows_per_person),
+            seed,
+        )
+        check_releasable(subject, already_released=already_released)
+        release = released(request, subject, dataset=dataset, ledger=options.open_ledger(ledger))
+        _hand_over(release, output, as_json=as_json)
+        return
+    found = _evaluated(
+        real,
+        synthetic,
+        schema,
+        target=target,
+        holdout=holdout,
+        classifiers=classifiers or "default",
+        seed=seed,
+    )
+    _write_page(found, subject, output)
+    if as_json:
+        print_json(_document(found, subject, output))
+    else:
+        _tell(found, output)
+
+
+def _check_together(
+    release_epsilon: str | None, paid: Mapping[str, object], free: Mapping[str, object]
+) -> None:
+    """Refuse options that the other kind of page has no use for."""
+    useless, why = (
+        (paid, "is for what is released; give --release-epsilon too, or leave it out")
+        if release_epsilon is None
+        else (free, "is for the owner's page; what is released holds distances alone; leave it out")
+    )
+    for name in (name for name, value in useless.items() if value is not None):
+        raise UsageError(f"--{name} {why}")
+
+
+def _check_output(output: Path, inputs: list[Path]) -> None:
+    """Refuse a place that the page cannot be written to, before anything is read."""
+    from understudy.files import check_apart, check_writable
+
+    if output.suffix != ".html":
+        raise OutputError(f"{output}: the name must end in .html")
+    check_apart(output, *inputs)
+    check_writable(output)
+
+
+def _evaluated(real: Path, synthetic: Path, schema: Path, **asked: Any) -> Evaluation:
+    """The evaluation, with a word on a terminal about what is being done."""
+    from understudy.evaluate import evaluate
+    from understudy.schema import Schema
+
+    names = asked.pop("classifiers").split(",")
+    chosen = names[0] if len(names) == 1 else [name.strip() for name in names]
+    with messages().status("reading") as status:
+        found = evaluate(
+            real,
+            synthetic,
+            Schema.load(schema),
+            classifiers=chosen,
+            progress=lambda done, total, what: status.update(f"{done + 1} of {total}: {what}"),
+            **asked,
+        )
+    for side in found.sides:
+        _check_rows(found, side)
+    return found
+
+
+def _check_rows(found: Evaluation, side: str) -> None:
+    counted = found.sides[side]
+    if counted.fitting == 0:
+        some = "none of its rows fits the schema" if counted.read else "it has no rows"
+        raise DataError(f"the {side} data cannot be compared: {some}; look at file and schema")
+
+
+def _write_page(found: Evaluation, subject: Subject, output: Path) -> None:
+    from understudy.files import atomic
+    from understudy.report import evaluation_page
+
+    page = evaluation_page(found, subject)
+    with atomic(output) as file:
+        file.write(page.encode())
+
+
+def _document(found: Evaluation, subject: Subject, output: Path) -> dict[str, Any]:
+    """The evaluation for machines; private, as it says."""
+    statement = None if subject.statement is None else subject.statement.document()
+    document = found.document()
+    return document | {
+        "private": True,
+        "notice": document["private"],
+        "statement": statement,
+        "remarks": subject.remarks(found.sides["synthetic"].read),
+        "report": str(output),
+    }
+
+
+def _tell(found: Evaluation, output: Path) -> None:
+    from rich.table import Table
+
+    listing = Table("columns at a time", box=None)
+    for head in ("distance", "floor", "ceiling", "largest"):
+        listing.add_column(head, justify="right")
+    for way in (way for way in found.variations if way.mean.value is not None):
+        numbers = (way.mean.value, way.mean.resampled, way.mean.independent, way.largest.value)
+        listing.add_row(str(way.ways), *("–" if n is None else f"{n:.4f}" for n in numbers))
+    results().print(listing)
+    say = messages()
+    say.print(f"page → {output}", style="bold")
+    say.print("computed from private rows: not for release")
+    for note in found.notes:
+        say.print(note, style="dim")
+
+
+def _hand_over(release: Release, output: Path, *, as_json: bool) -> None:
+    """The page that may leave, and its numbers for people or machines."""
+    write_or_keep(release.page().encode(), output, what="page")
+    if as_json:
+        print_json(release.document() | {"report": str(output)})
+        return
+    from rich.table import Table
+
+    listing = Table("columns at a time", box=None)
+    for head in ("distance", "from", "to"):
+        listing.add_column(head, justify="right")
+    for ways, mean in release.summary.means.items():
+        listing.add_row(str(ways), *(f"{n:.4f}" for n in (mean.value, mean.low, mean.high)))
+    results().print(listing)
+    messages().print(f"page → {output}; it may be released", style="bold")
+    messages().print(release.summary.statement.sentence)

@@ -1,0 +1,190 @@
+"""What stands on the page, from an evaluation: everything in words, numbers and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from understudy.evaluate.distributions import Distribution
+from understudy.evaluate.evaluation import Evaluation
+from understudy.evaluate.metric import Result
+from understudy.evaluate.variation import Variation
+from understudy.report.bars import bars_of, distribution_picture
+from understudy.report.dots import DotChart, DotLine
+from understudy.report.figure import NONE, Figure, Line, Listing, decimal, percent
+
+OPEN_COLUMNS = 12
+# References nearer than this are one: a part of the way between them means nothing.
+_APART = 1.25
+
+REAL_AND_SYNTHETIC = (("real", "real rows"), ("synthetic", "synthetic rows"))
+_BANDS = (
+    ("synthetic-dot", "synthetic rows"),
+    ("floor", "floor: a resample of the real rows"),
+    ("ceiling", "ceiling: independent columns"),
+)
+
+
+@dataclass(frozen=True)
+class Tile:
+    """The distance of marginals of so many columns in large letters."""
+
+    title: str
+    value: str
+    lines: tuple[str, ...]
+
+
+def tiles(found: Evaluation) -> list[Tile]:
+    """How near the stand-in is, for one, two and three columns at a time."""
+    return [_tile(variation) for variation in found.variations if variation.mean.value is not None]
+
+
+def _tile(found: Variation) -> Tile:
+    mean = found.mean
+    between = f"floor {decimal(mean.resampled)}, ceiling {decimal(mean.independent)}"
+    lines = [between, *_way(mean), _equivalent(found)]
+    return Tile(columns_at_a_time(found.ways), decimal(mean.value), tuple(lines))
+
+
+def columns_at_a_time(ways: int) -> str:
+    """What marginals of so many columns are called."""
+    return {1: "Single columns", 2: "Pairs of columns", 3: "Three columns at a time"}[ways]
+
+
+def _way(mean: Result) -> Iterator[str]:
+    """Where between floor and ceiling a mean stands, when there is something between."""
+    low, high, value = mean.resampled, mean.independent, mean.value
+    if low is None or high is None or value is None or high <= _APART * low:
+        return
+    part = (value - low) / (high - low)
+    if part <= 0:
+        yield "as near as a resample of the real rows"
+    elif part >= 1:
+        yield "no nearer than independent columns"
+    else:
+        yield f"{percent(part)} of the way from floor to ceiling"
+
+
+def _equivalent(found: Variation) -> str:
+    same = found.equivalent
+    if same.rows is None or same.fraction is None:
+        return f"no resample is just as near: {same.reason}"
+    part = percent(same.fraction) if same.fraction < 1 else f"{same.fraction:,.1f} times"
+    of = "of" if same.fraction < 1 else "as many as"
+    rows = "row" if same.rows == 1 else "rows"
+    return f"as near as a resample of {same.rows:,} {rows}, {part} {of} the real rows"
+
+
+def bands(found: Evaluation) -> Figure | None:
+    """The three means between their references."""
+    known = [v for v in found.variations if v.mean.value is not None]
+    if not known:
+        return None
+    lines = [
+        DotLine(
+            columns_at_a_time(v.ways),
+            {
+                "floor": v.mean.resampled,
+                "ceiling": v.mean.independent,
+                "synthetic-dot": v.mean.value,
+            },
+            _band(v.mean),
+        )
+        for v in known
+    ]
+    axis = "mean total variation distance"
+    about = "Mean distance of marginals between floor and ceiling; the table below has it"
+    data = Listing(
+        ("marginals of", "synthetic", "floor", "ceiling", "largest", "compared", "of"),
+        tuple(_variation_line(v) for v in known),
+    )
+    return Figure(
+        "Between floor and ceiling", DotChart(lines, axis, about).picture(), _BANDS_CAPTION, data,
+        _BANDS,
+    )  # fmt: skip
+
+
+_BANDS_CAPTION = (
+    "Distance is the share of rows that would have to change: 0 is the same, 1 has nothing in "
+    "common. The floor is what sampling error alone does to as many rows drawn from the real ones; "
+    "nothing can be asked to be nearer. The ceiling is what is left when every column is right and "
+    "all dependence is lost; for single columns both are the same. Left is better."
+)
+
+
+def _band(mean: Result) -> tuple[float, float] | None:
+    if mean.resampled is None or mean.independent is None:
+        return None
+    return min(mean.resampled, mean.independent), max(mean.resampled, mean.independent)
+
+
+def _variation_line(found: Variation) -> Line:
+    mean = found.mean
+    numbers = (mean.value, mean.resampled, mean.independent, found.largest.value)
+    return (
+        columns_at_a_time(found.ways),
+        *map(decimal, numbers),
+        f"{found.sets:,}",
+        f"{found.of:,}",
+    )
+
+
+def worst_sets(found: Evaluation) -> Listing:
+    """The pairs and triples that are farthest apart."""
+    lines = [
+        (", ".join(d.columns), decimal(d.distance), decimal(d.floor), decimal(d.ceiling))
+        for variation in found.variations[1:]
+        for d in variation.worst
+    ]
+    return Listing(("columns", "distance", "floor", "ceiling"), tuple(lines))
+
+
+def other_measures(found: Evaluation) -> Listing:
+    """Every other metric of whole tables, with its references and its goal."""
+    results = [r for v in found.variations for r in (v.divergence, v.cross_entropy)]
+    results += [a.difference for a in found.associations.values()]
+    tasks = found.tasks
+    results += [tasks.clustering, tasks.classification, tasks.regression]
+    lines = [
+        (r.metric.name, *map(decimal, (r.value, r.resampled, r.independent)), _goal(r))
+        for r in results
+    ]
+    head = ("measure", "synthetic", "resample", "independent", "goal")
+    return Listing(head, tuple(lines))
+
+
+def _goal(result: Result) -> str:
+    return str(result.metric.goal) if result.value is not None else result.reason or NONE
+
+
+def column_figures(found: Evaluation) -> list[Figure]:
+    """Every column as a chart, the one farthest off first."""
+    order = sorted(found.distributions, key=lambda d: -d.distance)
+    return [_column_figure(distribution) for distribution in order]
+
+
+def _column_figure(found: Distribution) -> Figure:
+    bars = bars_of(found)
+    lines = tuple(
+        (b.label, percent(b.real), percent(b.synthetic), _points(b.synthetic - b.real))
+        for b in bars
+    )
+    caption = f"Distance {decimal(found.distance)}; floor {decimal(found.floor)}."
+    if found.never_generated:
+        values = "value" if found.never_generated == 1 else "values"
+        caption += f" {found.never_generated:,} {values} of the real rows never generated."
+    head = ("value", "real", "synthetic", "difference, points")
+    return Figure(found.column, distribution_picture(found, bars), caption, Listing(head, lines))
+
+
+def _points(difference: float) -> str:
+    return f"{100 * difference:+.2f}".replace("-", "−")
+
+
+def sides(found: Evaluation) -> Listing:
+    """How many rows were read, fit the schema, and were compared."""
+    lines = [
+        (name, *(f"{count:,}" for count in (side.read, side.fitting, side.used)))
+        for name, side in found.sides.items()
+    ]
+    return Listing(("table", "rows read", "fit the schema", "compared"), tuple(lines))

@@ -1,0 +1,78 @@
+"""The page as one HTML document that needs nothing else: no script, no font, no network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from understudy import __version__
+from understudy.evaluate.evaluation import Evaluation
+from understudy.report import contents, maps, predictions, promise
+from understudy.report.figure import Figure, decimal
+from understudy.report.subject import Subject
+
+if TYPE_CHECKING:
+    import jinja2
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    import jinja2
+
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("understudy.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def rendered(template: str, **parts: Any) -> str:
+    """A template filled in; every text is escaped."""
+    return _environment().get_template(template).render(version=__version__, **parts)
+
+
+def evaluation_page(
+    found: Evaluation, subject: Subject, *, disclosure: Sequence[Figure] = ()
+) -> str:
+    """The page from which the owner of the data decides.
+
+    Args:
+        found: what was measured.
+        subject: what the tables are called and what is promised about them.
+        disclosure: figures about attacks; their section appears when there are any.
+
+    Privacy: private as the evaluation is; the page says so at its top.
+    """
+    statement = subject.statement
+    prediction = found.prediction
+    return rendered(
+        "page.html",
+        subject=subject,
+        remarks=subject.remarks(found.sides["synthetic"].read),
+        facts={} if statement is None else promise.promise_facts(statement),
+        events=None if statement is None else promise.events(statement),
+        tiles=contents.tiles(found),
+        bands=contents.bands(found),
+        notes=found.notes,
+        sides=contents.sides(found),
+        worst=contents.worst_sets(found),
+        measures=contents.other_measures(found),
+        marks=contents.REAL_AND_SYNTHETIC,
+        columns=contents.column_figures(found),
+        shown=contents.OPEN_COLUMNS,
+        maps=maps.maps(found),
+        network=maps.network(subject),
+        edges=None if subject.model is None else maps.network_edges(subject),
+        prediction=prediction,
+        prediction_notes=predictions.prediction_notes(prediction),
+        prediction_figures=predictions.prediction_figures(prediction),
+        learner_notes=predictions.learner_notes(prediction),
+        prediction_table=predictions.prediction_table(prediction),
+        disclosure=disclosure,
+        seed=found.seed,
+        draws=found.draws,
+        decimal=decimal,
+    )

@@ -1,0 +1,264 @@
+"""`understudy evaluate`: the page, its JSON, what may leave, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from support.commands import SECRET, Desk, Result
+
+PRIVATE = "Computed from private rows: not for release"
+RELEASED = "Releasable: drawn under differential privacy"
+
+
+def _page(desk: Desk) -> Path:
+    return desk.folder / "report.html"
+
+
+def _evaluate(desk: Desk, *more: object, synthetic: Path | None = None) -> Result:
+    return desk.run(
+        *("evaluate", desk.data, synthetic or desk.output, "--schema", desk.schema),
+        *("-o", _page(desk), *more),
+    )
+
+
+def _restate(desk: Desk, changes: dict[str, object]) -> None:
+    """Change the statement beside the synthetic rows."""
+    beside = Path(f"{desk.output}.privacy.json")
+    document = json.loads(beside.read_text())
+    document["statement"] |= changes
+    beside.write_text(json.dumps(document))
+
+
+@pytest.fixture
+def made(desk: Desk) -> Desk:
+    """A desk on which a stand-in has been made."""
+    assert 0 == desk.synth("--rows", 100, "--seed", 1).code
+    return desk
+
+
+def test_a_page_for_the_owner(made: Desk) -> None:
+    """It begins with the mark and the promise; the ledger hears nothing of it."""
+    spent = made.spent
+    result = _evaluate(made)
+    assert 0 == result.code, result.err
+    assert "not for release" in result.err
+    page = _page(made).read_text(encoding="utf-8")
+    assert page.index(PRIVATE) < page.index("What is promised") < page.index("How near it comes")
+    assert "at most e^1 times" in page
+    assert spent == made.spent
+
+
+def test_json_says_that_it_is_private(made: Desk) -> None:
+    """One object with the keys that the contract names."""
+    document = _evaluate(made, "--json").document
+    assert True is document["private"]
+    assert "private" in document["notice"]
+    assert str(_page(made)) == document["report"]
+    assert {"mean", "max", "floor", "ceiling"} <= document["tvd"]["1"].keys()
+    assert {"1", "2", "3"} == document["tvd"].keys()
+    assert document["prediction"]["reason"].startswith("no target is named")
+    assert 1 == document["statement"]["epsilon"]
+    assert [] == document["remarks"]
+    assert ["name", "age"] == [column["name"] for column in document["columns"]]
+
+
+def test_nothing_is_promised_without_a_statement(made: Desk) -> None:
+    """Rows alone promise nothing; a model speaks for its rows, and its network is drawn."""
+    Path(f"{made.output}.privacy.json").unlink()
+    assert 0 == _evaluate(made).code
+    page = _page(made).read_text(encoding="utf-8")
+    assert "Nothing is promised." in page
+    assert "understudy-network" not in page
+    fitted = ("fit", made.data, "--schema", made.schema, "--epsilon", 1)
+    made.run(*fitted, "-o", made.folder / "model.zip")
+    assert 0 == _evaluate(made, "--model", made.folder / "model.zip").code
+    page = _page(made).read_text(encoding="utf-8")
+    assert "at most e^1 times" in page
+    assert "understudy-network" in page
+
+
+def test_a_statement_of_other_rows_is_remarked_upon(made: Desk) -> None:
+    """A statement that counts other rows than there are may belong to others."""
+    lines = made.output.read_text().splitlines(keepends=True)
+    made.output.write_text("".join(lines[:50]))
+    [remark] = _evaluate(made, "--json").document["remarks"]
+    assert "speaks of 100 rows, and out.csv has 49" in remark
+    assert "speaks of 100 rows" in _page(made).read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_predictions_have_reasons_instead_of_faults(made: Desk) -> None:
+    """A target of one class, classes never generated, and real rows held out are told in words."""
+    header, *rows = made.output.read_text().splitlines()
+    one = made.folder / "one.csv"
+    one.write_text("\n".join([header, *(row for row in rows if row.startswith("Ann"))]) + "\n")
+    result = _evaluate(
+        made,
+        *("--target", "name", "--classifiers", "decision-tree", "--holdout", made.data, "--json"),
+        synthetic=one,
+    )
+    assert 0 == result.code, result.err
+    prediction = result.document["prediction"]
+    assert "same 'name'" in prediction["models"][0]["synthetic"]["reason"]
+    assert ["Bob"] == prediction["never_generated"]
+    assert prediction["overlap"]["is_more"]
+    page = _page(made).read_text(encoding="utf-8")
+    assert "never generated and cannot be learnt: Bob" in page
+    assert "stand in the real table too" in page
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "words"),
+    [
+        (("--target", "shoe"), 2, "'shoe'"),
+        (("--classifiers", "oracle"), 2, "classifier 'oracle' is unknown"),
+        (("--model", "none.zip"), 4, "none.zip"),
+        (("--holdout", "none.csv"), 4, "none.csv"),
+        (("--seed", "-1"), 2, "seed"),
+        (("--delta", "1e-6"), 2, "--delta is for what is released"),
+        (("--release-epsilon", "0"), 2, "epsilon is 0"),
+        (("--release-epsilon", "much"), 2, "epsilon is 'much'"),
+        (("--release-epsilon", "1e-9"), 2, "would drown any table"),
+        (("--release-epsilon", "1", "--target", "name"), 2, "--target is for the owner's page"),
+        (("--release-epsilon", "1", "--neighbours", "kin"), 2, "neighbours is 'kin'"),
+        (("--release-epsilon", "1", "--rows-per-person", "2"), 2, "person"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(
+    made: Desk, more: tuple[str, ...], code: int, words: str
+) -> None:
+    """A sentence and an exit code; no page, and nothing is spent."""
+    spent = made.spent
+    result = _evaluate(made, *more)
+    assert (code, "") == (result.code, result.out)
+    assert words in result.err
+    assert "Traceback" not in result.err
+    assert not _page(made).exists()
+    assert spent == made.spent
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ("", "cannot be compared"),
+        ("name,age\n", "it has no rows"),
+        ("name,age\nEve,200\n", "none of its rows fits the schema"),
+        ("name\nAnn\n", "'age'"),
+        ("name,age\nAnn,4,5\n", "cannot be compared"),
+        ("\x00\x01\x02", "cannot be compared"),
+    ],
+)
+@pytest.mark.parametrize("side", ["real", "synthetic"])
+def test_tables_that_cannot_be_compared(made: Desk, side: str, rows: str, words: str) -> None:
+    """Whatever is wrong with a table is said of that table, with exit code 4."""
+    (made.data if side == "real" else made.output).write_text(rows)
+    result = _evaluate(made)
+    assert 4 == result.code, result.err
+    assert f"the {side} data cannot be compared" in result.err
+    assert words in result.err
+    assert not _page(made).exists()
+
+
+@pytest.mark.parametrize("rows", ["", "name\nAnn\n", "name,age\nAnn,4,5\n", "\x00\x01\x02"])
+def test_what_cannot_be_read_is_not_paid_for(made: Desk, rows: str) -> None:
+    """A table that cannot be read is found out before the ledger hears of it."""
+    made.data.write_text(rows)
+    assert 4 == _evaluate(made, "--release-epsilon", 1).code
+    assert {"people": 1.0} == made.spent
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"statement": {}}', "\x00", '{"statement": 3}'])
+def test_a_damaged_statement_is_refused(made: Desk, text: str) -> None:
+    """A file beside the rows that is no statement is not passed over."""
+    Path(f"{made.output}.privacy.json").write_text(text)
+    result = _evaluate(made)
+    assert 4 == result.code
+    assert "is no statement of synthetic rows" in result.err
+
+
+def test_pages_end_in_html_and_replace_no_input(made: Desk) -> None:
+    """Another suffix, an input, and a folder that is not there are refused."""
+    for output, words in (
+        (made.folder / "report.pdf", "must end in .html"),
+        (made.folder / "nowhere" / "report.html", "cannot be written"),
+    ):
+        result = made.run(
+            *("evaluate", made.data, made.output, "--schema", made.schema, "-o", output)
+        )
+        assert (2, True) == (result.code, words in result.err)
+
+
+def test_no_cell_stands_in_messages(made: Desk) -> None:
+    """Cells that the schema does not declare are in neither page nor JSON nor messages."""
+    result = _evaluate(made, "--json")
+    page = _page(made).read_text(encoding="utf-8")
+    assert SECRET not in result.out + result.err + page
+
+
+# --- what may leave -----------------------------------------------------------------------------
+
+
+def test_distances_that_may_leave(made: Desk) -> None:
+    """The page has another mark, JSON says not private, and the ledger has the charges."""
+    result = _evaluate(made, "--release-epsilon", "0.5", "--json")
+    assert 0 == result.code, result.err
+    document = result.document
+    assert False is document["private"]
+    assert {"1", "2"} == document["tvd"].keys()
+    assert {"mean", "low", "high"} <= document["tvd"]["1"].keys()
+    assert 0.5 == document["statement"]["epsilon"]
+    assert 1 == document["synthetic"]["epsilon"]
+    page = _page(made).read_text(encoding="utf-8")
+    assert RELEASED in page
+    assert PRIVATE not in page
+    assert "ε = 1.5" in page
+    assert {"people": 1.5} == made.spent
+
+
+def test_what_is_released_is_all_that_a_page_holds(made: Desk) -> None:
+    """Two tables with the same answers give the same page, whatever else is in them."""
+    _evaluate(made, "--release-epsilon", "0.5")
+    page = _page(made).read_text(encoding="utf-8")
+    for word in ("floor: a resample of the real rows", "Learn from synthetic", "distributions"):
+        assert word not in page
+
+
+def test_rows_of_which_nothing_is_promised(made: Desk) -> None:
+    """Nothing is released about them, unless somebody says that they may leave."""
+    Path(f"{made.output}.privacy.json").unlink()
+    refused = _evaluate(made, "--release-epsilon", "0.5")
+    assert 2 == refused.code
+    assert "--already-released" in refused.err
+    assert {"people": 1.0} == made.spent
+    allowed = _evaluate(made, "--release-epsilon", "0.5", "--already-released", "--json")
+    assert (0, None) == (allowed.code, allowed.document["synthetic"])
+
+
+def test_the_promise_is_for_whom_the_rows_promise(made: Desk) -> None:
+    """Neighbours are those of the synthetic rows' statement unless told; persons must be given."""
+    document = _evaluate(made, "--release-epsilon", "0.5", "--json").document
+    assert "replace" == document["statement"]["neighbours"] == document["synthetic"]["neighbours"]
+    other = _evaluate(made, "--release-epsilon", "1", "--neighbours", "add-remove", "--json")
+    assert "add-remove" == other.document["statement"]["neighbours"]
+    assert "Both were made from the same rows" not in _page(made).read_text(encoding="utf-8")
+    persons = {"unit": "person with at most 2 rows", "rows_per_person": 2}
+    _restate(made, persons | {"neighbours": "add-remove"})
+    refused = _evaluate(made, "--release-epsilon", "0.5")
+    assert (2, True) == (refused.code, "person with at most 2 rows" in refused.err)
+
+
+def test_a_statement_that_promises_nothing_is_not_enough(made: Desk) -> None:
+    """A study's rows are not private, and their statement says so."""
+    _restate(made, {"private": False})
+    refused = _evaluate(made, "--release-epsilon", "0.5")
+    assert (2, True) == (refused.code, "their statement says so" in refused.err)
+
+
+def test_a_limit_holds_for_what_is_released(made: Desk) -> None:
+    """Beyond it: exit code 3, and no page."""
+    made.run("ledger", "limit", "people", "--epsilon", "1.2")
+    assert 3 == _evaluate(made, "--release-epsilon", "0.5").code
+    assert not _page(made).exists()
