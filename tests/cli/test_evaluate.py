@@ -65,6 +65,17 @@ def test_json_says_that_it_is_private(made: Desk) -> None:
     assert ["name", "age"] == [column["name"] for column in document["columns"]]
 
 
+@pytest.mark.slow
+def test_attacks_are_asked_for_by_name(made: Desk) -> None:
+    """The page gets their section, JSON their numbers, and the ledger hears nothing of it."""
+    spent = made.spent
+    document = _evaluate(made, "--sensitive", "name", "--keys", "age", "--json").document
+    assert ["original", "synthetic"] == [t["name"] for t in document["disclosure"]["tables"]]
+    assert 'id="disclosure"' in _page(made).read_text(encoding="utf-8")
+    assert spent == made.spent
+    assert None is _evaluate(made, "--json").document["disclosure"]
+
+
 def test_nothing_is_promised_without_a_statement(made: Desk) -> None:
     """Rows alone promise nothing; a model speaks for its rows, and its network is drawn."""
     Path(f"{made.output}.privacy.json").unlink()
@@ -119,6 +130,11 @@ def test_predictions_have_reasons_instead_of_faults(made: Desk) -> None:
         (("--holdout", "none.csv"), 4, "none.csv"),
         (("--seed", "-1"), 2, "seed"),
         (("--delta", "1e-6"), 2, "--delta is for what is released"),
+        (("--sensitive", "name"), 2, "--keys is not given"),
+        (("--keys", "name"), 2, "--sensitive is not given"),
+        (("--sensitive", "shoe", "--keys", "age"), 2, "'shoe'"),
+        (("--sensitive", "name", "--keys", "age, name"), 2, "'name'"),
+        (("--release-epsilon", "1", "--keys", "age"), 2, "--keys is for the owner's page"),
         (("--release-epsilon", "0"), 2, "epsilon is 0"),
         (("--release-epsilon", "much"), 2, "epsilon is 'much'"),
         (("--release-epsilon", "1e-9"), 2, "would drown any table"),

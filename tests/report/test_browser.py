@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from support.browser import Browser, bare_figures, browsing, cut_off, overlaps
-from support.pages import HOSTILE, clinic, hard, little, released
+from support.pages import HOSTILE, clinic, clinic_attacked, hard, little, released
 from understudy.report import evaluation_page
 
 PAGES: dict[str, Callable[[], str]] = {
-    "clinic": lambda: evaluation_page(*clinic(classifiers=["decision-tree", "naive-bayes"])),
+    "clinic": lambda: evaluation_page(
+        *clinic(classifiers=["decision-tree", "naive-bayes"]), disclosure=clinic_attacked()
+    ),
     "hard": lambda: evaluation_page(*hard()),
     "little": lambda: evaluation_page(*little()),
     "released": lambda: released().page(),

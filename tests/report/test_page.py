@@ -9,14 +9,13 @@ from fractions import Fraction
 import pytest
 
 from support.pages import CLINIC as SCHEMA
-from support.pages import HOSTILE, clinic, clinic_rows, hard, little, released
+from support.pages import HOSTILE, clinic, clinic_attacked, clinic_rows, hard, little, released
 from understudy.evaluate import evaluate
+from understudy.evaluate.membership import CAPTION
 from understudy.evaluate.variation import Variation
 from understudy.report import evaluation_page
 from understudy.report.contents import tiles
-from understudy.report.figure import Figure, Listing
 from understudy.report.released import together
-from understudy.report.shapes import sheet
 
 
 def _sections(page: str) -> list[str]:
@@ -38,13 +37,16 @@ def test_little_is_told_in_little() -> None:
     assert "Nothing is promised." in page
 
 
-def test_disclosure_appears_when_there_are_figures() -> None:
-    """Its section has a place of its own before the limits."""
-    figure = Figure("attack", sheet(10, "a", []), "a caption", Listing(("a",), ()))
-    found, subject = clinic()
-    page = evaluation_page(found, subject, disclosure=[figure])
+def test_disclosure_appears_when_there_were_attacks() -> None:
+    """Its section has a place of its own before the limits, with the caption that must be there."""
+    attacked = clinic_attacked()
+    page = evaluation_page(*clinic(), disclosure=attacked)
     assert ["disclosure", "limits"] == _sections(page)[-2:]
-    assert "a caption" in page
+    assert CAPTION.split(".")[0] in page
+    assert "Attackers know age, grade of 300 real rows" in page
+    vote = attacked.exposures[1].attacks[0].accuracy
+    assert f"{vote:.3f}" in page[page.index('id="disclosure"') :]
+    assert f"zero rule, {attacked.baseline:.3f}" in page
 
 
 def test_names_and_values_are_escaped() -> None:

@@ -10,10 +10,13 @@ import pyarrow as pa
 from understudy.codec import Codec
 from understudy.engines.memory import MemorySource
 from understudy.evaluate import Evaluation, evaluate
+from understudy.evaluate.disclosure import disclosure_risk
+from understudy.evaluate.exposure import Disclosure
 from understudy.evaluate.sheets import load
 from understudy.evaluate.summary import Summarizer
 from understudy.evaluate.yardsticks import yardsticks
 from understudy.report import Release, Subject
+from understudy.report.disclosures import STAND_IN
 from understudy.schema import Schema
 from understudy.synthesizers import Independent, Nist
 
@@ -68,6 +71,20 @@ def clinic(*, classifiers: Any = "none") -> tuple[Evaluation, Subject]:
     found = evaluate(real, synthesizer.sample(seed=1), CLINIC, classifiers=classifiers)
     model = synthesizer.model_
     return found, Subject("clinic.csv", "synthetic.csv", model.statement, model)
+
+
+def clinic_attacked() -> Disclosure:
+    """Attacks on the ordinary table's illness, by two keys, members among them."""
+    stand_in = clinic_rows(400, 2)
+    return disclosure_risk(
+        clinic_rows(300, 1),
+        {STAND_IN: stand_in},
+        CLINIC,
+        sensitive="ill",
+        keys=["age", "grade"],
+        holdout=clinic_rows(200, 3),
+        classifiers="none",
+    )
 
 
 def hard(columns: int = 100, rows: int = 200) -> tuple[Evaluation, Subject]:

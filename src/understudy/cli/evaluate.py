@@ -16,6 +16,7 @@ from understudy.errors import DataError, OutputError, UsageError
 
 if TYPE_CHECKING:
     from understudy.evaluate import Evaluation
+    from understudy.evaluate.exposure import Disclosure
     from understudy.report import Release, Subject
 
 
@@ -36,6 +37,12 @@ def evaluate(
     classifiers: Annotated[
         str | None,
         typer.Option("--classifiers", help="default, all, tuc-2, sba, none, or names: a,b."),
+    ] = None,
+    sensitive: Annotated[
+        str | None, typer.Option("--sensitive", help="A column that attackers want to know.")
+    ] = None,
+    keys: Annotated[
+        str | None, typer.Option("--keys", help="Columns that they know of everybody: a,b,c.")
     ] = None,
     model: Annotated[
         Path | None, typer.Option("--model", help="What the rows were drawn from, to be drawn too.")
@@ -83,7 +90,13 @@ def evaluate(
         "dataset": dataset,
         "ledger": ledger,
     }
-    free = {"target": target, "holdout": holdout, "classifiers": classifiers}
+    free = {
+        "target": target,
+        "holdout": holdout,
+        "classifiers": classifiers,
+        "sensitive": sensitive,
+        "keys": keys,
+    }
     _check_together(release_epsilon, paid, free)
     subject = Subject.of(real, synthetic, model)
     if release_epsilon is not None:
@@ -101,6 +114,7 @@ def evaluate(
         release = released(request, subject, dataset=dataset, ledger=options.open_ledger(ledger))
         _hand_over(release, output, as_json=as_json)
         return
+    _check_attack(sensitive, keys)
     found = _evaluated(
         real,
         synthetic,
@@ -110,9 +124,15 @@ def evaluate(
         classifiers=classifiers or "default",
         seed=seed,
     )
-    _write_page(found, subject, output)
+    disclosure = None
+    if sensitive is not None and keys is not None:
+        names = [name.strip() for name in keys.split(",")]
+        disclosure = _attacked(
+            real, synthetic, schema, sensitive=sensitive, keys=names, holdout=holdout, seed=seed
+        )
+    _write_page(found, subject, disclosure, output)
     if as_json:
-        print_json(_document(found, subject, output))
+        print_json(_document(found, subject, disclosure, output))
     else:
         _tell(found, output)
 
@@ -128,6 +148,16 @@ def _check_together(
     )
     for name in (name for name, value in useless.items() if value is not None):
         raise UsageError(f"--{name} {why}")
+
+
+def _check_attack(sensitive: str | None, keys: str | None) -> None:
+    """Refuse half of what an attack needs."""
+    if (sensitive is None) != (keys is None):
+        absent = "keys" if keys is None else "sensitive"
+        raise UsageError(
+            f"--{absent} is not given; attackers know some columns and want another: "
+            "give --sensitive and --keys"
+        )
 
 
 def _check_output(output: Path, inputs: list[Path]) -> None:
@@ -161,6 +191,22 @@ def _evaluated(real: Path, synthetic: Path, schema: Path, **asked: Any) -> Evalu
     return found
 
 
+def _attacked(real: Path, synthetic: Path, schema: Path, **asked: Any) -> Disclosure:
+    """Attacks on the real rows, with a word on a terminal about what is being done."""
+    from understudy.evaluate.disclosure import disclosure_risk
+    from understudy.report.disclosures import STAND_IN
+    from understudy.schema import Schema
+
+    with messages().status("attacking") as status:
+        return disclosure_risk(
+            real,
+            {STAND_IN: synthetic},
+            Schema.load(schema),
+            progress=lambda done, total, what: status.update(f"{done + 1} of {total}: {what}"),
+            **asked,
+        )
+
+
 def _check_rows(found: Evaluation, side: str) -> None:
     counted = found.sides[side]
     if counted.fitting == 0:
@@ -168,16 +214,20 @@ def _check_rows(found: Evaluation, side: str) -> None:
         raise DataError(f"the {side} data cannot be compared: {some}; look at file and schema")
 
 
-def _write_page(found: Evaluation, subject: Subject, output: Path) -> None:
+def _write_page(
+    found: Evaluation, subject: Subject, disclosure: Disclosure | None, output: Path
+) -> None:
     from understudy.files import atomic
     from understudy.report import evaluation_page
 
-    page = evaluation_page(found, subject)
+    page = evaluation_page(found, subject, disclosure=disclosure)
     with atomic(output) as file:
         file.write(page.encode())
 
 
-def _document(found: Evaluation, subject: Subject, output: Path) -> dict[str, Any]:
+def _document(
+    found: Evaluation, subject: Subject, disclosure: Disclosure | None, output: Path
+) -> dict[str, Any]:
     """The evaluation for machines; private, as it says."""
     statement = None if subject.statement is None else subject.statement.document()
     document = found.document()
@@ -185,6 +235,7 @@ def _document(found: Evaluation, subject: Subject, output: Path) -> dict[str, An
         "private": True,
         "notice": document["private"],
         "statement": statement,
+        "disclosure": None if disclosure is None else disclosure.document(),
         "remarks": subject.remarks(found.sides["synthetic"].read),
         "report": str(output),
     }

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from understudy import __version__
 from understudy.evaluate.evaluation import Evaluation
-from understudy.report import contents, maps, predictions, promise
-from understudy.report.figure import Figure, decimal
+from understudy.evaluate.exposure import Disclosure
+from understudy.report import contents, disclosures, maps, predictions, promise
+from understudy.report.figure import decimal
 from understudy.report.subject import Subject
 
 if TYPE_CHECKING:
@@ -35,14 +35,14 @@ def rendered(template: str, **parts: Any) -> str:
 
 
 def evaluation_page(
-    found: Evaluation, subject: Subject, *, disclosure: Sequence[Figure] = ()
+    found: Evaluation, subject: Subject, *, disclosure: Disclosure | None = None
 ) -> str:
     """The page from which the owner of the data decides.
 
     Args:
         found: what was measured.
         subject: what the tables are called and what is promised about them.
-        disclosure: figures about attacks; their section appears when there are any.
+        disclosure: what attacks came to; its section appears when there were any.
 
     Privacy: private as the evaluation is; the page says so at its top.
     """
@@ -71,7 +71,8 @@ def evaluation_page(
         prediction_figures=predictions.prediction_figures(prediction),
         learner_notes=predictions.learner_notes(prediction),
         prediction_table=predictions.prediction_table(prediction),
-        disclosure=disclosure,
+        disclosure=[] if disclosure is None else disclosures.disclosure_figures(disclosure),
+        disclosure_notes=[] if disclosure is None else disclosures.disclosure_notes(disclosure),
         seed=found.seed,
         draws=found.draws,
         decimal=decimal,
