@@ -38,6 +38,7 @@ BENCHMARKS = (
     "pictures",
     "stream",
     "page",
+    "federated",
 )
 
 

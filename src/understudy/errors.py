@@ -10,7 +10,9 @@
     │   └── LedgerError      a ledger that cannot be trusted to be whole
     └── DataError            input that cannot be read                         exit 4
         ├── ModelError       a model file that is damaged or too new
-        └── DiskError        a disk that stopped taking bytes
+        ├── DiskError        a disk that stopped taking bytes
+        ├── MessageError     a message that is none, or says what it may not
+        └── HolderError      holders that are silent, refuse, or answer what cannot be
 
 A message gives the thing and its value, the rule, and the way out. It never quotes a private value.
 """
@@ -80,3 +82,11 @@ class ModelError(DataError):
 
 class DiskError(DataError):
     """The disk stopped taking bytes while a result was being written."""
+
+
+class MessageError(DataError):
+    """A message is damaged, is none of ours, or says what it may not."""
+
+
+class HolderError(DataError):
+    """Too few holders of data answered: silent, refusing, or answering what cannot be."""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from understudy.errors import BudgetExceeded, UsageError
 from understudy.privacy.accounting import (
@@ -59,6 +59,13 @@ class Grant:
             epsilon, delta = float(self.budget.amount), float(self.budget.delta)
             self._spendable = Budget.zcdp(largest_rho(epsilon, delta))
         self._left = self._spendable.amount
+
+    def resumed(self, charges: Sequence[Charge]) -> Self:
+        """The same grant after charges that an earlier process has written down."""
+        for charge in charges:
+            self._left -= cost(charge.event, self._spendable.measure) or 0
+        self.charges.extend(charges)
+        return self
 
     @property
     def spendable(self) -> Budget:

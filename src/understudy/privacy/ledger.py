@@ -129,20 +129,22 @@ class Ledger:
         Raises:
             BudgetExceeded: the dataset's limit does not leave room for the whole budget.
         """
-        if budget.measure not in (Measure.PURE, Measure.APPROXIMATE):
-            raise UsageError("a ledger grants epsilon or (epsilon, delta); convert the budget")
-        _check_name(dataset)
         grant = kind(budget, self)
-        self._open(dataset, grant, dict(about or {}))
+        self.open(dataset, grant, about=about)
         try:
             yield grant
         finally:
-            bound = grant.bound()
-            spent = Spent(budget.amount if bound.epsilon is None else bound.epsilon, bound.delta)
-            closing = {"entry": "close", "grant": grant.identity, "accounting": bound.accounting}
-            self.append([{**closing, **_amounts(spent)}])
+            self.close(grant)
 
-    def _open(self, dataset: str, grant: Grant, about: Mapping[str, str]) -> None:
+    def open(self, dataset: str, grant: Grant, *, about: Mapping[str, str] | None = None) -> None:
+        """Set a grant's whole budget aside; whoever opens it so closes it, perhaps much later.
+
+        Raises:
+            BudgetExceeded: the dataset's limit does not leave room for the whole budget.
+        """
+        if grant.budget.measure not in (Measure.PURE, Measure.APPROXIMATE):
+            raise UsageError("a ledger grants epsilon or (epsilon, delta); convert the budget")
+        _check_name(dataset)
         asked = Spent(grant.budget.amount, grant.budget.delta)
         with self._locked() as book:
             account = _accounts(self.path, book.entries).get(dataset)
@@ -153,8 +155,21 @@ class Ledger:
                     requested=asked,
                     remaining=account.remaining,
                 )
-            opening = {"entry": "grant", "grant": grant.identity, "dataset": dataset, **about}
-            book.write([{**opening, **_amounts(asked)}])
+            opening = {"entry": "grant", "grant": grant.identity, "dataset": dataset}
+            book.write([{**opening, **(about or {}), **_amounts(asked)}])
+
+    def close(self, grant: Grant) -> None:
+        """State what a grant came to; what it did not spend is free again."""
+        bound = grant.bound()
+        whole = grant.budget.amount
+        spent = Spent(whole if bound.epsilon is None else bound.epsilon, bound.delta)
+        closing = {"entry": "close", "grant": grant.identity, "accounting": bound.accounting}
+        self.append([{**closing, **_amounts(spent)}])
+
+    def entries(self, identity: str) -> list[Mapping[str, Any]]:
+        """Everything that was written about one grant, in order."""
+        with self._locked() as book:
+            return [entry for entry in book.entries if entry.get("grant") == identity]
 
     def append(self, entries: Sequence[Mapping[str, Any]]) -> None:
         """Write entries and wait until the disk has them."""
@@ -207,6 +222,22 @@ class _Known:
         return self.updated(path, descriptor)
 
 
+class ScratchLedger(Ledger):
+    """A ledger that keeps nothing: for simulations, where all holders live in one process."""
+
+    def __init__(self) -> None:
+        super().__init__("scratch")
+        self._book = _ScratchBook()
+
+    def accounts(self) -> dict[str, Account]:
+        """The standing of every dataset."""
+        return _accounts(self.path, self._book.entries)
+
+    @contextmanager
+    def _locked(self) -> Iterator[_Book]:
+        yield self._book
+
+
 class _Book:
     """The ledger file while this process holds its lock."""
 
@@ -238,6 +269,19 @@ class _Book:
             raise LedgerError(
                 f"ledger {self._path}: cannot be written: {error.strerror}; nothing was drawn"
             ) from None
+
+
+class _ScratchBook(_Book):
+    """A book of one process."""
+
+    def __init__(self) -> None:
+        super().__init__(Path("scratch"), -1, _Known())
+        self.entries: list[Mapping[str, Any]] = []
+
+    def write(self, entries: Sequence[Mapping[str, Any]]) -> None:
+        """Remember entries."""
+        time = datetime.now(UTC).isoformat(timespec="seconds")
+        self.entries += [{"time": time, **entry} for entry in entries]
 
 
 def _check_name(dataset: str) -> None:

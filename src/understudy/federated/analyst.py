@@ -1,0 +1,158 @@
+"""The analyst: drives a protocol over a channel, sees replies alone, and is trusted with nothing.
+
+A run is a proposal that every holder agrees to, the questions of its protocol, and a closing in
+which every holder says what the run came to for its rows. The model carries the promise for the
+union: a row is held by one holder, so whatever is learned costs it what that holder's answers cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+
+from understudy.errors import MessageError
+from understudy.federated.asking import propose, sizes
+from understudy.federated.channel import Channel
+from understudy.federated.conversation import Conversation, Report
+from understudy.federated.messages import Close, Closed, Message
+from understudy.federated.modelling import learn_models
+from understudy.federated.parameters import learn_parameters
+from understudy.federated.plan import Plan
+from understudy.federated.statistics import learn_statistics
+from understudy.federated.terms import ProtocolName
+from understudy.federated.voting import learn_votes
+from understudy.model import Model
+from understudy.privacy.accounting import Bound, zcdp_rho
+from understudy.privacy.events import Charge
+from understudy.privacy.statement import Statement
+from understudy.privacy.unit import Neighbours
+from understudy.synthesizers.base import Learned
+
+_SIZE_SHARE = Fraction(1, 100)
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What a run came to for the rows of one holder.
+
+    Attributes:
+        bound: proved by the holder's own books, or the whole of what was agreed.
+        charges: every answer that it gave.
+        private: whether nobody could predict its noise.
+        confirmed: whether the holder itself said so at the end.
+    """
+
+    bound: Bound
+    charges: tuple[Charge, ...]
+    private: bool
+    confirmed: bool
+
+
+class Analyst:
+    """One run with the holders of a channel.
+
+    Args:
+        channel: reaches the holders.
+        plan: what to learn, and how.
+        journal: a file that keeps questions and replies, from which a run that was cut off is
+            taken up again; None keeps nothing.
+
+    Privacy: holders charge themselves. A run taken up from its journal asks only what was not
+    answered, under the same names, so that no holder pays twice for one answer.
+    """
+
+    def __init__(self, channel: Channel, plan: Plan, journal: Path | None = None) -> None:
+        self.plan = plan
+        self._talk = Conversation(channel, plan, journal)
+        self.promises: dict[str, Promise] = {}
+
+    @property
+    def report(self) -> Report:
+        """What was out of order, and who was left out."""
+        return self._talk.report
+
+    def learn(self) -> Model:
+        """Learn together with all holders; HolderError where too few of them answer."""
+        talk = self._talk
+        public = propose(talk)
+        learned = self._learned(public)
+        self.promises = self._closed()
+        statement = for_the_union(self.plan, self.promises)
+        schema = self.plan.schema
+        return Model(
+            schema,
+            learned.conditionals,
+            learned.rows,
+            statement.resting_on(schema.inference),
+            learned.records,
+        )
+
+    def _learned(self, public: Mapping[str, int | None]) -> Learned:
+        talk, plan = self._talk, self.plan
+        if plan.protocol is ProtocolName.MODEL:
+            return learn_models(talk, public)
+        size = _SIZE_SHARE if plan.neighbours is Neighbours.ADD_REMOVE else Fraction(0)
+        rows, rest = sizes(talk, public, size), 1 - size
+        match plan.protocol:
+            case ProtocolName.STATISTICS:
+                return learn_statistics(talk, rows, rest)
+            case ProtocolName.VOTES:
+                return learn_votes(talk, rows, rest)
+            case _:
+                assert plan.network is not None
+                return learn_parameters(talk, plan.network, rows, rest, before={})
+
+    def _closed(self) -> dict[str, Promise]:
+        """What every holder says the run came to; its word is not needed for the result."""
+        asked = list(self._talk.holders)
+        replies = self._talk.ask(dict.fromkeys(asked, (Close(), ())), _check_closed, least=0)
+        said = {name: reply.body for name, reply in replies.items()}
+        return {name: _promise(said.get(name), self.plan) for name in asked}
+
+
+def learn_together(channel: Channel, plan: Plan, journal: Path | None = None) -> Model:
+    """A model of the rows of all holders, none of which leaves its holder."""
+    return Analyst(channel, plan, journal).learn()
+
+
+def for_the_union(plan: Plan, promises: Mapping[str, Promise]) -> Statement:
+    """The promise for the rows of all holders together.
+
+    A row has one holder, and neighbouring unions differ at one holder alone: the largest of all
+    holders' bounds holds for every row. Who is held by several holders pays the sum of theirs.
+    """
+    epsilons = [promise.bound.epsilon or Fraction(0) for promise in promises.values()]
+    deltas = [promise.bound.delta for promise in promises.values()]
+    ways = " and ".join(dict.fromkeys(p.bound.accounting for p in promises.values()))
+    bound = Bound(
+        f"{ways} at each of {len(promises)} holders, of which the largest; "
+        "who is held by several pays the sum",
+        max(epsilons),
+        max(deltas),
+    )
+    charges = tuple(
+        replace(charge, question=f"{name}: {charge.question}")
+        for name, promise in promises.items()
+        for charge in promise.charges
+    )
+    private = all(promise.private for promise in promises.values())
+    return Statement(f"federated {plan.protocol}", bound, plan.unit, charges, private=private)
+
+
+def _check_closed(name: str, message: Message) -> None:
+    if not isinstance(message.body, Closed):
+        raise MessageError(f"the end of the run was asked for, and {message.body.kind!r} came")
+    for charge in message.body.charges:
+        # What has no price could be neither shown nor written.
+        zcdp_rho(Charge.parse(dict(charge)).event)
+
+
+def _promise(body: object, plan: Plan) -> Promise:
+    if not isinstance(body, Closed):
+        whole = Bound("the whole of what was agreed", plan.budget.amount, plan.budget.delta)
+        return Promise(whole, (), private=True, confirmed=False)
+    charges = tuple(Charge.parse(dict(charge)) for charge in body.charges)
+    bound = Bound(body.accounting, Fraction(body.epsilon), Fraction(body.delta))
+    return Promise(bound, charges, private=body.private, confirmed=True)

@@ -1,0 +1,246 @@
+"""From a question to what the Curator is asked, at the holder.
+
+Every function here first checks the question against public facts, and raises before anything is
+paid; what it returns asks the Curator, which pays, looks and draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+
+from understudy.conditional import Conditional
+from understudy.counting import Score
+from understudy.domain import Attributes, Domain
+from understudy.engines.capacity import ensure_tables_fit
+from understudy.errors import UsageError
+from understudy.federated.messages import (
+    MOST_BYTES,
+    Array,
+    Chosen,
+    Fit,
+    Fitted,
+    Measure,
+    Message,
+    Rate,
+    Rated,
+    Reply,
+    Tables,
+    Vote,
+)
+from understudy.learn.greedy import affordable_degree
+from understudy.network import Family
+from understudy.privacy.budget import Budget
+from understudy.privacy.curator import Curator
+from understudy.privacy.unit import Unit
+from understudy.schema import Schema
+from understudy.synthesizers.network import NetworkSynthesizer, score_for
+
+Arrays = tuple[Array, ...]
+Answer = Callable[[Curator], tuple[Reply, Arrays]]
+Question = Measure | Vote | Rate | Fit
+
+_MOST_CELLS = MOST_BYTES // 16
+# No analyst needs more at once, and each costs a holder time.
+_MOST_TABLES, _MOST_SETS = 20_000, 200_000
+
+
+@dataclass
+class Desk:
+    """What a holder needs to understand questions; it knows no rows.
+
+    Attributes:
+        schema: of the rows.
+        domain: of the rows.
+        unit: whom the promise protects.
+        rows: their number where it is public.
+    """
+
+    schema: Schema
+    domain: Domain
+    unit: Unit
+    rows: int | None
+    _scores: dict[str, Score] = field(default_factory=dict)
+
+    def prepare(self, message: Message) -> Answer:
+        """What to ask the Curator for; UsageError where the question is no good."""
+        match message.body:
+            case Measure():
+                return self._measure(message.body)
+            case Vote():
+                return self._vote(message.body, message.arrays)
+            case Rate():
+                return self._rate(message.body, message.arrays)
+            case Fit():
+                return partial(_fit, _local(self.schema, self.unit, message.body))
+            case body:
+                raise UsageError(f"a message of kind {body.kind!r} is no question to a holder")
+
+    def _measure(self, asked: Measure) -> Answer:
+        if len(asked.tables) > _MOST_TABLES:
+            raise UsageError(
+                f"{len(asked.tables):,} tables were asked for; {_MOST_TABLES:,} may be"
+            )
+        sets = [self._checked(names) for names in asked.tables]
+        cells = sum(self.domain.cells(names) for names in sets)
+        if cells > _MOST_CELLS:
+            raise UsageError(f"the tables have {cells:,} cells; {_MOST_CELLS:,} fit into a reply")
+        if len(asked.weights) != len(sets) or min(asked.weights) < 1:
+            raise UsageError("every table needs a weight of 1 or more")
+        ensure_tables_fit(self.domain, sets)
+        return partial(_measured, asked=asked, sets=sets)
+
+    def _vote(self, asked: Vote, arrays: Arrays) -> Answer:
+        if len(arrays) != 2 or arrays[1].dtype != np.float64:
+            raise UsageError("a vote has two arrays: axes of candidates, and handicaps")
+        sets = self._sets(arrays[0])
+        if not sets or arrays[1].shape != (len(sets),):
+            raise UsageError("a vote needs candidates, and a handicap for each")
+        score = self._score(asked.score)
+        if np.abs(arrays[1]).max() > largest_handicap(score):
+            raise UsageError("a handicap is larger than any score; scores would drown in it")
+        return partial(
+            _voted, share=Fraction(asked.share), score=score, sets=sets, handicap=arrays[1]
+        )
+
+    def _rate(self, asked: Rate, arrays: Arrays) -> Answer:
+        if len(arrays) != 1:
+            raise UsageError("a rating has one array: the axes of each set")
+        sets = self._sets(arrays[0])
+        if not sets:
+            raise UsageError("a rating needs sets of attributes")
+        score = self._score(asked.score)
+        return partial(_rated, share=Fraction(asked.share), score=score, sets=sets)
+
+    def _sets(self, numbers: Array) -> list[Attributes]:
+        """Sets of names, from lines of their numbers among the domain's."""
+        names = self.domain.names
+        if numbers.ndim != 2 or numbers.dtype != np.int16 or numbers.size == 0:
+            raise UsageError("sets of attributes come as lines of 16-bit numbers")
+        if len(numbers) > _MOST_SETS:
+            raise UsageError(f"{len(numbers):,} sets were asked about; {_MOST_SETS:,} may be")
+        if numbers.max() >= len(names):
+            raise UsageError(f"attribute number {numbers.max()} is not among {len(names)} names")
+        sets = [self._checked([names[i] for i in line if i >= 0]) for line in numbers.tolist()]
+        if max(map(self.domain.cells, sets)) > _MOST_CELLS:
+            raise UsageError(f"a table to be scored has more than {_MOST_CELLS:,} cells")
+        ensure_tables_fit(self.domain, sets, kept=False)
+        return sets
+
+    def _checked(self, names: Sequence[str]) -> Attributes:
+        """The names of a table, all known and of different attributes."""
+        self.domain.shape(names)
+        if len({self.domain.base(name) for name in names}) < len(names):
+            raise UsageError(f"table {' × '.join(names)} holds an attribute twice")
+        return tuple(names)
+
+    def _score(self, name: str) -> Score:
+        """One object for each score, so that a Curator knows tables that it has looked at."""
+        if name not in self._scores:
+            self._scores[name] = score_for(self.unit, self.rows or 0, self.domain, name=name)
+        return self._scores[name]
+
+
+def largest_handicap(score: Score) -> float:
+    """The most that may be taken off a score.
+
+    The grid of scores allows for rounding errors below half a step. Beyond a handicap of 2³⁰
+    sensitivities, which are 2⁴⁶ steps, an untrusted analyst could make doubles err by more.
+    """
+    return 2.0**30 * float(score.sensitivity)
+
+
+def share_of(question: Question) -> Fraction:
+    """The part of the run's budget that a question may cost."""
+    share = Fraction(1) if isinstance(question, Fit) else Fraction(question.share)
+    if not 0 < share <= 1:
+        raise UsageError(f"share {share} is no part of a budget; it lies above 0 and up to 1")
+    return share
+
+
+def _measured(
+    curator: Curator, *, asked: Measure, sets: Sequence[Attributes]
+) -> tuple[Tables, Arrays]:
+    budget = curator.budget * Fraction(asked.share)
+    noisy = curator.measure(sets, budget, weights=asked.weights)
+    counts = [np.asarray(table.counts) for table in noisy]
+    return Tables(), tuple(np.maximum(c, 0) if asked.clip else c for c in counts)
+
+
+def _voted(
+    curator: Curator, *, share: Fraction, score: Score, sets: Sequence[Attributes], handicap: Array
+) -> tuple[Chosen, Arrays]:
+    index = curator.select(
+        range(len(sets)),
+        score,
+        curator.budget * share,
+        of=lambda i: sets[i],
+        handicap=lambda i: float(handicap[i]),
+    )
+    return Chosen(index=index), ()
+
+
+def _rated(
+    curator: Curator, *, share: Fraction, score: Score, sets: Sequence[Attributes]
+) -> tuple[Rated, Arrays]:
+    scores, _ = curator.score(sets, score, curator.budget * share)
+    return Rated(), (scores,)
+
+
+class _Local(NetworkSynthesizer):
+    """The method that a holder learns its own model by; its unit is the holder's."""
+
+    method: ClassVar[str] = "federated model"
+    default_structure = "greedy"
+    _unit: Unit
+
+    @property
+    def unit(self) -> Unit:
+        """Whom the holder promises to protect."""
+        return self._unit
+
+
+def _local(schema: Schema, unit: Unit, asked: Fit) -> _Local:
+    """The method asked for, all of its parameters checked."""
+    method = _Local(
+        schema,
+        epsilon=Budget.unlimited(),
+        neighbours=unit.neighbours,
+        structure=asked.structure,
+        degree=asked.degree,
+        score=asked.score,
+        theta=asked.theta,
+    )
+    method._unit = unit
+    method.check()
+    names = sum(len(Domain.of(schema).levels(name)) for name in schema.learned)
+    most = affordable_degree(names, most=16)
+    if asked.structure == "greedy" and (asked.degree or 0) > most:
+        raise UsageError(f"degree {asked.degree} is too much to search; {most} is the most here")
+    return method
+
+
+def _fit(method: _Local, curator: Curator) -> tuple[Fitted, Arrays]:
+    learned = method.learn(curator)
+    families = tuple(c.family.axes for c in learned.conditionals)
+    within = [c.within for c in learned.conditionals if c.within is not None]
+    chances = [c.probabilities for c in learned.conditionals]
+    return Fitted(families=families, rows=learned.rows), (*chances, *within)
+
+
+def fitted_conditionals(fitted: Fitted, arrays: Arrays, domain: Domain) -> tuple[Conditional, ...]:
+    """The conditionals that a holder's model is made of; UsageError where they are none."""
+    families = [Family.over(axes, domain) for axes in fitted.families if axes]
+    coarsened = [family.axes[-1] != family.child for family in families]
+    if len(arrays) != len(families) + sum(coarsened):
+        raise UsageError("the model does not have a table for every family")
+    shares = iter(arrays[len(families) :])
+    return tuple(
+        Conditional(family, table.astype(np.float64), next(shares) if coarse else None)
+        for family, table, coarse in zip(families, arrays, coarsened, strict=False)
+    )

@@ -1,0 +1,101 @@
+"""Who agrees to the terms of a run: a policy written down in advance, or a person who is asked.
+
+A consent looks at terms alone, which are public; it never sees rows or answers.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Protocol
+
+from understudy.errors import UsageError
+from understudy.federated.terms import ProtocolName, Terms
+from understudy.privacy.budget import exact
+
+
+class Consent(Protocol):
+    """Decides whether a holder takes part."""
+
+    def refusal(self, terms: Terms) -> str | None:
+        """Why the holder does not take part; None where it does."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What a holder agrees to without asking anybody.
+
+    Attributes:
+        most_epsilon: of one run.
+        most_delta: of one run.
+        most_questions: of one run.
+        protocols: those allowed.
+
+    Example:
+        >>> Policy(Fraction(1)).protocols == frozenset(ProtocolName)
+        True
+    """
+
+    most_epsilon: Fraction
+    most_delta: Fraction = Fraction(0)
+    most_questions: int = 1000
+    protocols: frozenset[ProtocolName] = frozenset(ProtocolName)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Policy:
+        """A policy from a TOML file with the keys most_epsilon, most_delta, and so on."""
+        try:
+            document = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise UsageError(f"{path}: is no policy: {error}; write one in TOML") from None
+        return cls._parsed(document, str(path))
+
+    @classmethod
+    def _parsed(cls, document: dict[str, Any], path: str) -> Policy:
+        known = ("most_epsilon", "most_delta", "most_questions", "protocols")
+        unknown = [key for key in document if key not in known]
+        if unknown or "most_epsilon" not in document:
+            what = f"{unknown[0]!r} is unknown" if unknown else "'most_epsilon' is missing"
+            raise UsageError(f"{path}: {what}; a policy has {', '.join(known)}")
+        named = document.get("protocols", list(ProtocolName))
+        questions = document.get("most_questions", 1000)
+        try:
+            allowed = frozenset(ProtocolName(name) for name in named)
+        except (ValueError, TypeError):
+            choices = ", ".join(ProtocolName)
+            raise UsageError(f"{path}: protocols is a list of some of {choices}") from None
+        if not isinstance(questions, int):
+            raise UsageError(f"{path}: most_questions is no whole number; give one such as 100")
+        epsilon = exact(document["most_epsilon"], what="most_epsilon")
+        delta = exact(document.get("most_delta", 0), what="most_delta")
+        return cls(epsilon, delta, questions, allowed)
+
+    def refusal(self, terms: Terms) -> str | None:
+        """The first point at which the terms go beyond the policy."""
+        budget = terms.budget
+        if terms.protocol not in self.protocols:
+            return f"protocol {terms.protocol} is not among those allowed here"
+        if budget.amount > self.most_epsilon or budget.delta > self.most_delta:
+            most = f"epsilon = {float(self.most_epsilon):g}, delta = {float(self.most_delta):g}"
+            return f"{budget} is asked for, and a run may cost {most} at most here"
+        if terms.questions > self.most_questions:
+            return f"{terms.questions} questions are asked for, {self.most_questions} allowed here"
+        return None
+
+
+@dataclass(frozen=True)
+class AskSomebody:
+    """Shows the terms to a person and waits for a yes.
+
+    Attributes:
+        agrees: shows lines of text and says whether the answer was yes.
+    """
+
+    agrees: Callable[[list[str]], bool]
+
+    def refusal(self, terms: Terms) -> str | None:
+        """That the person said no."""
+        return None if self.agrees(terms.lines()) else "the holder does not agree to these terms"

@@ -1,0 +1,119 @@
+"""Noisy models: each holder learns its own rows, the analyst learns from all that they made.
+
+Source: TUC-1 Algorithm 3.7, where a global network is learned from the union of rows drawn from
+the holders' models, and TUC-2 Algorithm 6, where that union itself is the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from understudy.counting import Scores
+from understudy.domain import Attributes
+from understudy.engines.memory import MemorySource
+from understudy.errors import MessageError
+from understudy.federated.answering import fitted_conditionals
+from understudy.federated.conversation import Conversation
+from understudy.federated.messages import Fit, Fitted, Message
+from understudy.federated.plan import Plan
+from understudy.federated.structure import greedy
+from understudy.learn.parameters import conditionals
+from understudy.learn.scores import mutual_information, total_variation
+from understudy.learn.weighing import Weighing
+from understudy.marginal import NoisyMarginal
+from understudy.model import Model
+from understudy.network import Network
+from understudy.privacy.accounting import NONE, Bound
+from understudy.privacy.budget import Measure
+from understudy.privacy.statement import Statement
+from understudy.privacy.unit import Neighbours
+from understudy.sample import deal_codes, sample_codes
+from understudy.synthesizers.base import Learned
+from understudy.table import Codes, Table
+
+# An average cell of a family's table should hold so many rows.
+_ROWS_PER_CELL = 4
+_SEED = 7
+
+
+def learn_models(talk: Conversation, public: Mapping[str, int | None]) -> Learned:
+    """One network from the models of all holders, or the union of their rows."""
+    models = _models(talk, public)
+    union = _union(talk, models)
+    if talk.plan.gathering == "union":
+        rows = len(next(iter(union.values())))
+        return Learned((), rows, union)
+    table = Table(talk.plan.domain, union, len(next(iter(union.values()))))
+    network = _network(talk.plan, table)
+    tables = MemorySource(table).count([family.axes for family in network])
+    exact = [NoisyMarginal(marginal.attributes, marginal.counts, 0.0) for marginal in tables]
+    constraints = talk.plan.schema.constraints
+    learned = conditionals(network, exact, float(table.rows), talk.plan.domain, constraints)
+    return Learned(learned, table.rows)
+
+
+def _models(talk: Conversation, public: Mapping[str, int | None]) -> dict[str, Model]:
+    def check(name: str, message: Message) -> None:
+        _model(talk.plan, message)
+
+    replies = talk.ask({name: (_question(talk.plan), ()) for name in talk.holders}, check)
+    models = {}
+    for name, message in replies.items():
+        model, rows = _model(talk.plan, message), public[name]
+        models[name] = _with_rows(talk, name, model, model.rows if rows is None else rows)
+    return models
+
+
+def _question(plan: Plan) -> Fit:
+    gaussian = plan.spendable.measure is Measure.ZCDP
+    if plan.form.sized:
+        structure = "pairwise" if gaussian and plan.score in (None, "R", "TVD") else "greedy"
+        return Fit(structure=structure, degree=plan.degree, score=plan.score)  # type: ignore[arg-type]
+    bits = "MI" if plan.neighbours is Neighbours.REPLACE else None
+    return Fit(structure="greedy", degree=plan.subset_degree, score=plan.score or bits)  # type: ignore[arg-type]
+
+
+def _model(plan: Plan, message: Message) -> Model:
+    """A holder's model; whatever is wrong with it is found here."""
+    if not isinstance(message.body, Fitted):
+        raise MessageError(f"a model was asked for, and {message.body.kind!r} came")
+    tables = fitted_conditionals(message.body, message.arrays, plan.domain)
+    nothing = Statement("federated model", Bound(NONE, None, plan.budget.delta), plan.unit, ())
+    return Model(plan.schema, tables, message.body.rows, nothing)
+
+
+def _with_rows(talk: Conversation, name: str, model: Model, rows: int) -> Model:
+    most = talk.plan.most_rows
+    if rows > most:
+        talk.report.note(f"holder {name!r} claims {rows:,} rows; {most:,} is taken")
+    return Model(model.schema, model.conditionals, min(rows, most), model.statement)
+
+
+def _union(talk: Conversation, models: Mapping[str, Model]) -> dict[str, Codes]:
+    """Rows of every model, as many as its holder has.
+
+    The theses draw them independently; dealt without replacement they stray less from the model.
+    """
+    sampler = deal_codes if talk.plan.form.full_budget else sample_codes
+    generator = np.random.default_rng([_SEED, int(talk.run[:8], 16)])
+    drawn = [sampler(model, model.rows, generator) for model in models.values()]
+    return {
+        attribute: np.concatenate([codes[attribute] for codes in drawn])
+        for attribute in talk.plan.domain
+    }
+
+
+def _network(plan: Plan, table: Table) -> Network:
+    """The greedy network of rows that cost nothing to look at."""
+    source = MemorySource(table)
+    cells = table.rows // _ROWS_PER_CELL if plan.form.sized else 2**22
+    plain = plan.score == "MI" or not plan.form.sized
+    score = mutual_information(table.rows, binary=False) if plain else total_variation()
+
+    def rate(sets: Sequence[Attributes]) -> Scores:
+        return source.score(sets, score.kernel)
+
+    degree = plan.subset_degree if plan.degree is not None or not plan.form.sized else 2
+    return greedy(plan.domain, rate, Weighing(0.0, max(cells, 1)), degree=degree)

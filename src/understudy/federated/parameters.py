@@ -1,0 +1,78 @@
+"""Distributed parameter learning: the network is known, holders hand in its tables.
+
+Source: TUC-1 Algorithm 3.4, TUC-2 Algorithm 8. It is also how a vote ends. The counts of the union
+are the sums of the holders' noisy counts; conditionals are computed from those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from understudy.conditional import Conditional
+from understudy.federated.asking import Sizes, summed, tables
+from understudy.federated.conversation import Conversation
+from understudy.learn.consistency import best_total
+from understudy.learn.parameters import conditionals, family_tables, one_way_tables
+from understudy.marginal import NoisyMarginal
+from understudy.network import Family, Network
+from understudy.privacy.unit import Neighbours
+from understudy.synthesizers.base import Learned
+
+Held = dict[str, list[NoisyMarginal]]
+
+
+def learn_parameters(
+    talk: Conversation, network: Network, sizes: Sizes, share: Fraction, *, before: Held
+) -> Learned:
+    """Conditionals of a network from tables of all holders.
+
+    Args:
+        talk: with the holders.
+        network: the structure.
+        sizes: the rows of each holder.
+        share: the part of the budget that the tables get.
+        before: one-way tables that were asked for earlier, by holder.
+    """
+    form, domain = talk.plan.form, talk.plan.domain
+    if form.full_budget:
+        asked = [*family_tables(network, domain), *one_way_tables(domain)]
+    else:
+        asked = [family.axes for family in network]
+    found = tables(talk, asked, share, sizes=sizes, equally=not form.full_budget)
+    # Only holders that answered to the end are in the sums, with all of their tables.
+    held = [[*before.get(name, []), *found[name]] for name in found]
+    return from_sums(talk, network, summed(held), sizes)
+
+
+def from_sums(
+    talk: Conversation, network: Network, marginals: Sequence[NoisyMarginal], sizes: Sizes
+) -> Learned:
+    """Conditionals from the tables of the union."""
+    total = total_rows(talk, marginals, sizes)
+    rows = max(round(total), 0)
+    if talk.plan.form.consistent:
+        constraints = talk.plan.schema.constraints
+        domain = talk.plan.domain
+        return Learned(conditionals(network, marginals, total, domain, constraints), rows)
+    return Learned(tuple(_normalised(family, marginals) for family in network), rows)
+
+
+def total_rows(talk: Conversation, marginals: Sequence[NoisyMarginal], sizes: Sizes) -> float:
+    """The number of rows of the union: public, or the best that the tables say."""
+    if talk.plan.neighbours is Neighbours.REPLACE:
+        return float(sum(sizes.rows[name] for name in talk.holders))
+    return best_total(marginals)
+
+
+def _normalised(family: Family, marginals: Sequence[NoisyMarginal]) -> Conditional:
+    """As in the theses: negative counts set to zero, every line divided by its sum."""
+    table = min(
+        (m for m in marginals if set(family.axes) <= set(m.attributes)),
+        key=lambda m: m.counts.size,
+    )
+    return Conditional.from_weights(
+        family, np.maximum(table.project(family.axes).counts, 0).astype(float)
+    )

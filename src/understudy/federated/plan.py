@@ -1,0 +1,232 @@
+"""What an analyst sets out to learn: all of it public, fixed before the first question."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import TypeVar
+
+from understudy.domain import Domain
+from understudy.errors import UsageError
+from understudy.federated.terms import ProtocolName, Terms
+from understudy.learn.given import check_network
+from understudy.network import Network
+from understudy.privacy.budget import Amount, Budget, Measure
+from understudy.privacy.grant import Grant
+from understudy.privacy.unit import Neighbours, Unit
+from understudy.schema import Schema
+from understudy.synthesizers.network import score_for
+
+E = TypeVar("E", ProtocolName, Neighbours)
+
+GATHERINGS = ("network", "union")
+BALLOTS = ("choices", "scores")
+
+# A table of k + 1 attributes must be looked at for every family; beyond this nobody waits for it.
+_MOST_TABLES = 5_000
+
+
+@dataclass(frozen=True)
+class Form:
+    """Where the protocols go beyond their sources; each point can be switched off.
+
+    Attributes:
+        full_budget: only tables that are needed are asked for, and they share the budget so that
+            their error is least; the theses ask for every one and share equally.
+        sized: families are weighed against the noise of the summed tables; the theses take the
+            best score at a fixed degree.
+        consistent: summed tables are made to agree; the theses clip and normalise each.
+        unclipped: negative counts leave holders as they are, so that sums stay right on average;
+            in the theses holders set them to zero.
+        weighted: a vote counts by the holder's rows, and in part for families that are alike; in
+            the theses each counts one, for its own family alone.
+    """
+
+    full_budget: bool = True
+    sized: bool = True
+    consistent: bool = True
+    unclipped: bool = True
+    weighted: bool = True
+
+    @classmethod
+    def plain(cls) -> Form:
+        """The protocols as the theses print them."""
+        return cls(False, False, False, False, False)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A run among holders.
+
+    Attributes:
+        schema: what may stand in each column, the same at every holder.
+        protocol: how to learn.
+        epsilon: the privacy loss at every holder.
+        delta: the chance of a larger one there; 0 asks for pure privacy and Laplace noise.
+        neighbours: replace, with public numbers of rows, or add-remove, where they are paid for.
+        rows_per_person: for persons with several rows.
+        degree: the most parents; for tables of all subsets 1 unless given.
+        score: as for central fits.
+        network: the structure, where it is known: the protocol `parameters` needs it.
+        structure_share: the part of the budget that votes get.
+        ballot: holders vote by `choices` among families, or by `scores` of all pairs.
+        gathering: what is made of the holders' models: one `network`, or the `union` of their rows.
+        form: where to go beyond the theses.
+        deadline: the seconds that a question may take.
+        attempts: how often a silent holder is asked.
+        least: how many holders must answer to the end; all of them unless given.
+        most_rows: no holder is believed to have more rows.
+    """
+
+    schema: Schema
+    protocol: ProtocolName | str
+    epsilon: Amount
+    delta: Amount = 0
+    neighbours: Neighbours | str = Neighbours.REPLACE
+    rows_per_person: int | None = None
+    degree: int | None = None
+    score: str | None = None
+    network: Network | None = None
+    structure_share: Fraction | None = None
+    ballot: str | None = None
+    gathering: str = "network"
+    form: Form = field(default_factory=Form)
+    deadline: float = 60.0
+    attempts: int = 3
+    least: int | None = None
+    most_rows: int = 10**8
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work before anybody is asked."""
+        self.schema.check_reviewed()
+        object.__setattr__(self, "protocol", _chosen(self.protocol, ProtocolName, "protocol"))
+        object.__setattr__(self, "neighbours", _chosen(self.neighbours, Neighbours, "neighbours"))
+        if self.budget.amount <= 0:
+            raise UsageError("epsilon is 0; nothing can be learned for free, give more")
+        self._check_numbers()
+        self._check_structure()
+        score_for(self.unit, 2, self.domain, name=self.score)
+
+    @property
+    def budget(self) -> Budget:
+        """What the run may cost at each holder."""
+        return Budget.approximate(self.epsilon, self.delta)
+
+    @cached_property
+    def spendable(self) -> Budget:
+        """The same in the measure that questions are paid in."""
+        return Grant(self.budget).spendable
+
+    @property
+    def unit(self) -> Unit:
+        """Whom the promise protects."""
+        return Unit(Neighbours(self.neighbours), self.rows_per_person)
+
+    @cached_property
+    def domain(self) -> Domain:
+        """The attributes of the schema."""
+        return Domain.of(self.schema)
+
+    @cached_property
+    def searched(self) -> Domain:
+        """The names that families are built of.
+
+        Coarser copies need one-way tables beside the families' own, and all made to agree.
+        """
+        coarsened = self.form.full_budget and self.form.consistent
+        return self.domain if coarsened else self.domain.without_hierarchies()
+
+    @property
+    def by_scores(self) -> bool:
+        """Whether votes are scores of pairs: better for Gaussian noise, worse for Laplace."""
+        gaussian = self.spendable.measure is Measure.ZCDP
+        automatic = gaussian and self.form.sized and self.score in (None, "R", "TVD")
+        return automatic if self.ballot is None else self.ballot == "scores"
+
+    @property
+    def subset_degree(self) -> int:
+        """The degree of networks that are learned from tables of all subsets."""
+        return 1 if self.degree is None else self.degree
+
+    def terms(self) -> Terms:
+        """What each holder is asked to agree to."""
+        budget = self.budget
+        return Terms(
+            protocol=ProtocolName(self.protocol),
+            schema_text=self.schema.to_json(),
+            neighbours=Neighbours(self.neighbours),
+            rows_per_person=self.rows_per_person,
+            epsilon=str(budget.amount),
+            delta=str(budget.delta),
+            questions=self.questions,
+        )
+
+    @property
+    def questions(self) -> int:
+        """The most messages that cost a holder anything."""
+        size = 1 if self.neighbours is Neighbours.ADD_REMOVE else 0
+        match self.protocol:
+            case ProtocolName.MODEL:
+                return 1
+            case ProtocolName.VOTES:
+                return size + 2 + (1 if self.by_scores else max(len(self.domain) - 1, 1))
+            case _:
+                return size + 1
+
+    def least_of(self, holders: int) -> int:
+        """How many of so many holders must answer to the end."""
+        return holders if self.least is None else min(self.least, holders)
+
+    @property
+    def fingerprint(self) -> str:
+        """By which a journal knows the plan again; waiting longer is no other plan."""
+        families = None if self.network is None else [f.axes for f in self.network]
+        shown = {name: str(vars(self)[name]) for name in _SHOWN}
+        text = json.dumps([self.schema.fingerprint, families, str(self.budget), shown])
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    def _check_numbers(self) -> None:
+        if not (self.deadline > 0 and math.isfinite(self.deadline)) or self.attempts < 1:
+            raise UsageError("a deadline is above 0 seconds, and a holder is asked at least once")
+        if self.least is not None and self.least < 1:
+            raise UsageError(f"least is {self.least}; one holder at least must answer")
+        if self.degree is not None and self.degree < 0:
+            raise UsageError(f"degree is {self.degree}; allow no parents or more")
+        if self.structure_share is not None and not 0 < self.structure_share < 1:
+            raise UsageError(f"structure share is {self.structure_share}; it lies between 0 and 1")
+
+    def _check_structure(self) -> None:
+        if self.ballot not in (None, *BALLOTS) or self.gathering not in GATHERINGS:
+            raise UsageError(
+                f"a ballot is one of {', '.join(BALLOTS)}, a gathering of {', '.join(GATHERINGS)}"
+            )
+        if self.protocol is ProtocolName.PARAMETERS:
+            if self.network is None:
+                raise UsageError("the protocol parameters needs a network; give one, or vote on it")
+            check_network(self.network, self.domain)
+        elif self.network is not None:
+            raise UsageError(f"{self.protocol} learns its network; leave it out, or ask parameters")
+        if self.protocol is ProtocolName.STATISTICS:
+            tables = math.comb(len(self.domain), min(self.subset_degree + 1, len(self.domain)))
+            if tables > _MOST_TABLES:
+                raise UsageError(
+                    f"degree {self.degree} needs {tables:,} tables, {_MOST_TABLES:,} are the most; "
+                    "lower the degree, or vote"
+                )
+
+
+_SHOWN = (
+    *("protocol", "neighbours", "rows_per_person", "degree", "score", "structure_share"),
+    *("ballot", "gathering", "form", "most_rows"),
+)
+
+
+def _chosen(value: str, kind: type[E], what: str) -> E:
+    try:
+        return kind(value)
+    except ValueError:
+        raise UsageError(f"{what} is {str(value)!r}; use {' or '.join(kind)}") from None

@@ -1,0 +1,62 @@
+"""All holders in one process: the same messages, for studies and tests; no disk is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from understudy.counting import CountSource
+from understudy.engines.memory import MemorySource
+from understudy.federated.channel import LocalChannel
+from understudy.federated.holder import Holder
+from understudy.federated.terms import Terms
+from understudy.privacy.curator import Instruments
+from understudy.privacy.noise import Noise
+from understudy.privacy.unit import Unit
+from understudy.schema import Schema
+from understudy.table import Table
+
+
+@dataclass(frozen=True)
+class AgreeToAll:
+    """Agrees to whatever is asked: for simulations, where there is nothing to guard."""
+
+    def refusal(self, terms: Terms) -> str | None:
+        """Nothing is refused."""
+        del terms
+        return None
+
+
+def simulated(
+    tables: Mapping[str, Table | CountSource],
+    schema: Schema,
+    unit: Unit,
+    *,
+    noise: Noise | None = None,
+) -> LocalChannel:
+    """Holders of some tables, each with books of its own that end with this process.
+
+    Args:
+        tables: the rows of each holder.
+        schema: what may stand in each column.
+        unit: whom the promise protects.
+        noise: another source of noise; a seeded one makes the result NOT PRIVATE.
+    """
+    instruments = Instruments() if noise is None else Instruments(noise=noise)
+    return LocalChannel(
+        {
+            name: Holder(
+                MemorySource(held) if isinstance(held, Table) else held,
+                schema,
+                unit,
+                None,
+                name,
+                None,
+                AgreeToAll(),
+                None,
+                name,
+                instruments=instruments,
+            )
+            for name, held in tables.items()
+        }
+    )

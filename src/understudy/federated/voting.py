@@ -1,0 +1,251 @@
+"""Noisy majority voting: holders vote on one family after the other, by their own rows.
+
+Source: TUC-1 Algorithm 3.6, TUC-2 Algorithm 5. A vote is a private choice; the analyst sees for
+whom each holder voted and nothing else. With Gaussian noise it is better to ask once for noisy
+scores of all pairs and to add them up: every holder then votes for every pair, as much as it can.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from understudy.counting import Score
+from understudy.federated.answering import largest_handicap
+from understudy.federated.asking import Sizes, ratings, tables, votes
+from understudy.federated.conversation import Conversation
+from understudy.federated.messages import Array
+from understudy.federated.parameters import Held, learn_parameters
+from understudy.federated.structure import weighing_for_sums
+from understudy.learn.candidates import Candidates
+from understudy.learn.greedy import affordable_degree
+from understudy.learn.pairwise import PairScores, weighed_network
+from understudy.learn.parameters import one_way_tables
+from understudy.learn.weighing import Weighing
+from understudy.network import Family, Network
+from understudy.privacy.budget import Budget, Measure
+from understudy.privacy.mechanisms import choice
+from understudy.privacy.unit import Neighbours
+from understudy.synthesizers.base import Learned
+from understudy.synthesizers.network import one_way_error, score_for
+
+_STRUCTURE, _STRUCTURE_BY_SCORES, _STRUCTURE_PLAIN = (
+    Fraction(1, 5),
+    Fraction(1, 10),
+    Fraction(3, 10),
+)
+_LEAST_ONE_WAY, _MOST_ONE_WAY, _ONE_WAY_PER_ERROR = Fraction(15, 100), Fraction(1, 2), 4
+# How much of a vote's support for another family is left where it is another child's.
+_OTHER_CHILD = 0.25
+# In scales of one choice's noise, less for many voters: parents must be worth so much.
+_DISCOUNT = 3.0
+
+
+def learn_votes(talk: Conversation, sizes: Sizes, share: Fraction) -> Learned:
+    """A network that holders vote for, then its parameters from their tables."""
+    one_way, structure, rest = _shares(talk, sizes, share)
+    before: Held = {}
+    if one_way:
+        before = tables(talk, one_way_tables(talk.plan.domain), one_way, sizes=sizes)
+    network = _structure(talk, sizes, structure, rest)
+    return learn_parameters(talk, network, sizes, rest, before=before)
+
+
+def _shares(
+    talk: Conversation, sizes: Sizes, share: Fraction
+) -> tuple[Fraction, Fraction, Fraction]:
+    """The parts of one-way tables, votes and tables; from public numbers alone.
+
+    One-way tables get more where the sum of all noise would leave them poor, as in central fits.
+    """
+    plan, holders = talk.plan, len(talk.holders)
+    automatic = _STRUCTURE_BY_SCORES if plan.by_scores else _STRUCTURE
+    usual = automatic if plan.form.full_budget else _STRUCTURE_PLAIN
+    structure = usual if plan.structure_share is None else plan.structure_share
+    if len(plan.domain) < 2 or plan.degree == 0:
+        structure = Fraction(0)
+    if not plan.form.full_budget:
+        return Fraction(0), share * structure, share * (1 - structure)
+    seen = sizes.total(talk.holders) / math.sqrt(holders)
+    least = plan.spendable * (share * _LEAST_ONE_WAY)
+    error = min(one_way_error(plan.domain, least, plan.unit, seen), 1.0)
+    wanted = _LEAST_ONE_WAY + Fraction(round(_ONE_WAY_PER_ERROR * error * 1000), 1000)
+    one_way = min(wanted, _MOST_ONE_WAY, (1 - structure) / 2)
+    return share * one_way, share * structure, share * (1 - one_way - structure)
+
+
+def _structure(talk: Conversation, sizes: Sizes, share: Fraction, rest: Fraction) -> Network:
+    plan = talk.plan
+    if not share:
+        return Network.without_edges(plan.domain.attributes)
+    rows, holders = sizes.total(talk.holders), len(talk.holders)
+    weighing = weighing_for_sums(plan, plan.spendable * rest, rows=rows, holders=holders)
+    if plan.by_scores:
+        return _by_scores(talk, sizes, share, weighing)
+    return _by_choices(talk, sizes, share, weighing)
+
+
+# --- votes by choices -------------------------------------------------------------------------
+
+
+def _by_choices(talk: Conversation, sizes: Sizes, share: Fraction, weighing: Weighing) -> Network:
+    """One round for each attribute but the first, which is the root."""
+    domain = talk.plan.searched
+    candidates = Candidates(domain, degree=_degree(talk), weighing=weighing)
+    families = [Family(domain.attributes[0])]
+    candidates.place(families[0].child)
+    each = share / (len(domain) - 1)
+    while candidates:
+        listed = list(candidates)
+        chosen = listed[_majority(talk, listed, sizes, each, weighing)]
+        families.append(chosen)
+        candidates.place(chosen.child)
+    return Network(tuple(families))
+
+
+def _degree(talk: Conversation) -> int:
+    plan = talk.plan
+    if plan.degree is not None:
+        return plan.degree
+    return affordable_degree(sum(len(plan.searched.levels(name)) for name in plan.searched), most=2)
+
+
+def _majority(
+    talk: Conversation,
+    families: Sequence[Family],
+    sizes: Sizes,
+    share: Fraction,
+    weighing: Weighing,
+) -> int:
+    """The number of the family that is elected."""
+    plan = talk.plan
+    handicaps = {
+        name: _handicaps(talk, families, sizes, name, plan.spendable * share, weighing)
+        for name in talk.holders
+    }
+    score = _score_name(talk)
+    found = votes(talk, [family.axes for family in families], handicaps, share, score)
+    if not plan.form.weighted:
+        return elected(families, [(index, 1) for index in found.values()], kindred=False)
+    cast = [(index, max(sizes.rows[name], 1)) for name, index in found.items()]
+    return elected(families, cast, kindred=True)
+
+
+def elected(families: Sequence[Family], cast: Sequence[tuple[int, int]], *, kindred: bool) -> int:
+    """The number of the family with the most support among those voted for; of equals the first.
+
+    Few holders among many candidates hardly ever agree to the letter. A vote therefore supports
+    kindred families too, in proportion to the attributes that they share.
+
+    Args:
+        families: the candidates.
+        cast: of each vote the number of its family, and its weight.
+        kindred: whether a vote supports any other family than its own.
+    """
+
+    def support(index: int) -> float:
+        return sum(
+            weight * (_kinship(families[index], families[vote]) if kindred else index == vote)
+            for vote, weight in cast
+        )
+
+    return max(sorted({index for index, _ in cast}), key=support)
+
+
+def _kinship(one: Family, other: Family) -> float:
+    """The part of two families' attributes that both have; much less where children differ."""
+    first, second = set(one.attributes), set(other.attributes)
+    shared = len(first & second) / len(first | second)
+    return shared if one.child == other.child else shared * _OTHER_CHILD
+
+
+def _handicaps(
+    talk: Conversation,
+    families: Sequence[Family],
+    sizes: Sizes,
+    holder: str,
+    budget: Budget,
+    weighing: Weighing,
+) -> Array:
+    """What is taken off each family's score at one holder, in the unit of its score.
+
+    A price in rows of the union is one in shares of it where scores are shares, and where they
+    are in rows, the holder's part of it.
+    """
+    if not weighing.price:
+        return np.zeros(len(families))
+    plan, rows = talk.plan, sizes.total(talk.holders)
+    shares = plan.neighbours is Neighbours.REPLACE
+    unit = 1 / rows if shares else sizes.rows[holder] / rows
+    score = _score(talk, sizes.rows[holder])
+    scale = float(choice(budget, sensitivity=score.sensitivity * plan.unit.rows).scale)  # type: ignore[union-attr]
+    flattery = _DISCOUNT * scale / len(talk.holders)
+    found = [
+        weighing.cost(plan.domain, family) * unit + (flattery if family.parents else 0.0)
+        for family in families
+    ]
+    return np.minimum(found, largest_handicap(score))
+
+
+def _score_name(talk: Conversation) -> str:
+    plan = talk.plan
+    if plan.score is not None:
+        return plan.score
+    if plan.neighbours is Neighbours.ADD_REMOVE:
+        return "TVD"
+    return "R" if plan.form.sized else "MI"
+
+
+def _score(talk: Conversation, rows: int) -> Score:
+    return score_for(talk.plan.unit, rows, talk.plan.domain, name=_score_name(talk))
+
+
+# --- votes by scores --------------------------------------------------------------------------
+
+
+def _by_scores(talk: Conversation, sizes: Sizes, share: Fraction, weighing: Weighing) -> Network:
+    """Families grown from the summed scores of pairs, as in central fits."""
+    plan, domain = talk.plan, talk.plan.searched
+    pairs = [
+        pair
+        for first, second in itertools.combinations(domain, 2)
+        for pair in itertools.product(domain.levels(first), domain.levels(second))
+        if domain.cells(pair) <= weighing.most_cells
+    ]
+    if not pairs:
+        return Network.without_edges(domain.attributes)
+    found = ratings(talk, pairs, share, _score_name(talk))
+    values, noise = _total(talk, found, sizes, plan.spendable * share, len(pairs))
+    named = {frozenset(pair): float(value) for pair, value in zip(pairs, values, strict=True)}
+    degree = len(domain) if plan.degree is None else plan.degree
+    return weighed_network(PairScores(domain, named, noise), weighing, degree=degree)
+
+
+def _total(
+    talk: Conversation, found: Mapping[str, Array], sizes: Sizes, budget: Budget, count: int
+) -> tuple[Array, float]:
+    """Summed scores, in rows of the union, and the standard deviation of their noise."""
+    total, variance = np.zeros(count), 0.0
+    for name, scores in found.items():
+        rows = max(sizes.rows[name], 0)
+        unit = rows if talk.plan.neighbours is Neighbours.REPLACE else 1
+        spread = unit * _noise(budget, float(_score(talk, rows).sensitivity), talk, count)
+        within = np.clip(scores * unit, -60 * spread, rows + 60 * (spread + sizes.noise))
+        if not np.array_equal(within, scores * unit):
+            talk.report.note(f"holder {name!r}: scores beyond what its rows allow; they were cut")
+        total += within
+        variance += spread**2
+    return total, math.sqrt(variance)
+
+
+def _noise(budget: Budget, sensitivity: float, talk: Conversation, count: int) -> float:
+    """The standard deviation of one score's noise when so many are asked for together."""
+    moved = sensitivity * talk.plan.unit.rows
+    amount = float(budget.amount)
+    if budget.measure is Measure.PURE:
+        return math.sqrt(2) * moved * count / amount
+    return moved * math.sqrt(count / (2 * amount))

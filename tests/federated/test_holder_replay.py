@@ -1,0 +1,146 @@
+"""Record and replay of each holder's side of each protocol; planted bugs must be caught."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from support.federated import PLANS, Recording, holder_of, plan_of
+from support.neighbours import neighbours_of, random_rows, source_of
+from understudy.counting import CountSource
+from understudy.federated import Form, LocalChannel, Plan, learn_together
+from understudy.federated.answering import Desk
+from understudy.federated.messages import Closed, Message, Tables
+from understudy.privacy.audit import LeakFound, Recorder, Replay
+from understudy.privacy.curator import Curator, Instruments
+from understudy.privacy.events import Charge
+
+FORMS = {"improved": Form(), "plain": Form.plain()}
+Rows = list[tuple[int, ...]]
+
+
+def _recorded(plan: Plan, rows: Rows) -> tuple[Recorder, list[tuple[bytes, bytes]]]:
+    """One run of three holders, of which the first is on tape; what it heard and said."""
+    tape = Recorder()
+    holders = {
+        "north": holder_of(
+            tape.guard(source_of(rows)), unit=plan.unit, instruments=Instruments(tape=tape)
+        ),
+        "south": holder_of(source_of(random_rows(80, 1)), unit=plan.unit),
+        "west": holder_of(source_of(random_rows(40, 2)), unit=plan.unit),
+    }
+    channel = Recording(LocalChannel(holders))
+    learn_together(channel, plan)
+    exchanges = channel.exchanges["north"]
+    tape.check_paid(_charged(exchanges[-1][1]))
+    return tape, exchanges
+
+
+def _charged(last: bytes) -> list[Charge]:
+    """What the holder's closing says it was charged for."""
+    closed = Message.decoded(last).body
+    assert isinstance(closed, Closed)
+    return [Charge.parse(dict(charge)) for charge in closed.charges]
+
+
+def _replayed(
+    plan: Plan, tape: Recorder, exchanges: list[tuple[bytes, bytes]], neighbour: CountSource
+) -> None:
+    """The same questions to a holder of neighbouring rows: every byte that leaves is the same."""
+    again = Replay(tape.exchanges)
+    instruments = Instruments(tape=again)
+    holder = holder_of(again.guard(neighbour), unit=plan.unit, instruments=instruments)
+    for request, reply in exchanges:
+        if holder.handle(request) != reply:
+            raise LeakFound("another reply left the holder of the neighbouring rows")
+    again.check_finished()
+
+
+def _audit(plan: Plan, rows: Rows) -> None:
+    tape, exchanges = _recorded(plan, rows)
+    for _, neighbour in neighbours_of(rows, plan.unit.neighbours):
+        _replayed(plan, tape, exchanges, source_of(neighbour))
+
+
+@pytest.mark.parametrize("rows", [0, 1, 60])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", PLANS)
+def test_a_holder_of_neighbouring_rows_says_the_same(name: str, form: str, rows: int) -> None:
+    """Same questions charged, answers within sensitivity, and every reply the same to the byte."""
+    _audit(plan_of(name, form=FORMS[form]), random_rows(rows))
+
+
+@pytest.mark.parametrize("ballot", ["choices", "scores"])
+def test_both_ballots_are_audited(ballot: str) -> None:
+    """Choices under zCDP and scores under pure privacy, which no plan takes by itself."""
+    name = "votes replace gaussian" if ballot == "choices" else "votes replace laplace"
+    _audit(plan_of(name, ballot=ballot), random_rows(40))
+
+
+# --- planted bugs: each must make the audit fail ---------------------------------------------
+
+
+def _leak(rows: int = 60) -> str:
+    try:
+        _audit(plan_of("votes add-remove laplace"), random_rows(rows))
+    except (LeakFound, AssertionError, UnboundLocalError) as found:
+        return str(found)
+    return ""
+
+
+def test_an_exact_number_of_rows_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A holder that tells n where it is private."""
+    free = property(lambda curator: curator._source.count([()])[0].counts.item())
+    monkeypatch.setattr(Curator, "public_rows", free)
+    with pytest.raises(LeakFound, match="outside the Curator"):
+        _audit(plan_of("votes add-remove laplace"), random_rows(60))
+
+
+def test_a_table_past_the_curator_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A holder that counts by itself and adds no noise: its question fails, and so the run."""
+    from understudy.federated import answering
+
+    def bare(curator: Curator, *, asked: Any, sets: Any) -> Any:
+        counts = [np.asarray(m.counts) for m in curator._source.count(sets)]
+        return Tables(), tuple(counts)
+
+    monkeypatch.setattr(answering, "_measured", bare)
+    assert "outside the Curator" in _first_fault(monkeypatch)
+
+
+def test_a_reply_with_anything_else_in_it_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A holder whose replies depend on its rows beside the answers."""
+    prepare = Desk.prepare
+    calls = iter(range(10**6))
+
+    def chatty(desk: Desk, message: Message) -> Any:
+        answer = prepare(desk, message)
+
+        def told(curator: Curator) -> Any:
+            body, arrays = answer(curator)
+            return body, tuple(a + next(calls) if a.dtype == np.int64 else a for a in arrays)
+
+        return told
+
+    monkeypatch.setattr(Desk, "prepare", chatty)
+    assert "another reply" in _leak()
+
+
+def _first_fault(monkeypatch: pytest.MonkeyPatch) -> str:
+    """What a holder's own log would say of the first fault."""
+    from understudy.federated import holder as module
+
+    faults: list[str] = []
+    monkeypatch.setattr(module._LOG, "error", lambda text, exc_info: faults.append(str(exc_info)))
+    from understudy.errors import HolderError
+
+    with pytest.raises(HolderError):
+        _audit(plan_of("votes add-remove laplace"), random_rows(60))
+    return faults[0]
+
+
+def test_a_holder_keeps_no_rows_in_sight() -> None:
+    """Its repr says nothing of them."""
+    assert "Holder('north'; row, replace; rows private)" == repr(holder_of(source_of([])))
