@@ -39,6 +39,7 @@ BENCHMARKS = (
     "stream",
     "page",
     "federated",
+    "network",
 )
 
 

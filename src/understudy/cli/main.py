@@ -48,11 +48,14 @@ def _root(
 
 def _add_commands() -> None:
     from understudy.cli import (
+        analyst,
         audit,
         demo,
         evaluate,
         fit,
+        holder,
         inspect,
+        keys,
         ledger,
         plan,
         query,
@@ -71,6 +74,9 @@ def _add_commands() -> None:
     app.command("inspect")(inspect.inspect)
     app.command("evaluate")(evaluate.evaluate)
     app.command("audit")(audit.audit)
+    app.command("holder")(holder.holder)
+    app.command("analyst")(analyst.analyst)
+    app.add_typer(keys.app, name="keys")
     app.add_typer(schema.app, name="schema")
     app.add_typer(stream.app, name="stream")
     app.add_typer(ledger.app, name="ledger")

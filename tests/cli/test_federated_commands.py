@@ -1,0 +1,274 @@
+"""The commands of both sides: keys, refusals, and a model learned by real processes over TLS."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.commands import Desk, Result
+from support.servers import free_port
+from understudy.cli.network_options import address_of, host_and_port, public_keys
+from understudy.errors import UsageError
+from understudy.privacy.ledger import Ledger
+
+NAMES = ("north", "south", "west")
+SCHEMA = """
+columns.sex = { kind = "categorical", values = ["f", "m"] }
+columns.smoker = { kind = "boolean" }
+columns.age = { kind = "integer", min = 0, max = 99, bins = 5 }
+"""
+ROWS = "sex,smoker,age\n" + "f,true,31\nm,false,64\nf,false,12\n" * 200
+PATIENCE = 90
+
+
+def needs_flower() -> None:
+    """Skip without Flower, which is promised in CI alone."""
+    if os.environ.get("CI") != "true":
+        pytest.importorskip("flwr")
+
+
+@pytest.mark.parametrize("text", ["host", "host:", ":1", "host:port", "host:70000", "::1:9300"])
+def test_addresses_that_are_none(text: str) -> None:
+    """The option and what was said are named."""
+    with pytest.raises(UsageError, match="--superlink is"):
+        address_of(text)
+
+
+def test_addresses() -> None:
+    """Hosts, ports and IPv6; a scheme may stand before."""
+    assert "analyst.example.org:9300" == address_of("https://analyst.example.org:9300/")
+    assert ("::1", 9300) == host_and_port("[::1]:9300", option="--listen")
+
+
+def test_public_keys_are_named_by_their_files(tmp_path: Path) -> None:
+    """Folders and files; a name that comes twice is refused, an empty folder too."""
+    for name in ("b.pub", "a.pub", "a"):
+        (tmp_path / name).touch()
+    assert ["a", "b"] == list(public_keys([tmp_path]))
+    with pytest.raises(UsageError, match="'a' has a key already"):
+        public_keys([tmp_path, tmp_path / "a.pub"])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UsageError, match=r"holds no \*\.pub"):
+        public_keys([tmp_path / "empty"])
+
+
+def test_keys_are_made_once(desk: Desk) -> None:
+    """Each command says what to keep and what to send; a second one is refused."""
+    made = desk.run("keys", "holder", desk.folder / "north")
+    assert 0 == made.code
+    assert "send" in made.err
+    assert 0 == desk.run("keys", "analyst", "127.0.0.1", "--folder", desk.folder).code
+    assert {"north", "north.pub", "analyst.crt", "analyst.key", "roots.crt"} <= desk.files
+    again = desk.run("keys", "holder", desk.folder / "north")
+    assert 2 == again.code
+    assert "is there already" in again.err
+
+
+@dataclass
+class Ward:
+    """Three holders' tables, keys and ledgers, an analyst's certificate, and who is running."""
+
+    desk: Desk
+    port: int
+    running: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        folder = self.desk.folder
+        (folder / "keys").mkdir()
+        (folder / "ward.toml").write_text(SCHEMA)
+        (folder / "policy.toml").write_text('most_epsilon = 1\nprotocols = ["votes", "model"]\n')
+        assert 0 == self.desk.run("keys", "analyst", "127.0.0.1", "--folder", folder).code
+        for name in NAMES:
+            assert 0 == self.desk.run("keys", "holder", folder / "keys" / name).code
+            (folder / f"{name}.csv").write_text(ROWS)
+
+    def holding(self, name: str, *more: object) -> list[object]:
+        """The one command of a holder."""
+        folder = self.desk.folder
+        return [
+            *("holder", "--data", folder / f"{name}.csv", "--schema", folder / "ward.toml"),
+            *("--epsilon-limit", 1, "--superlink", f"127.0.0.1:{self.port}"),
+            *("--key", folder / "keys" / name, "--root-certificates", folder / "roots.crt"),
+            *("--policy", folder / "policy.toml", "--ledger", folder / f"{name}.jsonl"),
+            *("--wait", PATIENCE, *more),
+        ]
+
+    def analysing(self, *more: object, protocol: str = "votes") -> list[object]:
+        """The one command of the analyst."""
+        folder = self.desk.folder
+        return [
+            *("analyst", "--schema", folder / "ward.toml", "--holders", 3),
+            *("--protocol", protocol, "--epsilon", 1, "-o", folder / "model.zip"),
+            *("--listen", f"127.0.0.1:{self.port}", "--holder-keys", folder / "keys"),
+            *("--certificate", folder / "analyst.crt", "--wait", PATIENCE),
+            *("--certificate-key", folder / "analyst.key", "--json", *more),
+        ]
+
+    def start(self, command: Sequence[object]) -> subprocess.Popen[str]:
+        """A process of one side, ended with the test."""
+        process = self.desk.start(*command)
+        self.running.append(process)
+        return process
+
+    def finished(self, process: subprocess.Popen[str]) -> Result:
+        """What a process left behind."""
+        out, err = process.communicate(timeout=2 * PATIENCE)
+        return Result(process.returncode, out, err)
+
+    def spent(self, name: str) -> float:
+        """The epsilon that a holder's own ledger says was spent."""
+        return float(Ledger(self.desk.folder / f"{name}.jsonl").account(name).spent.epsilon)
+
+    def charges(self, name: str) -> list[dict[str, Any]]:
+        """What a holder was charged, as its ledger has it."""
+        book = self.desk.folder / f"{name}.jsonl"
+        lines = book.read_text().splitlines() if book.exists() else []
+        return [entry for line in lines if (entry := json.loads(line)).get("entry") == "charge"]
+
+
+@pytest.fixture
+def ward(desk: Desk) -> Iterator[Ward]:
+    """A ward whose processes are all gone in the end."""
+    needs_flower()
+    pytest.importorskip("understudy.federated.holder")
+    made = Ward(desk, free_port())
+    yield made
+    for process in made.running:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+@pytest.mark.slow
+def test_three_holders_learn_a_model(ward: Ward) -> None:
+    """One command a side; each ledger equals what the model's statement says left its holder."""
+    holders = [ward.start(ward.holding(name)) for name in NAMES]
+    learned = ward.finished(ward.start(ward.analysing()))
+    assert 0 == learned.code, learned.err
+    assert ["north", "south", "west"] == learned.document["holders"]
+    for name, process in zip(NAMES, holders, strict=True):
+        left = ward.finished(process)
+        assert 0 == left.code, left.err
+        assert 1 == ward.spent(name)
+        claimed = learned.document["statement"]["events"]
+        said = [e["question"] for e in claimed if e["question"].startswith(f"{name}: ")]
+        assert [f"{name}: {c['question']}" for c in ward.charges(name)] == said
+    assert "model.zip.journal" not in ward.desk.files
+    sampled = ward.desk.run(
+        "sample", ward.desk.folder / "model.zip", "-o", ward.desk.folder / "rows.csv"
+    )
+    assert 0 == sampled.code
+
+
+@pytest.mark.slow
+def test_the_others_go_on_without_a_killed_holder(ward: Ward) -> None:
+    """With --least the run survives; the dead holder is named, and its ledger is true."""
+    holders = {name: ward.start(ward.holding(name)) for name in NAMES}
+    more = ("--least", 2, "--deadline", 4, "--attempts", 1)
+    analyst = ward.start(ward.analysing(*more))
+    deadline = time.monotonic() + PATIENCE
+    while not ward.charges("south"):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    holders["south"].kill()
+    learned = ward.finished(analyst)
+    assert 0 == learned.code, learned.err
+    assert ["south"] == list(learned.document["absent"])
+    assert ["north", "west"] == learned.document["holders"]
+    assert ward.spent("south") <= 1 == ward.spent("north")
+
+
+@pytest.mark.slow
+def test_an_analyst_that_was_killed_goes_on_from_its_journal(ward: Ward) -> None:
+    """Holders wait for its return, and nobody pays twice."""
+    holders = [ward.start(ward.holding(name)) for name in NAMES]
+    analyst = ward.start(ward.analysing())
+    journal = ward.desk.folder / "model.zip.journal"
+    deadline = time.monotonic() + PATIENCE
+    while not any(ward.charges(name) for name in NAMES):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    analyst.send_signal(signal.SIGKILL)
+    analyst.communicate()
+    assert journal.exists()
+    learned = ward.finished(ward.start(ward.analysing()))
+    assert 0 == learned.code, learned.err
+    assert [0, 0, 0] == [ward.finished(process).code for process in holders]
+    assert [1, 1, 1] == [ward.spent(name) for name in NAMES]
+
+
+@pytest.mark.slow
+def test_a_run_beyond_the_limit_is_refused_with_a_reason(ward: Ward) -> None:
+    """The analyst reads why; nothing more is spent; the exit code says that it was the holders."""
+    for _ in range(2):
+        holders = [ward.start(ward.holding(name)) for name in NAMES]
+        asked = ward.finished(ward.start(ward.analysing(protocol="model")))
+        for process in holders:
+            process.send_signal(signal.SIGINT)
+            assert ward.finished(process).code in (0, 130)
+    assert 4 == asked.code
+    assert "north" in asked.err
+    assert [1, 1, 1] == [ward.spent(name) for name in NAMES]
+
+
+@pytest.mark.slow
+def test_an_interrupted_analyst_leaves_no_model(ward: Ward) -> None:
+    """Ctrl-C while waiting: code 130, no file, no SuperLink left at the port."""
+    analyst = ward.start(ward.analysing())
+    assert analyst.stderr is not None
+    while "listening" not in analyst.stderr.readline():
+        assert analyst.poll() is None
+    analyst.send_signal(signal.SIGINT)
+    assert 130 == ward.finished(analyst).code
+    assert "model.zip" not in ward.desk.files
+    again = ward.finished(ward.start(ward.analysing("--wait", 0)))
+    assert 4 == again.code
+    assert "0 of 3 holders came" in again.err
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "why"),
+    [
+        (("--superlink", "nowhere"), 2, "HOST:PORT"),
+        (("--key", "gone"), 4, "key gone: cannot be read"),
+        (("--root-certificates", "gone"), 4, "certificates gone"),
+        (("--neighbours", "friends"), 2, "neighbours is 'friends'"),
+        (("--policy", "gone"), 2, "is no policy"),
+    ],
+)
+def test_a_holder_is_refused_before_rows_are_read(
+    ward: Ward, change: tuple[str, str], code: int, why: str
+) -> None:
+    """Whatever is wrong is said at once, without a ledger being begun."""
+    refused = ward.desk.run(*ward.holding("north", *change))
+    assert code == refused.code
+    assert why in refused.err
+    assert "north.jsonl" not in ward.desk.files
+
+
+def test_without_a_terminal_somebody_must_have_agreed(ward: Ward) -> None:
+    """A holder that runs unattended needs a policy."""
+    command = [part for part in ward.holding("north") if "policy" not in str(part)]
+    refused = ward.finished(ward.start(command))
+    assert 2 == refused.code
+    assert "--policy" in refused.err
+
+
+def test_an_analyst_is_refused_before_anybody_is_asked(ward: Ward) -> None:
+    """No epsilon, an unknown protocol, a wrong address, no certificate."""
+    without = [p for p in ward.analysing() if p not in ("--epsilon", 1)]
+    assert "epsilon has no default" in ward.desk.run(*without).err
+    assert "protocol is 'guess'" in ward.desk.run(*ward.analysing(protocol="guess")).err
+    assert "--listen is 'x'" in ward.desk.run(*ward.analysing("--listen", "x")).err
+    missing = ward.desk.run(*ward.analysing("--certificate", "gone"))
+    assert 4 == missing.code
+    assert "certificate gone: is not there" in missing.err

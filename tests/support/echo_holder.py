@@ -1,0 +1,38 @@
+"""A holder without rows, as a process: it notes what it is asked, and echoes, waits or dies."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+from understudy.federated.net.node import Link, Node
+
+
+def main() -> None:
+    """Serve a link until the farewell: address, key, roots, and the file of what was asked."""
+    address, key, roots, notes = sys.argv[1:]
+    link = Link(address, Path(key), Path(roots), wait=60)
+    answers = Node(link, lambda body: _echo(body, Path(notes)), _say).serve()
+    sys.stdout.write(str(answers))
+
+
+def _echo(body: bytes, notes: Path) -> bytes:
+    with notes.open("ab") as file:
+        file.write(body + b"\n")
+    if body.startswith(b"die"):
+        os._exit(9)
+    if body.startswith(b"sleep"):
+        time.sleep(float(body.removeprefix(b"sleep ")))
+    if body.startswith(b"fail"):
+        raise ValueError(body.decode())
+    return b"echo " + body
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(text + "\n")
+
+
+if __name__ == "__main__":
+    main()
