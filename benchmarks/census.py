@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -10,17 +9,17 @@ from pathlib import Path
 from benchmarks.measuring import Work, apart
 from benchmarks.real_tables import SHARED
 from benchmarks.scoreboard import Scoreboard
-from benchmarks.tables import dependent
 from understudy.codec import Codec
 from understudy.domain import Domain
 from understudy.engines.memory import MemorySource
 from understudy.files import write_rows
 from understudy.sample import sample_blocks
 from understudy.schema import Schema
+from understudy.studies.census import SPECIFICATION, census_schema, dependent
+from understudy.studies.tables import Shelf
 from understudy.synthesizers import Nist
 
-_SPECIFICATION = SHARED / "data" / "nist2018_match3_docs" / "colorado-specs.json"
-_MOST_BINS = 100
+_SPECIFICATION = SHARED / SPECIFICATION
 
 
 def run(board: Scoreboard) -> None:
@@ -39,7 +38,7 @@ def run(board: Scoreboard) -> None:
 
 def prepare(output: str, rows: str, columns: str) -> Work:
     """Rows of a random network over the census codes, ready to be fitted."""
-    schema = census_schema(int(columns))
+    schema = census_schema(Shelf(SHARED), int(columns))
     source = MemorySource(dependent(Domain.of(schema), int(rows)))
     return partial(_job, schema, source, output)
 
@@ -47,14 +46,3 @@ def prepare(output: str, rows: str, columns: str) -> Work:
 def _job(schema: Schema, source: MemorySource, output: str) -> None:
     model = Nist(schema, epsilon=1, delta=1e-9).fit(source).model_
     write_rows(sample_blocks(model, source.table.rows), output, Codec(schema))
-
-
-def census_schema(columns: int) -> Schema:
-    """The first columns of the challenge's table, codes cut to at most 100 bins."""
-    entries = list(json.loads(_SPECIFICATION.read_text()).items())[:columns]
-    largest = {name: max(int(entry["maxval"]), 1) for name, entry in entries}
-    described = {
-        name: {"kind": "integer", "min": 0, "max": most, "bins": min(most + 1, _MOST_BINS)}
-        for name, most in largest.items()
-    }
-    return Schema.parse({"columns": described})

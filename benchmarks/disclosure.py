@@ -15,13 +15,14 @@ import pyarrow.parquet
 from benchmarks.measuring import in_turns
 from benchmarks.real_tables import SHARED
 from benchmarks.scoreboard import Scoreboard
-from benchmarks.tables import adult_shaped, dependent
+from benchmarks.tables import adult_shaped
 from understudy.domain import Domain
 from understudy.evaluate import disclosure_risk
 from understudy.evaluate.attribution import attribution
 from understudy.evaluate.membership import membership
 from understudy.evaluate.sheets import load
 from understudy.schema import Schema
+from understudy.studies.census import dependent
 from understudy.synthesizers import Nist
 from understudy.table import Codes, Table
 

@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.measuring import in_turns
 from benchmarks.real_tables import SHARED
 from benchmarks.scoreboard import Scoreboard
-from benchmarks.tables import adult_shaped, dependent
+from benchmarks.tables import adult_shaped
 from understudy.domain import Domain
 from understudy.evaluate import evaluate
 from understudy.evaluate.comparison import Comparison
@@ -23,6 +23,7 @@ from understudy.evaluate.marginals import joints
 from understudy.evaluate.sheets import load
 from understudy.evaluate.variation import WAYS, variation
 from understudy.schema import Schema
+from understudy.studies.census import dependent
 from understudy.synthesizers import Nist
 from understudy.table import Codes, Table
 

@@ -6,7 +6,6 @@ import time
 
 from benchmarks.real_tables import CREDIT_CARD, credit_card, part
 from benchmarks.scoreboard import Scoreboard
-from benchmarks.tables import dependent
 from understudy.domain import Domain
 from understudy.engines.memory import MemorySource
 from understudy.learn.genetic import GeneticSearch, genetic_network
@@ -18,6 +17,7 @@ from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator
 from understudy.privacy.grant import Grant
 from understudy.privacy.unit import Neighbours, Unit
+from understudy.studies.census import dependent
 from understudy.table import Table
 
 _FREE = Weighing(0.0, 2**31)

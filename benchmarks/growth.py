@@ -17,12 +17,13 @@ from benchmarks.greedy import learn
 from benchmarks.measuring import cpu_seconds
 from benchmarks.plot import Curve, picture
 from benchmarks.scoreboard import Scoreboard
-from benchmarks.tables import dependent, integers
+from benchmarks.tables import integers
 from understudy.codec import Codec
 from understudy.domain import Domain
 from understudy.engines.memory import MemorySource
 from understudy.files import write_rows
 from understudy.sample import sample_blocks
+from understudy.studies.census import dependent
 from understudy.synthesizers import Nist
 from understudy.table import Table
 

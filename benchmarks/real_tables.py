@@ -6,23 +6,20 @@ were measured on; the rest are coded by schemas made from their published descri
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow.parquet
 
-from understudy.codec import Codec
 from understudy.conditional import Conditional
 from understudy.domain import Domain
-from understudy.files import read_rows
 from understudy.model import Model
 from understudy.network import Family
 from understudy.sample import sample_codes
 from understudy.schema import Schema
+from understudy.studies.tables import Shelf, coded, published_columns
 from understudy.synthesizers import Random
 from understudy.table import Codes, Table, code_type
 
@@ -64,28 +61,9 @@ def generated() -> tuple[Schema, Table]:
 
 def described(stem: str, data: str) -> tuple[Schema, Table]:
     """A table coded by its description file; columns without a published domain are left out."""
-    description = json.loads((SHARED / "data" / f"{stem}.json").read_text())
-    columns = {c["name"]: _column(c) for c in description["columns"]}
-    schema = Schema.parse({"columns": {name: c for name, c in columns.items() if c is not None}})
-    codec = Codec(schema)
-    return schema, codec.encode(read_rows(SHARED / "data" / data, codec, ignore_extra=True))
-
-
-def _column(description: dict[str, Any]) -> dict[str, Any] | None:
-    """A column of our schema from one of a description file; None for ids and unlisted values."""
-    marker = description.get("missing")
-    missing = (
-        {"missing": [] if marker is None else [str(marker)]} if "missing" in description else {}
-    )
-    kind = description["type"]
-    if kind in ("integer", "float") and description.get("min") is not None:
-        bounds = {"min": description["min"], "max": description["max"]}
-        return {"kind": kind, **bounds, **missing}
-    values = description.get("values")
-    if kind != "categorical" or not values or description.get("domain_source") == "from_data":
-        return None
-    listed = [v for v in values if str(v) not in missing.get("missing", [])]
-    return {"kind": "categorical", "values": listed, **missing}
+    shelf = Shelf(SHARED)
+    columns = published_columns(shelf.description(f"data/{stem}.json"), ids=True)
+    return coded(columns, [shelf.path(f"data/{data}")])
 
 
 TABLES: dict[str, Callable[[], tuple[Schema, Table]]] = {

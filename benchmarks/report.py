@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.cross_entropy import ENTROPY
 from benchmarks.peers import JOB_DISTANCE, JOB_SECONDS, JOB_SPEED
 from benchmarks.scoreboard import RESULTS
+from understudy.studies.seven import ENTROPY
 
 README = Path(__file__).parents[1] / "README.md"
 

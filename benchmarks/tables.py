@@ -12,7 +12,7 @@ from understudy.files import write_rows
 from understudy.sample import sample_blocks
 from understudy.schema import Schema
 from understudy.synthesizers import Random
-from understudy.table import Codes, Table, code_type
+from understudy.table import Codes, Table
 
 # The shape of the Adult census table: fifteen columns, nine of them categorical.
 _ADULT_SIZES = {
@@ -61,16 +61,3 @@ def skewed(rows: int, columns: int) -> Table:
         for name, size in sizes.items()
     }
     return Table(Domain(sizes), codes, rows)
-
-
-def dependent(domain: Domain, rows: int) -> Table:
-    """Each attribute half of the time a function of an earlier one, else skewed noise."""
-    generator = np.random.default_rng(0)
-    codes: dict[str, Codes] = {}
-    for place, (name, size) in enumerate(domain.sizes.items()):
-        own = np.minimum(generator.zipf(1.7, rows) - 1, size - 1)
-        earlier = list(codes.values())[int(generator.integers(0, place))] if place else own
-        copied = (earlier.astype(np.int64) * 7 + place) % size
-        mixed = np.where(generator.random(rows) < 0.5, copied, own)
-        codes[name] = mixed.astype(code_type(size))
-    return Table(domain, codes, rows)

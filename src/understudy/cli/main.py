@@ -64,6 +64,7 @@ def _add_commands() -> None:
         stream,
         synth,
     )
+    from understudy.cli import study as studies
 
     app.command("demo")(demo.demo)
     app.command("plan")(plan.plan)
@@ -77,6 +78,7 @@ def _add_commands() -> None:
     app.command("holder")(holder.holder)
     app.command("analyst")(analyst.analyst)
     app.add_typer(keys.app, name="keys")
+    app.command("study")(studies.study)
     app.add_typer(schema.app, name="schema")
     app.add_typer(stream.app, name="stream")
     app.add_typer(ledger.app, name="ledger")

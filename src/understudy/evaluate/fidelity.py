@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -62,13 +62,29 @@ def cross_entropy(model: Model, held_out: Table) -> float:
     of every value had been seen, so that what the model thought impossible costs much and not
     infinitely much. TUC-1 section 3.7.1 adds one in this way to every cell of the whole domain.
     """
+    return float(row_bits(model, held_out).mean()) if held_out.rows else math.nan
+
+
+def row_bits(model: Model, rows: Table) -> Scores:
+    """The bits a model needs for each of some rows, smoothed as for the cross entropy."""
+    bits = np.zeros(rows.rows)
+    for child, likely in _chances(model, rows):
+        bits -= np.log2((likely * model.rows + 1) / (model.rows + model.domain[child]))
+    return bits
+
+
+def row_probabilities(model: Model, rows: Table) -> Scores:
+    """The probability that a model gives each of some rows."""
+    probabilities = np.ones(rows.rows)
+    for _, likely in _chances(model, rows):
+        probabilities *= likely
+    return probabilities
+
+
+def _chances(model: Model, rows: Table) -> Iterator[tuple[str, Scores]]:
+    """For every attribute, the chance of each row's code given the row's other codes."""
     model.require_network()
-    if held_out.rows == 0:
-        return math.nan
-    bits = np.zeros(held_out.rows)
     for conditional in model.conditionals:
-        family, size = conditional.family, model.domain[conditional.family.child]
-        given = configurations(family.axes[:-1], held_out.codes, model.domain, held_out.rows)
-        likely = conditional.chances(given, held_out.codes[family.child], model.domain)
-        bits -= np.log2((likely * model.rows + 1) / (model.rows + size))
-    return float(bits.mean())
+        family = conditional.family
+        given = configurations(family.axes[:-1], rows.codes, model.domain, rows.rows)
+        yield family.child, conditional.chances(given, rows.codes[family.child], model.domain)

@@ -186,6 +186,23 @@ def predict(
     )
 
 
+def learn(
+    schema: Schema, *, rows: Sheet, test: Sheet, target: str, settings: Settings
+) -> dict[str, Trained]:
+    """What each learner comes to that learns from one table, scored on another, by its name.
+
+    Privacy: exact functions of the rows that are tested on.
+    """
+    contest = _contest(schema, Target.of(schema, target), rows, rows, test, settings)
+    nothing = contest.nothing_to_do
+    return {
+        learner.name: Trained(0, reason=nothing)
+        if nothing
+        else contest.trained(learner, contest.synthetic)
+        for learner in learners(settings.classifiers)
+    }
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class _Contest:
     """The three tables: two to learn from, one to be tested on."""
@@ -241,11 +258,12 @@ class _Contest:
         most = learner.capped(self.settings.most_rows)
         capped = max(self.real.rows, self.synthetic.rows) > most
         note = f"learns from {most:,} rows at most, chosen by the seed"
-        synthetic, real = (self._trained(learner, s, most) for s in (self.synthetic, self.real))
+        synthetic, real = (self.trained(learner, s) for s in (self.synthetic, self.real))
         return ModelPair(learner, synthetic, real, (note,) if capped else ())
 
-    def _trained(self, learner: Learner, sheet: Sheet, most: int) -> Trained:
-        chosen = at_most(sheet, most, self.settings.seed)
+    def trained(self, learner: Learner, sheet: Sheet) -> Trained:
+        """One learner on one table."""
+        chosen = at_most(sheet, learner.capped(self.settings.most_rows), self.settings.seed)
         reason = self._cannot_learn(learner, chosen)
         if reason is not None:
             return Trained(chosen.rows, reason=reason)

@@ -1,0 +1,41 @@
+"""The papers' experiments: each table or figure is a study that one command runs again.
+
+A study is one file with a `STUDY`, and one line of the registry below. `study` says what a study
+is, `cells` are its numbers, `running` measures what is not there yet, in several `processes`,
+`record` keeps it, `page` tells it; `tables` are the public tables, `seven` and `census` made-up
+ones, `copula` and `printed` what AAU's studies share, `raw_tables` what NIST's draws from.
+
+Privacy: all rows are public or made up. Noise is seeded, so that a study can be repeated; whatever
+is made on the way says NOT PRIVATE.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+from understudy.errors import UsageError
+from understudy.studies.study import Study
+
+STUDIES = {
+    "aau-histogram": "histogram_power",
+    "aau-networks": "private_networks",
+    "aau-mixture": "power_over_mixture",
+    "aau-privacy": "power_over_epsilon",
+    "nist-tasks": "nist_tasks",
+    "tuc1-bits": "cross_entropy",
+    "tuc2-classifiers": "classifiers",
+}
+
+
+def find(name: str) -> Study:
+    """A study by its name.
+
+    Example:
+        >>> find("aau-networks").source
+        'AAU section 4.2.1, figures 4.1 and 4.2'
+    """
+    if name not in STUDIES:
+        raise UsageError(f"study {name!r} is unknown; known are {', '.join(STUDIES)}")
+    found = importlib.import_module(f"understudy.studies.{STUDIES[name]}").STUDY
+    assert isinstance(found, Study)
+    return found

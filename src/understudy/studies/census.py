@@ -1,0 +1,46 @@
+"""A made-up table with the columns of the census of the NIST challenge.
+
+The challenge's rows are not public here; its specification is, which names 98 columns and their
+largest codes. Rows are made up: each column is half of the time a function of an earlier one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from understudy.domain import Domain
+from understudy.schema import Schema
+from understudy.studies.tables import Shelf
+from understudy.table import Codes, Table, code_type
+
+SPECIFICATION = "data/nist2018_match3_docs/colorado-specs.json"
+ROLES = {"city": "CITY", "gender": "SEX", "income": "INCWAGE"}
+_MOST_BINS = 100
+
+
+def census_schema(shelf: Shelf, columns: int = 98) -> Schema:
+    """The first columns of the challenge's table, codes cut to at most 100 bins."""
+    entries = list(shelf.description(SPECIFICATION).items())[:columns]
+    largest = {name: max(int(entry["maxval"]), 1) for name, entry in entries}
+    described = {name: _column(name, most) for name, most in largest.items()}
+    roles = {role: name for role, name in ROLES.items() if name in described}
+    return Schema.parse({"columns": described, "roles": roles})
+
+
+def _column(name: str, most: int) -> dict[str, object]:
+    # Genders are coded 1 and 2, and the task of regression needs two of them.
+    low = 1 if name == ROLES["gender"] else 0
+    return {"kind": "integer", "min": low, "max": most, "bins": min(most - low + 1, _MOST_BINS)}
+
+
+def dependent(domain: Domain, rows: int) -> Table:
+    """Each attribute half of the time a function of an earlier one, else skewed noise."""
+    generator = np.random.default_rng(0)
+    codes: dict[str, Codes] = {}
+    for place, (name, size) in enumerate(domain.sizes.items()):
+        own = np.minimum(generator.zipf(1.7, rows) - 1, size - 1)
+        earlier = list(codes.values())[int(generator.integers(0, place))] if place else own
+        copied = (earlier.astype(np.int64) * 7 + place) % size
+        mixed = np.where(generator.random(rows) < 0.5, copied, own)
+        codes[name] = mixed.astype(code_type(size))
+    return Table(domain, codes, rows)

@@ -1,0 +1,71 @@
+"""A study's page: the claim beside what was found, the chart, the numbers, and plain words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from understudy.files import atomic, writing
+from understudy.studies import find
+from understudy.studies.record import finished, picture
+
+
+def write_page(name: str, source: Path, page: Path) -> None:
+    """The page of a finished record, its chart and a copy of the record beside it."""
+    document = finished(source, name)
+    files = {
+        page: page_of(name, document),
+        page.with_suffix(".svg"): picture(name, document),
+        page.with_suffix(".json"): json.dumps(document, ensure_ascii=False, indent=1) + "\n",
+    }
+    with writing(page.parent):
+        page.parent.mkdir(parents=True, exist_ok=True)
+    for path, text in files.items():
+        with atomic(path) as file:
+            file.write(text.encode())
+
+
+def page_of(name: str, document: dict[str, Any]) -> str:
+    """A record as Markdown; its chart is a file of the same name."""
+    study = find(name)
+    parts = [
+        f"# {study.title}",
+        f"{study.source}. Measured {document['date']} with `{document['command']}`"
+        f" ({_size(document)}).",
+        f"**The paper says:** {study.claim}",
+        f"**Measured here:** {document['sentence']}",
+        f"![{study.title}]({name}.svg)",
+        study.words,
+        _table(document["summary"]),
+        f"All numbers, with parameters and versions, are in [{name}.json]({name}.json).",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _size(document: dict[str, Any]) -> str:
+    """The size, what of the paper's it leaves out, and how long it took."""
+    about = {
+        "smoke": "smoke size, which shows that the study runs and nothing else",
+        "quick": "quick size: fewer settings and runs than at full size",
+        "full": f"full size: {document['reduced'] or 'as much as the paper did'}",
+    }[document["size"]]
+    return f"{about}; {document['seconds'] / 60:.1f} minutes of one core"
+
+
+def _table(lines: list[dict[str, Any]]) -> str:
+    columns = list(lines[0])
+    head = [_row(columns), _row(["---"] * len(columns))]
+    return "\n".join([*head, *(_row([_shown(v) for v in line.values()]) for line in lines)])
+
+
+def _row(values: list[str]) -> str:
+    return f"| {' | '.join(values)} |"
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return str(value)

@@ -1,0 +1,124 @@
+"""Cells measured in several processes, each handed on as soon as it is done.
+
+Processes are our own and not those of a pool, so that an interrupt ends them at once and not when
+their cells are done.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+import traceback
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from types import FrameType
+
+from understudy import __version__
+from understudy.errors import CapacityError
+from understudy.studies import find
+from understudy.studies.cells import Cell, Setting
+from understudy.studies.tables import Shelf
+
+_PATIENCE = 5.0
+
+Crew = dict[Connection, BaseProcess]
+
+
+class CellFailed(RuntimeError):
+    """A cell failed in another process; the message is what it said there."""
+
+
+def measured(
+    name: str, settings: Sequence[Setting], shelf: Shelf, *, processes: int
+) -> Iterator[Cell]:
+    """The cells of some settings of a study, in the order in which they are done."""
+    count = min(processes, len(settings))
+    if count <= 1:
+        yield from (measure(name, setting, shelf) for setting in settings)
+        return
+    with _crew(name, shelf, count) as crew:
+        yield from _answers(crew, deque(settings))
+
+
+def measure(name: str, setting: Setting, shelf: Shelf) -> Cell:
+    """One cell, timed."""
+    started = time.perf_counter()
+    numbers = find(name).measure(setting, shelf)
+    return Cell(setting, numbers, time.perf_counter() - started, __version__)
+
+
+@contextmanager
+def _crew(name: str, shelf: Shelf, count: int) -> Iterator[Crew]:
+    """Processes that measure what they are sent, ended with the block, done or not."""
+    # Fresh processes: a copy of this one would share the state of its threads.
+    spawning = get_context("spawn")
+    crew: Crew = {}
+    try:
+        for _ in range(count):
+            ours, theirs = spawning.Pipe()
+            crew[ours] = spawning.Process(target=_serve, args=(theirs, name, shelf), daemon=True)
+            crew[ours].start()
+            theirs.close()
+        yield crew
+    finally:
+        started = [process for process in crew.values() if process.pid is not None]
+        for process in started:
+            process.terminate()
+        for process in started:
+            process.join(_PATIENCE)
+
+
+def _answers(crew: Crew, waiting: deque[Setting]) -> Iterator[Cell]:
+    busy = set()
+    for connection in list(crew)[: len(waiting)]:
+        connection.send(waiting.popleft())
+        busy.add(connection)
+    while busy:
+        for ready in wait(list(busy)):
+            assert isinstance(ready, Connection)
+            cell = _received(ready, crew[ready])
+            busy.remove(ready)
+            if waiting:
+                ready.send(waiting.popleft())
+                busy.add(ready)
+            yield cell
+
+
+def _received(connection: Connection, process: BaseProcess) -> Cell:
+    try:
+        answer = connection.recv()
+    except EOFError:
+        process.join(_PATIENCE)
+        raise CapacityError(
+            f"a process of the study ended with {process.exitcode}, perhaps for want of memory; "
+            "run it again with --processes 1, and it goes on from here"
+        ) from None
+    if isinstance(answer, Cell):
+        return answer
+    raise CellFailed(answer)
+
+
+def _serve(connection: Connection, name: str, shelf: Shelf) -> None:
+    """Measure what comes until there is no more; the first process answers a terminal's Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _end)
+    while True:
+        try:
+            setting = connection.recv()
+        except EOFError:
+            return
+        try:
+            answer: Cell | str = measure(name, setting, shelf)
+        except Exception:
+            answer = traceback.format_exc()
+        connection.send(answer)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """End as an exit does, so that a learner's own process is ended too."""
+    sys.exit(128 + number)

@@ -1,0 +1,163 @@
+"""What is kept of a study: FOLDER/NAME.json, whole after every cell, and FOLDER/NAME.svg."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from understudy import __version__
+from understudy.draw.charts import line_charts
+from understudy.errors import DataError, OutputError
+from understudy.files import atomic, check_writable, writing
+from understudy.studies import find
+from understudy.studies.cells import Cell, Results, Size
+
+FORMAT = "understudy-study"
+_CALCULATING = ("numpy", "scipy", "numba", "pyarrow", "scikit-learn", "xgboost-cpu")
+
+
+@dataclass(frozen=True)
+class Record:
+    """Where a study of some size is kept."""
+
+    name: str
+    size: Size
+    folder: Path
+
+    @property
+    def path(self) -> Path:
+        """The numbers."""
+        return self.folder / f"{self.name}.json"
+
+    @property
+    def picture(self) -> Path:
+        """The chart."""
+        return self.folder / f"{self.name}.svg"
+
+    def prepare(self) -> list[Cell]:
+        """Cells that are there already, after making sure that others can be written."""
+        with writing(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+        check_writable(self.path)
+        if not self.path.exists():
+            return []
+        document = read(self.path, self.name)
+        if document["size"] != self.size:
+            raise OutputError(
+                f"{self.path}: holds a study of {document['size']} size, which one of {self.size} "
+                "size would replace; name another folder with -o"
+            )
+        return cells_of(document)
+
+    def keep(self, cells: Sequence[Cell], *, planned: int) -> None:
+        """Write what is there so far."""
+        self._write(self._head(cells, planned) | _tail(cells))
+
+    def finish(self, cells: Sequence[Cell]) -> dict[str, Any]:
+        """Write the whole record and its chart; the record."""
+        document = self._head(cells, len(cells)) | derived(self.name, cells) | _tail(cells)
+        self._write(document)
+        with atomic(self.picture) as file:
+            file.write(picture(self.name, document).encode())
+        return document
+
+    def _head(self, cells: Sequence[Cell], planned: int) -> dict[str, Any]:
+        option = "" if self.size is Size.FULL else f" --{self.size}"
+        return {
+            "format": FORMAT,
+            "study": self.name,
+            **about(self.name),
+            "size": str(self.size),
+            "command": f"understudy study {self.name}{option}",
+            "date": datetime.now(UTC).date().isoformat(),
+            "versions": versions(),
+            "complete": len(cells) == planned,
+            "planned": planned,
+            "seconds": round(sum(cell.seconds for cell in cells), 1),
+            "parameters": Results(tuple(cells)).parameters(),
+        }
+
+    def _write(self, document: dict[str, Any]) -> None:
+        text = json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False)
+        with atomic(self.path) as file:
+            file.write(f"{text}\n".encode())
+
+
+def _tail(cells: Sequence[Cell]) -> dict[str, Any]:
+    return {"cells": [cell.document() for cell in cells]}
+
+
+def read(path: Path, name: str) -> dict[str, Any]:
+    """A record from disk, refused where it is damaged or another study's."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        if document["format"] != FORMAT or document["study"] != name:
+            raise ValueError("another file")
+        _ = Size(document["size"]), cells_of(document)
+    except FileNotFoundError:
+        raise DataError(f"{path}: is not there; run the study first") from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+    except (ValueError, TypeError, KeyError):
+        raise DataError(
+            f"{path}: is no whole record of the study {name}; move it away to start again"
+        ) from None
+    assert isinstance(document, dict)
+    return document
+
+
+def finished(path: Path, name: str) -> dict[str, Any]:
+    """A record of which no cell is missing."""
+    document = read(path, name)
+    if not document.get("complete"):
+        done = f"{len(document['cells'])} of {document.get('planned')}"
+        raise DataError(f"{path}: {done} cells are done; run the study again to go on")
+    return document | derived(name, cells_of(document))
+
+
+def derived(name: str, cells: Sequence[Cell]) -> dict[str, Any]:
+    """What a record says of its study and of its cells, as of now."""
+    study, results = find(name), Results(tuple(cells))
+    found = {"sentence": study.sentence(results), "summary": study.summary(results).document()}
+    return about(name) | found
+
+
+def about(name: str) -> dict[str, str]:
+    """What a study is, and what it is about."""
+    study = find(name)
+    return {
+        "title": study.title,
+        "source": study.source,
+        "claim": study.claim,
+        "reduced": study.reduced,
+    }
+
+
+def cells_of(document: dict[str, Any]) -> list[Cell]:
+    """The cells of a record; ValueError where one is damaged."""
+    return [Cell.of(cell) for cell in document["cells"]]
+
+
+def picture(name: str, document: dict[str, Any]) -> str:
+    """The chart of a record."""
+    study = find(name)
+    caption = f"{study.title} ({study.source}). {document['sentence']}"
+    panels = study.panels(Results(tuple(cells_of(document))))
+    return line_charts(panels, caption=caption, columns=study.across)
+
+
+def versions() -> dict[str, str]:
+    """Python, understudy, and the packages that calculate, as far as they are installed."""
+    found = {"python": platform.python_version(), "understudy": __version__}
+    for package in _CALCULATING:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found

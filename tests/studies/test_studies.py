@@ -1,0 +1,574 @@
+"""Studies: what they measure, how they go on, what they say of numbers, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from support.shared import shared_file
+from understudy.domain import Domain
+from understudy.draw.charts import Line, Panel, line_charts
+from understudy.engines.memory import MemorySource
+from understudy.errors import CapacityError, DataError, OutputError, UsageError
+from understudy.evaluate.fidelity import total_variation, workload
+from understudy.network import Family
+from understudy.privacy.curator import Instruments
+from understudy.studies import (
+    STUDIES,
+    copula,
+    find,
+    nist_tasks,
+    private_networks,
+    processes,
+    seven,
+)
+from understudy.studies.cells import Cell, Results, Setting, Size, Spread
+from understudy.studies.census import dependent
+from understudy.studies.histogram_power import correlated
+from understudy.studies.page import page_of, write_page
+from understudy.studies.printed import as_printed
+from understudy.studies.processes import CellFailed, measured
+from understudy.studies.raw_tables import Keeping, family_weights
+from understudy.studies.record import Record, derived, finished, picture, read
+from understudy.studies.running import run
+from understudy.studies.tables import Shelf, diabetes, integer_schema, published_columns
+from understudy.synthesizers import Nist
+from understudy.table import Table
+from understudy.testing import SeededNoise
+
+NOWHERE = Shelf(Path("nowhere"))
+PAGES = Path(__file__).parents[2] / "docs" / "studies"
+# The quickest one.
+NAME = "aau-networks"
+
+
+def _cell(setting: Setting, numbers: Mapping[str, Any]) -> Cell:
+    return Cell(setting, numbers, 1.0, "0")
+
+
+def _smoke(name: str, folder: Path, **more: Any) -> dict[str, Any]:
+    return run(name, Size.SMOKE, folder, shelf=NOWHERE, **more)
+
+
+def _die(*arguments: object) -> None:
+    raise SystemExit(9)
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_plans_are_whole(name: str) -> None:
+    """Every size has settings, no two alike, and full size has the most."""
+    study = find(name)
+    plans = {size: [json.dumps(s) for s in study.settings(size)] for size in Size}
+    assert all(plan and len(set(plan)) == len(plan) for plan in plans.values())
+    assert len(plans[Size.SMOKE]) <= len(plans[Size.QUICK]) <= len(plans[Size.FULL])
+    assert all((study.title, study.source, study.claim, study.words))
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_absent_tables_are_refused_before_work(name: str, tmp_path: Path) -> None:
+    """A quick run without the tables it reads names them and the way out; smoke needs none."""
+    study = find(name)
+    study.check(Size.SMOKE, NOWHERE)
+    if not study.files:
+        study.check(Size.QUICK, NOWHERE)
+        return
+    with pytest.raises(DataError, match=r"--data or \$UNDERSTUDY_SHARED"):
+        run(name, Size.QUICK, tmp_path / "out", shelf=NOWHERE)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_study_goes_on_where_it_was_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped after one cell and run again: that cell is not measured again, numbers are equal."""
+    whole = _smoke(NAME, tmp_path / "whole")
+    asked: list[Setting] = []
+    true_measure = processes.measure
+
+    def counting(name: str, setting: Setting, shelf: Shelf) -> Cell:
+        if len(asked) == 1:
+            raise KeyboardInterrupt
+        asked.append(setting)
+        return true_measure(name, setting, shelf)
+
+    monkeypatch.setattr(processes, "measure", counting)
+    with pytest.raises(KeyboardInterrupt):
+        _smoke(NAME, tmp_path / "parts")
+    kept = read(tmp_path / "parts" / f"{NAME}.json", NAME)
+    assert (False, 1, 4) == (kept["complete"], len(kept["cells"]), kept["planned"])
+
+    monkeypatch.setattr(processes, "measure", true_measure)
+    steps: list[tuple[int, int]] = []
+    resumed = _smoke(NAME, tmp_path / "parts", watch=lambda *step: steps.append(step))
+    assert [(0, 3), (1, 3), (2, 3), (3, 3)] == steps
+    assert kept["cells"][0] == resumed["cells"][0]
+    assert [c["numbers"] for c in whole["cells"]] == [c["numbers"] for c in resumed["cells"]]
+    assert whole["sentence"] == resumed["sentence"]
+
+
+def test_cells_of_another_version_are_measured_again(tmp_path: Path) -> None:
+    """A cell counts as done for the version that measured it."""
+    settings = find(NAME).settings(Size.SMOKE)
+    record = Record(NAME, Size.SMOKE, tmp_path)
+    record.keep([Cell(s, {"old": 1}, 1.0, "0") for s in settings], planned=4)
+    assert all("old" not in cell["numbers"] for cell in _smoke(NAME, tmp_path)["cells"])
+
+
+@pytest.mark.slow
+def test_two_processes_measure_what_one_does() -> None:
+    """Cells come in any order and are those of one process."""
+    settings = find(NAME).settings(Size.SMOKE)
+    alone, together = (list(measured(NAME, settings, NOWHERE, processes=n)) for n in (1, 2))
+    expected = {json.dumps(c.setting): c.numbers for c in alone}
+    assert expected == {json.dumps(c.setting): c.numbers for c in together}
+
+
+@pytest.mark.slow
+def test_what_goes_wrong_in_a_process_is_told() -> None:
+    """A setting that cannot be measured, and a process that dies, end the run."""
+    impossible: list[Setting] = [{"epsilon": "-1", "runs": 1, "seed": 0}] * 2
+    with pytest.raises(CellFailed, match="UsageError"):
+        list(measured(NAME, impossible, NOWHERE, processes=2))
+    deadly: list[Setting] = [{"epsilon": _Deadly(), "runs": 1, "seed": 0}] * 2  # type: ignore[dict-item]
+    with pytest.raises(CapacityError, match="--processes 1"):
+        list(measured(NAME, deadly, NOWHERE, processes=2))
+
+
+class _Deadly:
+    """Ends the process that unpacks it."""
+
+    def __reduce__(self) -> tuple[Callable[..., None], tuple[()]]:
+        return _die, ()
+
+
+def test_records_of_another_size_are_not_replaced(tmp_path: Path) -> None:
+    """A folder with a quick record refuses a smoke run, and keeps what it has."""
+    Record(NAME, Size.QUICK, tmp_path).keep([], planned=1)
+    before = (tmp_path / f"{NAME}.json").read_bytes()
+    with pytest.raises(OutputError, match="another folder"):
+        _smoke(NAME, tmp_path)
+    assert before == (tmp_path / f"{NAME}.json").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text[: len(text) // 2],
+        lambda text: text.replace('"mean": 0.', '"mean": 0.1', 1),
+        lambda text: text.replace(NAME, "aau-mixture"),
+        lambda text: text.replace('"check"', '"chock"', 1),
+        lambda text: "[]",
+        lambda text: '{"format": "understudy-study", "study": "aau-networks", "size": "large"}',
+        lambda text: "\x00",
+    ],
+)
+def test_damaged_records_are_refused(damage: Callable[[str], str], tmp_path: Path) -> None:
+    """A record that is cut, changed, or another study's is neither gone on with nor shown."""
+    _smoke(NAME, tmp_path)
+    path = tmp_path / f"{NAME}.json"
+    path.write_text(damage(path.read_text(encoding="utf-8")), encoding="utf-8")
+    with pytest.raises(DataError, match="no whole record"):
+        _smoke(NAME, tmp_path)
+    with pytest.raises(DataError, match="no whole record"):
+        write_page(NAME, path, tmp_path / "page.md")
+
+
+def test_an_unfinished_study_has_no_page(tmp_path: Path) -> None:
+    """Pages are of whole records only."""
+    Record(NAME, Size.SMOKE, tmp_path).keep([], planned=4)
+    with pytest.raises(DataError, match="0 of 4 cells"):
+        finished(tmp_path / f"{NAME}.json", NAME)
+
+
+def test_unknown_studies_are_refused() -> None:
+    """The message lists the known ones."""
+    with pytest.raises(UsageError, match="tuc1-bits"):
+        find("nonsense")
+
+
+def test_spreads_are_those_of_the_numbers() -> None:
+    """The mean and the standard deviation, which a single number has none of."""
+    assert (2.0, 1.0) == (Spread.of([1, 2, 3]).mean, Spread.of([1, 2, 3]).deviation)
+    assert (7.0, 0.0, 7.0) == (Spread.of([7]).mean, Spread.of([7]).deviation, Spread.of([7]).low)
+
+
+# Sentences follow the numbers.
+
+
+def _histogram(shares: Mapping[str, tuple[float, float]]) -> Results:
+    return Results(
+        tuple(
+            _cell({"epsilon": e}, {"power": {"share": p}, "size": {"share": s}})
+            for e, (p, s) in shares.items()
+        )
+    )
+
+
+def test_the_histogram_sentence_follows_the_numbers() -> None:
+    """A fall where the paper has it, or elsewhere, down to the level or to nothing."""
+    say = find("aau-histogram").sentence
+    as_paper = say(_histogram({"0.1": (0.05, 0.05), "0.3162": (0.16, 0.05), "3.162": (1.0, 0.05)}))
+    assert "the fall lies where the paper has it" in as_paper
+    assert "levels off at the level of the test" in as_paper
+    other = say(_histogram({"0.1": (0.0, 0.05), "0.3162": (0.7, 0.05), "3.162": (0.8, 0.05)}))
+    assert "not where the paper has it" in other
+    assert "not as in the paper" in other
+    assert "below the level" in other
+
+
+def _networks(shares: Mapping[str, float], off: float) -> Results:
+    def numbers(share: float) -> dict[str, Any]:
+        edges = {"mean": share, "error": 0.01, "exact": share - off * 0.01}
+        return {"greedy edges": edges, "greedy network": {"mean": 0.5, "error": 0.0, "exact": 0.5}}
+
+    return Results(tuple(_cell({"epsilon": e}, numbers(s)) for e, s in shares.items()))
+
+
+def test_the_sentence_on_networks_follows_the_numbers() -> None:
+    """Shares that fall with ε are as in the paper, others are not; the worst error is told."""
+    say = find("aau-networks").sentence
+    assert "deteriorate as in the paper" in say(_networks({"0.5": 0.3, "50": 0.9}, 1.5))
+    assert "within 1.5 standard errors" in say(_networks({"0.5": 0.3, "50": 0.9}, 1.5))
+    assert "do not deteriorate" in say(_networks({"0.5": 0.9, "50": 0.3}, 1.5))
+
+
+def _power(setting: Setting, power: float, size: float, calibrated: float) -> Cell:
+    shares = {"power": power, "size": size, "calibrated": calibrated, "of_all": power}
+    each = {w: {"share": s, "low": s - 0.02, "high": s + 0.02} for w, s in shares.items()}
+    pairs = {f"{a}-{b}": each for a, b in copula.PAIRS}
+    return _cell(setting, {"kept": {"dependent": 0.3, "independent": 0.3}, **pairs})
+
+
+def _over_epsilon(*cells: tuple[str, float, float, float]) -> Results:
+    same: dict[str, str | int] = {"method": "mended", "beta": "0.5", "runs": 500}
+    return Results(tuple(_power({**same, "epsilon": e}, *numbers) for e, *numbers in cells))
+
+
+def test_the_sentence_on_the_rise_follows_the_numbers() -> None:
+    """A rise that independent columns share is noise; one they do not share is not; or none."""
+    say = find("aau-privacy").sentence
+    noise = say(_over_epsilon(("0.01", 0.7, 0.7, 0.05), ("0.1", 0.4, 0.4, 0.05), ("1", 1, 0.1, 1)))
+    assert "noise taken for dependence" in noise
+    assert "least (0.40) at ε = 0.1 and rises to 0.70 at 0.01" in noise
+    assert "the level of the test" in noise
+    other = say(_over_epsilon(("0.01", 0.7, 0.1, 0.6), ("0.1", 0.4, 0.4, 0.05), ("1", 1, 0.1, 1)))
+    assert "not explained by noise alone" in other
+    assert "more than its level" in other
+    none = say(_over_epsilon(("0.01", 0.1, 0.1, 0.1), ("0.1", 0.4, 0.4, 0.05), ("1", 1, 0.1, 1)))
+    assert "does not rise again" in none
+
+
+def test_the_sentence_on_the_mixture_follows_the_numbers() -> None:
+    """The shape of power over β, and whether independent columns are rejected as often."""
+    say = find("aau-mixture").sentence
+    numbers = {("0.1", "0.1"): (0.5, 0.5), ("0.1", "0.9"): (0.3, 0.3), ("1", "0.1"): (0.6, 0.1)}
+    numbers[("1", "0.9")] = (0.9, 0.1)
+
+    def results(scale: float) -> Results:
+        return Results(
+            tuple(
+                _power({"method": "mended", "epsilon": e, "beta": b}, p * scale, s, p)
+                for (e, b), (p, s) in numbers.items()
+            )
+        )
+
+    said = say(results(1.0))
+    assert "lower for large β at ε = 0.1 (0.50 at β = 0.1, 0.50 at best, 0.30 at 0.9" in said
+    assert "independent columns are rejected as often, 0.50)" in said
+    assert "lower for small β at ε = 1 (0.60 at β = 0.1, 0.90 at best, 0.90 at 0.9)" in said
+    numbers[("1", "0.9")] = numbers[("1", "0.1")] = (0.2, 0.1)
+    assert "flat at ε = 1" in say(results(1.0))
+
+
+def _tasks(scores: Mapping[str, tuple[float, float, float]]) -> dict[str, dict[str, float]]:
+    names = ("clustering", "classification", "regression")
+    return {name: dict(zip(names, values, strict=True)) for name, values in scores.items()}
+
+
+def test_the_sentence_on_tasks_follows_the_numbers() -> None:
+    """Differences of samplers are told as they are, without a task that tells nothing."""
+    say = find("nist-tasks").sentence
+    setting = {"table": "adult", "rule": "capped", "epsilon": "1"}
+    scores = {
+        "with replacement": (900.0, 700.0, 600.0),
+        "without replacement": (901.0, 705.0, 650.0),
+        "inconsistent tables": (899.0, 703.0, 660.0),
+        "resampled": (990.0, 990.0, 990.0),
+        "independent": (700.0, 990.0, 500.0),
+    }
+    said = say(Results((_cell(setting, _tasks(scores)),)))
+    assert "come to -2 to -2 in clustering and classification" in said
+    assert "+10 to +10 in regression" in said
+    assert "not replacing adds +50 to +50" in said
+    assert "901 to 901 (adult, capped)" in said
+    scores["inconsistent tables"] = (700.0, 703.0, 600.0)
+    assert "come to -201 to -201" in say(Results((_cell(setting, _tasks(scores)),)))
+    better = {**scores, "without replacement": (950.0, 600.0, 650.0)}
+    two = Results(
+        tuple(
+            _cell({**setting, "epsilon": e}, _tasks(found))
+            for e, found in (("1", scores), ("4", better))
+        )
+    )
+    assert "the scores of clustering, regression never fall" in say(two)
+
+
+def _bits(values: Mapping[str, float]) -> Results:
+    table = {"table": "seven attributes"}
+    baselines = [
+        _cell({**table, "method": "no privacy, independent", "degree": 0, "epsilon": "none"}, {}),
+        _cell({**table, "method": "no privacy, network", "degree": 1, "epsilon": "none"}, {}),
+    ]
+    found = [_cell(c.setting, {"mean": m}) for c, m in zip(baselines, (7.0, 5.2), strict=True)]
+    setting: dict[str, str | int] = {**table, "method": "privbayes", "degree": 1}
+    found += [_cell({**setting, "epsilon": e}, {"mean": bits}) for e, bits in values.items()]
+    return Results(tuple(found))
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"0.1": 6.0, "1": 5.5}, "fewer than independent columns throughout"),
+        ({"0.1": 8.0, "1": 5.5}, "fewer than independent columns from 1 on"),
+        ({"0.1": 9.0, "1": 7.5}, "not fewer than independent columns"),
+    ],
+)
+def test_the_sentence_on_bits_follows_the_numbers(values: dict[str, float], said: str) -> None:
+    """Whether, and from which ε on, fewer bits are needed than for independent columns."""
+    assert said in find("tuc1-bits").sentence(_bits(values))
+
+
+def _accuracies(values: Mapping[str, float]) -> Results:
+    return Results(
+        tuple(
+            _cell(
+                {"table": "heart", "split": 0, "degree": int(e != "real rows"), "epsilon": e},
+                {"mean": mean, "accuracy": {"xgboost": mean, "svm": mean - 0.1, "lda": None}},
+            )
+            for e, mean in values.items()
+        )
+    )
+
+
+def test_the_sentence_on_classifiers_follows_the_numbers() -> None:
+    """The least ε from which on at most ten points are lost, and the best classifier."""
+    say = find("tuc2-classifiers").sentence
+    said = say(_accuracies({"real rows": 0.6, "0.1": 0.2, "1": 0.52, "5": 0.55}))
+    assert "lose 40.0 points of accuracy at ε = 0.1 and 5.0 at 5" in said
+    assert "at most 10 points from ε = 1 on (the paper: 0.5)" in said
+    assert "xgboost is best, or as good as the best, in 3 of 3 fits" in said
+    found = _accuracies({"real rows": 0.6, "1": 0.5})
+    found.cells[0].numbers["accuracy"]["lda"] = 0.0
+    assert "lose 10.0 points" in say(found)
+    worse = say(_accuracies({"real rows": 0.6, "0.1": 0.55, "1": 0.2}))
+    assert "still more than 10 points at the largest" in worse
+
+
+# What is measured.
+
+
+def test_expected_values_of_the_search_are_those_of_all_its_ways() -> None:
+    """The sum over every path, weighted by its chance, is what the recursion says."""
+    epsilon = Fraction(5)
+
+    def edges(family: Family) -> float:
+        return float(len(family.parents))
+
+    def walk(placed: tuple[str, ...]) -> float:
+        candidates = private_networks._candidates(placed)
+        if not candidates:
+            return 0.0
+        chances = private_networks._chances(candidates, epsilon)
+        return sum(
+            float(chance) * (edges(family) + walk((*placed, family.child)))
+            for family, chance in zip(candidates, chances, strict=True)
+            if chance > 1e-12
+        )
+
+    short = pytest.MonkeyPatch()
+    short.setattr(private_networks, "NAMES", ("z1", "z2", "z3"))
+    try:
+        assert walk(("z1",)) == pytest.approx(private_networks.expected(edges, epsilon))
+    finally:
+        short.undo()
+
+
+def test_calibrated_p_values_have_the_right_size() -> None:
+    """Against themselves they reject at most at the level; a smaller one than all is the least."""
+    null = np.random.default_rng(0).random(199)
+    assert 0.05 >= (copula.calibrated(null, null) <= 0.05).mean() > 0.03
+    assert [1 / 200, 1.0] == copula.calibrated(np.array([0.0, 1.0]), null).tolist()
+    assert [1.0] == copula.calibrated(np.array([0.5]), np.full(50, 0.5)).tolist()
+
+
+@pytest.mark.parametrize("method", copula.METHODS)
+def test_without_much_noise_dependence_is_kept(method: str) -> None:
+    """At a huge ε synthetic columns agree as often as real ones."""
+    generator = np.random.default_rng(3)
+    table = copula.correlated(20_000, generator)
+    rows = copula.METHODS[method](table, epsilon="10000", share="0.5", generator=generator)
+    for a, b in copula.PAIRS:
+        expected = (table.codes[a] == table.codes[b]).mean()
+        assert expected == pytest.approx((rows[a] == rows[b]).mean(), abs=0.02)
+
+
+def test_as_printed_a_line_below_zero_gives_zero() -> None:
+    """Where noise takes both cells below 0 the listing's value is 0, and columns turn constant."""
+    generator = np.random.default_rng(0)
+    table = copula.correlated(200, generator)
+    made = [
+        as_printed(table, epsilon="0.0001", share="0.5", generator=generator) for _ in range(60)
+    ]
+    zeros = sum(not rows["z1"].any() for rows in made)
+    ones = sum(bool(rows["z1"].all()) for rows in made)
+    assert zeros > 1.3 * ones > 0
+
+
+def test_undefined_tests_and_dropped_runs_are_counted() -> None:
+    """At a tiny ε few runs are kept, and power among them is above that among all."""
+    setting = {"method": "as printed", "epsilon": "0.01", "beta": "0.5", "runs": 60, "rows": 500}
+    found = copula.power_of({**setting, "seed": 1})
+    assert 0 < found["kept"]["dependent"] < 0.5
+    shares = found["z1-z2"]
+    assert shares["power"]["share"] > shares["of_all"]["share"]
+
+
+def test_the_histogram_columns_have_the_correlation_of_the_seed() -> None:
+    """Spearman's coefficient is about 0.94, and all values are between 0 and 1."""
+    from scipy.stats import spearmanr
+
+    rows = correlated(10_000, np.random.default_rng(0))
+    assert 0.94 == pytest.approx(float(spearmanr(*rows).statistic), abs=0.01)
+    assert (0 <= rows).all()
+    assert (rows <= 1).all()
+
+
+def test_the_seven_attributes_have_the_entropy_of_the_seed() -> None:
+    """5.12 bits, exactly computed, over 192 rows whose chances add up to 1."""
+    assert 5.12 == pytest.approx(seven.entropy(seven.seven_attributes()[1]))
+    assert 1.0 == pytest.approx(seven.chances().sum())
+    assert 192 == seven.every_row().rows
+
+
+def test_families_are_seen_in_the_smallest_table() -> None:
+    """Weights of a family are a released table's own, summed over what is not in it."""
+    domain = Domain({"a": 2, "b": 2, "c": 2})
+    counts = np.arange(8.0).reshape(2, 2, 2)
+    tables = {("a", "b", "c"): counts, ("b", "c"): np.array([[0.0, 0.0], [3.0, 1.0]])}
+    assert [[0, 0], [3, 1]] == family_weights(Family("c", ("b",)), tables, domain).tolist()
+    summed = counts.sum(axis=1)
+    assert np.allclose(summed, family_weights(Family("c", ("a",)), tables, domain))
+
+
+def test_tables_without_noise_agree_also_where_columns_are_coarsened() -> None:
+    """At a huge ε rows from released tables are as near as those of the consistent model."""
+    schema = integer_schema({"a": 100, "b": 80, "c": 3, "d": 90})
+    table = dependent(Domain.of(schema), 20_000)
+    kept = Keeping()
+    method = Nist(schema, epsilon="2000", delta="1e-9", theta=40.0)
+    instruments = Instruments(SeededNoise(1), kept)
+    model = method.with_instruments(instruments).fit(MemorySource(table)).model_
+    assert any(family.copies for family in model.network)
+    sets = workload(table.domain, 2)
+    found = [
+        total_variation(
+            table, nist_tasks._drawn(model, draw, np.random.default_rng(0)), sets
+        ).mean()
+        for draw in nist_tasks._samplers(kept).values()
+    ]
+    assert found[0] == pytest.approx(found[2], abs=0.02)
+
+
+@pytest.mark.slow
+def test_diabetes_is_prepared_as_in_the_seed() -> None:
+    """One row for each patient, diagnoses in nine groups, no identifiers."""
+    shelf = Shelf(shared_file("data", "diabetes_130us.parquet").parents[1])
+    schema, table = diabetes(shelf)
+    assert 71_518 == table.rows_read
+    assert [10, 10, 10] == [schema.attributes[f"diag_{i}"] for i in (1, 2, 3)]
+    assert not {"patient_nbr", "encounter_id"} & set(schema.columns)
+    description = shelf.description("data/diabetes_130us.json")
+    assert "patient_nbr" in published_columns(description, ids=True)
+    # Half of the first diagnoses are of the heart or none of the groups.
+    shares = np.bincount(table.codes["diag_1"], minlength=10) / table.rows
+    assert 0.2 < shares[0] < 0.4
+    assert isinstance(table, Table)
+
+
+# Charts and pages.
+
+
+def test_charts_hold_every_point_band_and_name() -> None:
+    """Well-formed SVG with a circle for each point, a band, a legend and a caption."""
+    line = Line("a < b", (0.1, 1.0, 10.0), (0.0, 0.5, 1.0), (0.0, 0.4, 0.9), (0.1, 0.6, 1.0))
+    panels = [Panel("first", "ε", "power", [line, Line("c", (0.1,), (0.3,))], log_across=True)]
+    text = line_charts(panels * 3, caption="what it says " * 30)
+    root = ElementTree.fromstring(text)
+    space = "{http://www.w3.org/2000/svg}"
+    found = [len(list(root.iter(space + tag))) for tag in ("circle", "polygon")]
+    assert [12, 3] == found
+    assert {"a < b", "c", "first", "ε", "power"} <= {t.text for t in root.iter(space + "text")}
+    assert sum(t.text is not None and "what it says" in t.text for t in root.iter()) > 1
+
+
+def test_no_two_lines_of_a_chart_look_alike() -> None:
+    """Ten lines have ten different colours and dashes together."""
+    lines = [Line(f"line {i}", (1, 2), (i, i)) for i in range(10)]
+    root = ElementTree.fromstring(line_charts([Panel("", "x", "y", lines)]))
+    drawn = [line.attrib for line in root.iter("{http://www.w3.org/2000/svg}line")]
+    looks = {(a["stroke"], a["stroke-dasharray"]) for a in drawn if "stroke-dasharray" in a}
+    assert 10 == len(looks)
+
+
+@pytest.mark.parametrize("values", [(0.0, 0.0), (5.0, 5.0), (-3.0, 2.0), (1e-9, 1e9)])
+def test_charts_of_odd_numbers_are_charts(values: tuple[float, ...]) -> None:
+    """Equal, negative and far apart numbers find room inside the sheet."""
+    root = ElementTree.fromstring(line_charts([Panel("", "x", "y", [Line("", (1, 2), values)])]))
+    places = [float(c.attrib["cy"]) for c in root.iter("{http://www.w3.org/2000/svg}circle")]
+    assert all(0 <= place <= float(root.attrib["height"]) for place in places)
+
+
+def test_a_page_says_what_the_record_holds(tmp_path: Path) -> None:
+    """Date, command, claim, sentence, chart and every line of the summary stand on the page."""
+    document = _smoke(NAME, tmp_path)
+    write_page(NAME, tmp_path / f"{NAME}.json", tmp_path / "pages" / f"{NAME}.md")
+    page = (tmp_path / "pages" / f"{NAME}.md").read_text(encoding="utf-8")
+    assert page == page_of(NAME, document)
+    for part in (document["date"], f"`{document['command']}`", document["sentence"], "smoke size"):
+        assert part in page
+    assert find(NAME).claim in page
+    assert f"]({NAME}.svg)" in page
+    assert len(document["summary"]) + 2 == sum(line.startswith("|") for line in page.splitlines())
+    copy = json.loads((tmp_path / "pages" / f"{NAME}.json").read_text(encoding="utf-8"))
+    assert document == copy
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_pages_on_record_are_made_of_their_records(name: str) -> None:
+    """Each study has a page, a chart and a record in docs/studies, and they agree."""
+    document = finished(PAGES / f"{name}.json", name)
+    assert document["size"] != Size.SMOKE
+    assert page_of(name, document) == (PAGES / f"{name}.md").read_text(encoding="utf-8")
+    assert picture(name, document) == (PAGES / f"{name}.svg").read_text(encoding="utf-8")
+    assert derived(name, [Cell.of(c) for c in document["cells"]])["summary"] == document["summary"]
+    assert f"({name}.md)" in (PAGES / "README.md").read_text(encoding="utf-8")
+
+
+def test_processes_are_ended_with_the_run() -> None:
+    """A run that is given up leaves no process behind."""
+    settings: list[Setting] = [{"epsilon": "5", "runs": 10**6, "seed": s} for s in range(2)]
+    crew = partial(processes._crew, NAME, NOWHERE, 2)
+    with crew() as started:
+        for connection, setting in zip(started, settings, strict=True):
+            connection.send(setting)
+        members = list(started.values())
+        assert all(process.is_alive() for process in members)
+    assert not any(process.is_alive() for process in members)
