@@ -5,9 +5,12 @@ They stand in $UNDERSTUDY_BENCH_VENVS, else in the user's cache folder, apart fr
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,6 +65,20 @@ PGMPY = Peer("pgmpy", {"pgmpy": "1.1.2", "pandas": "3.1.1"})
 def environment(peer: Peer, *, may_make: bool = True) -> Path:
     """The Python of a tool's environment, made first where there is none yet."""
     folder = _home() / peer.name
+    with _alone(folder):
+        return _ready(peer, folder, may_make=may_make)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Whoever comes while an environment is being made waits until it is there."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _ready(peer: Peer, folder: Path, *, may_make: bool) -> Path:
     python, mark = folder / "bin" / "python", folder / "installed.txt"
     wanted = "\n".join(peer.pins)
     if mark.exists() and mark.read_text() == wanted:
