@@ -191,7 +191,7 @@ def votes(
 ) -> dict[str, int]:
     """For which of the candidates each holder votes."""
     numbers = as_numbers(sets, talk.plan.domain)
-    question = Vote(share=str(share), score=score)  # type: ignore[arg-type]
+    question = Vote(share=str(share), score=score)  # type: ignore[arg-type]  # pydantic checks it
 
     def check(name: str, message: Message) -> None:
         if not isinstance(message.body, Chosen) or message.body.index >= len(sets):
@@ -207,7 +207,7 @@ def ratings(
 ) -> dict[str, Array]:
     """The noisy scores of some sets at each holder."""
     numbers = as_numbers(sets, talk.plan.domain)
-    question = Rate(share=str(share), score=score)  # type: ignore[arg-type]
+    question = Rate(share=str(share), score=score)  # type: ignore[arg-type]  # pydantic checks it
 
     def check(name: str, message: Message) -> None:
         fits = [(a.shape, a.dtype.kind) for a in message.arrays] == [((len(sets),), "f")]

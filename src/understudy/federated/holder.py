@@ -384,7 +384,7 @@ def _refused(error: Exception) -> Refused:
     """Why a question is not answered; nothing in it depends on rows."""
     match error:
         case Refusal():
-            return Refused(because=error.because, reason=str(error)[:_LONGEST_REASON])  # type: ignore[arg-type]
+            return Refused(because=error.because, reason=str(error)[:_LONGEST_REASON])  # type: ignore[arg-type]  # pydantic checks it
         case MessageError():
             return Refused(because="message", reason=str(error)[:_LONGEST_REASON])
         case BudgetExceeded():

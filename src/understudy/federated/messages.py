@@ -197,7 +197,7 @@ class Message:
     def encoded(self) -> bytes:
         """The bytes that travel."""
         plain = [_plain(array) for array in self.arrays]
-        shapes = tuple(_Shape(type=a.dtype.str, shape=a.shape) for a in plain)  # type: ignore[arg-type]
+        shapes = tuple(_Shape(type=a.dtype.str, shape=a.shape) for a in plain)  # type: ignore[arg-type]  # pydantic checks it
         header = _Header(run=self.run, request=self.request, arrays=shapes, body=self.body)
         text = header.model_dump_json().encode()
         start = _START.pack(_MAGIC, VERSION, len(text))

@@ -70,9 +70,9 @@ def _question(plan: Plan) -> Fit:
     gaussian = plan.spendable.measure is Measure.ZCDP
     if plan.form.sized:
         structure = "pairwise" if gaussian and plan.score in (None, "R", "TVD") else "greedy"
-        return Fit(structure=structure, degree=plan.degree, score=plan.score)  # type: ignore[arg-type]
+        return Fit(structure=structure, degree=plan.degree, score=plan.score)  # type: ignore[arg-type]  # pydantic checks it
     bits = "MI" if plan.neighbours is Neighbours.REPLACE else None
-    return Fit(structure="greedy", degree=plan.subset_degree, score=plan.score or bits)  # type: ignore[arg-type]
+    return Fit(structure="greedy", degree=plan.subset_degree, score=plan.score or bits)  # type: ignore[arg-type]  # pydantic checks it
 
 
 def _model(plan: Plan, message: Message) -> Model:

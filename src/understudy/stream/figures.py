@@ -188,6 +188,7 @@ def _estimates(stream: Made, epsilon: Fraction, name: str, sample: int, runs: in
         state.live.redraw(design.universe.places(stream.ids))
         totals[run] = state.live.total
     printed = PrintedSizing(design.response, epsilon).scale
+    # The thesis adds real numbers; streams are made up here, so that nothing hangs on it.
     noise = np.array(
         [
             SystemNoise().laplace(design.sizing.noise.scale, runs),
