@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from scipy.stats import binom
 
 from understudy.errors import UsageError
 from understudy.stream import figures
@@ -65,8 +66,10 @@ def test_errors_lie_on_their_theory(kind: str) -> None:
 
 
 def test_misses_stay_below_their_bound() -> None:
-    """The bound is loose, and never broken."""
+    """The bound is loose: as many misses as seen would not be a wonder if it were the rate."""
+    runs = 50
     stream = Made.of("uniform", users=5000)
-    for row in figures.miss_chances(stream, [Fraction(1)], alpha=0.1, sample=5000, runs=50):
-        assert row["corrected"] <= row["corrected_bound"]
-        assert row["printed"] <= row["printed_bound"]
+    for row in figures.miss_chances(stream, [Fraction(1)], alpha=0.1, sample=5000, runs=runs):
+        for noise in ("corrected", "printed"):
+            misses = round(row[noise] * runs)
+            assert binom.sf(misses - 1, runs, row[f"{noise}_bound"]) > 1e-9
