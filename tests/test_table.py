@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from understudy.domain import Domain
 from understudy.errors import UsageError
-from understudy.table import code_type
+from understudy.table import Codes, Table, code_type
 
 
 @pytest.mark.parametrize(
@@ -22,3 +23,18 @@ def test_codes_beyond_16_bits_are_refused() -> None:
     """They would come back as others."""
     with pytest.raises(UsageError, match="65,537 codes, more than 65,536; group its values"):
         code_type(65_537)
+
+
+@pytest.mark.parametrize(
+    ("codes", "about"),
+    [
+        ({"a": np.array([0, 3], np.uint8)}, "'a' has codes beyond its 3"),
+        ({"a": np.array([0, 1], np.int64)}, "uint8 or uint16"),
+        ({"a": np.zeros((2, 2), np.uint8)}, "one code for every row"),
+        ({}, "'a' needs one code"),
+    ],
+)
+def test_codes_of_another_domain_are_refused(codes: dict[str, Codes], about: str) -> None:
+    """Kernels write where a code says, so that no table holds one beyond its domain."""
+    with pytest.raises(UsageError, match=about):
+        Table(Domain({"a": 3}), codes, 2)

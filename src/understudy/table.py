@@ -31,6 +31,19 @@ def as_coarse(codes: Codes, name: str, domain: Domain) -> Codes:
     return groups[codes]
 
 
+def _check_codes(name: str, codes: Codes | None, size: int, rows: int) -> None:
+    """Refuse codes that were not made by a codec of this domain; nothing of a row is told."""
+    if codes is None or codes.dtype not in (np.uint8, np.uint16) or codes.shape != (rows,):
+        raise UsageError(
+            f"attribute {name!r} needs one code for every row, as an array of uint8 or uint16"
+        )
+    if rows and codes.max() >= size:
+        raise UsageError(
+            f"attribute {name!r} has codes beyond its {size}; encode the rows by a codec of the "
+            "same domain"
+        )
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class Table:
     """Rows as codes, one contiguous array per attribute.
@@ -44,6 +57,11 @@ class Table:
     codes: Mapping[str, Codes]
     rows_read: int
     rows_per_person: int | None = None
+
+    def __post_init__(self) -> None:
+        # Kernels count without looking where they write.
+        for name in self.domain:
+            _check_codes(name, self.codes.get(name), self.domain[name], self.rows)
 
     @property
     def rows(self) -> int:

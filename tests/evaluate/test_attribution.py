@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.sheets import coded, drawn, listed
+from understudy.domain import Domain
 from understudy.evaluate import attribution as room
 from understudy.evaluate.attribution import Attribution, attributed, attribution
 from understudy.table import Table
@@ -139,22 +140,15 @@ def test_a_key_that_is_nowhere_has_no_cap() -> None:
 @pytest.mark.usefixtures("route")
 def test_long_keys_of_many_values_do_not_run_into_each_other() -> None:
     """Eight columns of 2¹⁶ codes have 2¹²⁸ keys, twice the bits of a number: none is mistaken."""
-    schema = listed(**{f"k{i}": 2 for i in range(8)}, t=2)
+    key = [f"k{i}" for i in range(8)]
+    domain = Domain({**dict.fromkeys(key, 2**16), "t": 2})
     generator = np.random.default_rng(3)
-    real, other = (
-        Table(
-            schema_table.domain,
-            {
-                name: generator.choice([0, 1, 65_535], 60).astype(np.uint16)
-                if name != "t"
-                else codes
-                for name, codes in schema_table.codes.items()
-            },
-            60,
-        )
-        for schema_table in (drawn(schema, 60, 1), drawn(schema, 60, 2))
-    )
-    key = [name for name in schema.learned if name != "t"]
+
+    def drawn_apart() -> Table:
+        codes = {k: generator.choice([0, 1, 65_535], 60).astype(np.uint16) for k in key}
+        return Table(domain, codes | {"t": generator.integers(0, 2, 60).astype(np.uint8)}, 60)
+
+    real, other = drawn_apart(), drawn_apart()
     each = attributed(real, other, sensitive="t", key=key)
     expected = _one_by_one(real, other, "t", key)
     assert [float(gcap) for gcap, _, _ in expected] == each.chances.tolist()
