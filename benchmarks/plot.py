@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from understudy.draw.charts import Line, Panel, line_charts
+from understudy.draw.charts import Line, Panel, chart_sheet
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Curve:
 
 def picture(curves: Sequence[Curve]) -> str:
     """All panels in one SVG document."""
-    return line_charts([_panel(curve) for curve in curves])
+    return chart_sheet([_panel(curve) for curve in curves])
 
 
 def _panel(curve: Curve) -> Panel:

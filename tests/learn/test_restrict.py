@@ -14,7 +14,8 @@ from understudy.domain import Domain
 from understudy.engines.memory import MemorySource
 from understudy.errors import UsageError
 from understudy.learn.pairwise import noisy_pair_scores, weighed_network
-from understudy.learn.restrict import Restrictions, least_tables, required_family
+from understudy.learn.required import least_tables, required_family
+from understudy.learn.restrict import Restrictions
 from understudy.learn.scores import total_variation
 from understudy.learn.weighing import Weighing
 from understudy.network import Family, Network

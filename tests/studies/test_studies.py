@@ -15,19 +15,25 @@ import pytest
 
 from support.shared import shared_file
 from understudy.domain import Domain
-from understudy.draw.charts import Line, Panel, line_charts
+from understudy.draw.charts import Line, Panel, chart_sheet
+from understudy.draw.heat import HeatMap
 from understudy.engines.memory import MemorySource
 from understudy.errors import CapacityError, DataError, OutputError, UsageError
 from understudy.evaluate.fidelity import total_variation, workload
+from understudy.evaluate.sheets import load
+from understudy.learn.restrict import NONE
 from understudy.network import Family
 from understudy.privacy.curator import Instruments
 from understudy.studies import (
     STUDIES,
     copula,
     find,
+    genetic_search,
     nist_tasks,
     private_networks,
     processes,
+    protected_networks,
+    sba,
     seven,
 )
 from understudy.studies.cells import Cell, Results, Setting, Size, Spread
@@ -372,7 +378,173 @@ def test_the_sentence_on_classifiers_follows_the_numbers() -> None:
     assert "still more than 10 points at the largest" in worse
 
 
+def _search(average: Mapping[tuple[str, int, str], float], seconds: float = 2.0) -> Results:
+    """Cells of a table, real rows among them, with the same average for both runs."""
+    found = [
+        _cell(
+            {"table": "cmc", "search": search, "degree": degree, "epsilon": epsilon},
+            {
+                "mean": [mean, mean],
+                "utility": {"svm": [mean, mean]},
+                "baseline": [0.4, 0.4],
+                "describing": [seconds if search == "genetic" else 1.0] * 2,
+                "generating": [0.1, 0.1],
+            },
+        )
+        for (search, degree, epsilon), mean in average.items()
+    ]
+    return Results(tuple(found))
+
+
+def test_the_sentence_on_searches_follows_the_numbers() -> None:
+    """Which printed averages are reached, what noise costs, and which search is faster."""
+    study = find("sba-search")
+    numbers = {
+        ("real rows", 0, "none"): 0.5,
+        ("greedy", 1, "none"): 0.43,
+        ("genetic", 1, "none"): 0.42,
+        ("greedy", 1, "1"): 0.3,
+        ("genetic", 1, "1"): 0.35,
+    }
+    said = study.sentence(_search(numbers))
+    assert "is -1.2 to +0.0 points off tables V and VI" in said
+    assert "no more than 1.5 points below them in 2 of 2 settings." in said
+    assert "(+0.2 on cmc); counted from them on either side, it is -1.4 to -0.2." in said
+    assert "43.0 (greedy) and 42.0 (genetic) without privacy" in said
+    assert "30.0 (greedy) and 35.0 (genetic) at ε = 1, from real rows 50.0" in said
+    assert "1.00 seconds greedily and 2.00 genetically: the greedy search is faster" in said
+    worse = study.sentence(_search(numbers | {("genetic", 1, "none"): 0.40}, seconds=0.5))
+    assert "in 1 of 2 settings (below: cmc, genetic, 1: -3.2)" in worse
+    assert "the genetic search is faster" in worse
+    lines = study.summary(_search(numbers)).document()
+    expected = [("49.8", "+0.2"), ("43.0", "+0.0"), ("43.2", "-1.2"), ("", ""), ("", "")]
+    assert expected == [(line["SBA's average"], line["difference"]) for line in lines]
+
+
+def _protected(attack: float, utility: float) -> Results:
+    """Original, ordinary (both 0.7 and 0.5) and protected rows, over a zero rule of 0.6."""
+    means = {"original": (0.7, 0.5), "ordinary": (0.7, 0.5), "protected": (attack, utility)}
+    found = [
+        _cell(
+            {"table": "cmc", "network": network, "epsilon": "none"},
+            {
+                "attack": {"gcap": [first - 0.01], "svm": [first + 0.01]},
+                "attack_mean": [first],
+                "utility_mean": [second, second],
+                "zero_rule": 0.6,
+            },
+        )
+        for network, (first, second) in means.items()
+    ]
+    return Results(tuple(found))
+
+
+@pytest.mark.parametrize(
+    ("attack", "utility", "said"),
+    [
+        (
+            0.62,
+            0.49,
+            "(at most 2 above it; the best attacker +11.0 and +3.0), and protection ",
+        ),
+        (0.63, 0.49, "+3.0 with protected ones (not at most 2 above it;"),
+        (0.59, 0.48, "from 50.0 to 48.0 (not less than 1.5 lost)."),
+    ],
+)
+def test_the_sentence_on_protection_follows_the_numbers(
+    attack: float, utility: float, said: str
+) -> None:
+    """How far attackers are above the zero rule, what is lost, and whether that is little."""
+    study = find("sba-protection")
+    results = _protected(attack, utility)
+    assert said in study.sentence(results)
+    lines = study.summary(results).document()
+    assert ["69.6", "64.6", "57.9", ""] == [line["SBA's attack"] for line in lines]
+    assert "60.0" == lines[-1]["attack"]
+
+
 # What is measured.
+
+
+def test_confusions_and_f2_are_those_of_the_definition() -> None:
+    """TN FP FN TP of code 1; F2 weighs recall twice and is 0 where nothing is found."""
+    truth, codes = np.array([0, 0, 0, 1, 1, 1, 1]), np.array([0, 0, 1, 0, 1, 1, 1])
+    assert [2, 1, 1, 3] == genetic_search.confusion(truth, codes)
+    precision, recall = 3 / 4, 3 / 4
+    expected = 5 * precision * recall / (4 * precision + recall)
+    assert expected == pytest.approx(genetic_search.f2([2, 1, 1, 3]))
+    # Table VII, logistic regression on original rows: recall counts more than precision.
+    assert 5 * 86 / (5 * 86 + 4 * 26 + 14) == genetic_search.f2([56836, 14, 26, 86])
+    assert 0.0 == genetic_search.f2([5, 0, 2, 0])
+
+
+def test_printed_averages_stand_for_every_degree() -> None:
+    """Each search of each table has a printed average for every degree that is measured."""
+    for (table, search), averages in genetic_search._PRINTED.items():
+        assert len(genetic_search._DEGREES[table]) == len(averages), (table, search)
+
+
+def test_splits_share_no_row_and_are_their_own() -> None:
+    """A fifth is held out, nothing is in both parts, and another number is another split."""
+    small = sba.task(sba.SMALL, NOWHERE)
+    parts = [small.split(number) for number in (0, 0, 1)]
+    assert [(320, 80)] * 3 == [(train.rows, test.rows) for train, test in parts]
+    held = [test.table.codes["c2"].tolist() for _, test in parts]
+    assert held[0] == held[1]
+    assert held[0] != held[2]
+    whole = np.bincount(small.rows.table.codes["c2"], minlength=5)
+    both = sum(np.bincount(part.table.codes["c2"], minlength=5) for part in parts[0])
+    assert whole.tolist() == np.asarray(both).tolist()
+
+
+def test_protected_rows_tell_nothing_beyond_the_target() -> None:
+    """Of equal targets a protected column has no tie to others; an ordinary one keeps its own."""
+    small = sba.task(sba.SMALL, NOWHERE)
+    setting: Setting = {"search": "genetic", "degree": 4, "epsilon": sba.OFF}
+    found = {}
+    for name, rules in (("free", NONE), ("held", protected_networks.protection(sba.SMALL))):
+        rows = sba.made(small, small.rows, setting, 0, rules).rows.table
+        found[name] = _conditional_bits(rows, "c2", "c0", "c3")
+    real = _conditional_bits(small.rows.table, "c2", "c0", "c3")
+    # Chance alone makes (5 - 1)(4 - 1)2 / (2 · 400 ln 2) bits, about 0.043.
+    assert 0.08 > found["held"]
+    assert real > 0.2
+    assert found["free"] == pytest.approx(real, abs=0.08)
+
+
+def _conditional_bits(table: Table, first: str, second: str, given: str) -> float:
+    """The conditional mutual information of two columns given a third, in bits."""
+    joint = np.zeros([table.domain[name] for name in (first, second, given)])
+    np.add.at(joint, tuple(table.codes[name] for name in (first, second, given)), 1 / table.rows)
+    alone = joint.sum(axis=(0, 1))
+    apart = joint.sum(axis=1)[:, None] * joint.sum(axis=0)[None]
+    seen = joint > 0
+    ratio = joint * alone / np.where(apart > 0, apart, 1)
+    return float((joint[seen] * np.log2(ratio[seen])).sum())
+
+
+def test_correlations_are_of_numbers_and_codes() -> None:
+    """A column with itself has none, nor has one that does not vary; others are Pearson's."""
+    schema = integer_schema({"a": 3, "b": 3, "c": 2})
+    codes = {"a": [0, 1, 2, 2], "b": [2, 1, 0, 0], "c": [1, 1, 1, 1]}
+    columns = {name: np.array(values, np.uint8) for name, values in codes.items()}
+    sheet = load(Table(Domain.of(schema), columns, 4), schema, side="real", seed=0)
+    found = protected_networks.correlations(sheet)
+    expected = [[None, -1.0, None], [-1.0, None, None], [None, None, None]]
+    assert expected == found["matrix"]
+
+
+@pytest.mark.slow
+def test_adult_has_the_columns_and_the_split_of_sba() -> None:
+    """13 columns, categories in the order of their names, the zero rules of tables IX and X."""
+    shelf = Shelf(shared_file("data", "adult_train.parquet").parents[1])
+    adult = sba.task("adult", shelf)
+    train, test = adult.split(0)
+    assert (32_561, 16_281, 13) == (train.rows, test.rows, len(adult.schema.learned))
+    texts = adult.schema.learned["workclass"].texts  # type: ignore[union-attr]
+    assert (sorted(texts), "?") == (list(texts), texts[0])
+    rules = [protected_networks._zero_rule(sba.task(name, shelf)) for name in ("cmc", "adult")]
+    assert [0.610, 0.405] == [round(rule, 3) for rule in rules]
 
 
 def test_expected_values_of_the_search_are_those_of_all_its_ways() -> None:
@@ -510,7 +682,7 @@ def test_charts_hold_every_point_band_and_name() -> None:
     """Well-formed SVG with a circle for each point, a band, a legend and a caption."""
     line = Line("a < b", (0.1, 1.0, 10.0), (0.0, 0.5, 1.0), (0.0, 0.4, 0.9), (0.1, 0.6, 1.0))
     panels = [Panel("first", "ε", "power", [line, Line("c", (0.1,), (0.3,))], log_across=True)]
-    text = line_charts(panels * 3, caption="what it says " * 30)
+    text = chart_sheet(panels * 3, caption="what it says " * 30)
     root = ElementTree.fromstring(text)
     space = "{http://www.w3.org/2000/svg}"
     found = [len(list(root.iter(space + tag))) for tag in ("circle", "polygon")]
@@ -522,16 +694,31 @@ def test_charts_hold_every_point_band_and_name() -> None:
 def test_no_two_lines_of_a_chart_look_alike() -> None:
     """Ten lines have ten different colours and dashes together."""
     lines = [Line(f"line {i}", (1, 2), (i, i)) for i in range(10)]
-    root = ElementTree.fromstring(line_charts([Panel("", "x", "y", lines)]))
+    root = ElementTree.fromstring(chart_sheet([Panel("", "x", "y", lines)]))
     drawn = [line.attrib for line in root.iter("{http://www.w3.org/2000/svg}line")]
     looks = {(a["stroke"], a["stroke-dasharray"]) for a in drawn if "stroke-dasharray" in a}
     assert 10 == len(looks)
 
 
+def test_heat_maps_hold_every_number_and_name() -> None:
+    """A square for each number and step of colour, inside the sheet; equal numbers look alike."""
+    heat = HeatMap("map", ("a", "b < c"), [[None, 0.5], [0.5, -3.0]], reach=0.5)
+    line = Panel("line", "x", "y", [Line("", (1, 2), (1, 2))])
+    root = ElementTree.fromstring(chart_sheet([heat, line]))
+    space = "{http://www.w3.org/2000/svg}"
+    squares = [rect.attrib for rect in root.iter(space + "rect") if "x" in rect.attrib]
+    assert 4 + 9 == len(squares)
+    colours = [square["fill"] for square in squares]
+    assert ["#ffffff", colours[-1], colours[-1], colours[4]] == colours[:4]
+    assert {"a 1", "b < c 2", "map", "-0.5", "0.5"} <= {t.text for t in root.iter(space + "text")}
+    lowest = max(float(t.attrib["y"]) for t in root.iter(space + "text"))
+    assert lowest < float(root.attrib["height"])
+
+
 @pytest.mark.parametrize("values", [(0.0, 0.0), (5.0, 5.0), (-3.0, 2.0), (1e-9, 1e9)])
 def test_charts_of_odd_numbers_are_charts(values: tuple[float, ...]) -> None:
     """Equal, negative and far apart numbers find room inside the sheet."""
-    root = ElementTree.fromstring(line_charts([Panel("", "x", "y", [Line("", (1, 2), values)])]))
+    root = ElementTree.fromstring(chart_sheet([Panel("", "x", "y", [Line("", (1, 2), values)])]))
     places = [float(c.attrib["cy"]) for c in root.iter("{http://www.w3.org/2000/svg}circle")]
     assert all(0 <= place <= float(root.attrib["height"]) for place in places)
 

@@ -1,4 +1,4 @@
-"""Line charts as SVG: panels with axes, bands around their lines, legends and one caption.
+"""Charts as SVG: panels with axes, bands around their lines and legends, heat maps, one caption.
 
 A document by itself, without references or scripts. Colours can be told apart by those who do not
 see all of them, and every line has marks of its own besides.
@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from understudy.draw.elements import escaped
+from understudy.draw.elements import label
+from understudy.draw.heat import HeatMap, heat_height, heat_map
 from understudy.draw.lettering import text_width
 
 _WIDTH, _HEIGHT, _MARGIN, _RIGHT, _TOP, _BOTTOM = 360, 250, 56, 16, 30, 44
 _SIZE, _LEADING, _SAMPLE = 10, 15, 22
 _FEW_TICKS = 6
-_INK, _GRID = "#1d2733", "#dddddd"
+_GRID = "#dddddd"
 # Okabe and Ito's palette, without its yellow.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
 _DASHES = ("", "6 3", "2 2", "8 3 2 3", "10 4", "1 3", "4 4")
@@ -91,20 +92,20 @@ class Axis:
         return math.log10(value) if self.log else value
 
 
-def line_charts(panels: Sequence[Panel], *, caption: str = "", columns: int = 2) -> str:
+def chart_sheet(panels: Sequence[Panel | HeatMap], *, caption: str = "", columns: int = 2) -> str:
     """All panels in one SVG document, a caption below them."""
     columns = min(columns, max(len(panels), 1))
-    height_of = _HEIGHT + max((_legend_height(panel) for panel in panels), default=0)
+    height_of = max((_height(panel) for panel in panels), default=_HEIGHT)
     rows = -(-len(panels) // columns)
     words = _wrapped(caption, columns * _WIDTH - 2 * _RIGHT)
     width, height = columns * _WIDTH, rows * height_of + len(words) * _LEADING + _RIGHT
     drawn = [
         f'<g transform="translate({i % columns * _WIDTH},{i // columns * height_of})">'
-        f"{_panel(panel)}</g>"
+        f"{heat_map(panel, _WIDTH) if isinstance(panel, HeatMap) else _panel(panel)}</g>"
         for i, panel in enumerate(panels)
     ]
     below = [
-        _text(_RIGHT, rows * height_of + (i + 1) * _LEADING, line, anchor="start")
+        label(_RIGHT, rows * height_of + (i + 1) * _LEADING, line, anchor="start")
         for i, line in enumerate(words)
     ]
     head = (
@@ -113,6 +114,12 @@ def line_charts(panels: Sequence[Panel], *, caption: str = "", columns: int = 2)
         f'<rect width="{width}" height="{height}" fill="white"/>'
     )
     return "\n".join([head, *drawn, *below, "</svg>", ""])
+
+
+def _height(panel: Panel | HeatMap) -> int:
+    if isinstance(panel, HeatMap):
+        return math.ceil(heat_height(panel, _WIDTH))
+    return _HEIGHT + _legend_height(panel)
 
 
 def _panel(panel: Panel) -> str:
@@ -131,11 +138,11 @@ def _frame(panel: Panel, across: Axis, up: Axis) -> str:
         [
             *(_rule(across(x), high, across(x), low) for x in across.ticks),
             *(_rule(across.start, up(y), across.end, up(y)) for y in up.ticks),
-            *(_text(across(x), low + 14, _number(x)) for x in across.ticks),
-            *(_text(_MARGIN - 5, up(y) + 3, _number(y), anchor="end") for y in up.ticks),
-            _text(_WIDTH / 2, 18, panel.title, weight="bold"),
-            _text((across.start + across.end) / 2, low + 30, panel.across),
-            f'<g transform="translate(11,{middle:.1f}) rotate(-90)">{_text(0, 0, panel.up)}</g>',
+            *(label(across(x), low + 14, _number(x)) for x in across.ticks),
+            *(label(_MARGIN - 5, up(y) + 3, _number(y), anchor="end") for y in up.ticks),
+            label(_WIDTH / 2, 18, panel.title, weight="bold"),
+            label((across.start + across.end) / 2, low + 30, panel.across),
+            f'<g transform="translate(11,{middle:.1f}) rotate(-90)">{label(0, 0, panel.up)}</g>',
         ]
     )
 
@@ -174,7 +181,7 @@ def _legend(panel: Panel) -> str:
         parts.append(
             f'<line x1="{_MARGIN}" y1="{y - 3}" x2="{_MARGIN + _SAMPLE}" y2="{y - 3}" '
             f'stroke="{colour}" stroke-width="1.5" stroke-dasharray="{_dash(place)}"/>'
-            + _text(_MARGIN + _SAMPLE + 6, y, line.name, anchor="start")
+            + label(_MARGIN + _SAMPLE + 6, y, line.name, anchor="start")
         )
     return "".join(parts)
 
@@ -218,13 +225,6 @@ def _wrapped(text: str, width: float) -> list[str]:
         else:
             lines.append(word)
     return lines
-
-
-def _text(x: float, y: float, text: str, *, anchor: str = "middle", weight: str = "normal") -> str:
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-weight="{weight}" '
-        f'fill="{_INK}">{escaped(text)}</text>'
-    )
 
 
 def _rule(x1: float, y1: float, x2: float, y2: float) -> str:

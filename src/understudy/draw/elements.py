@@ -11,6 +11,7 @@ from understudy.draw.lettering import is_bounded, text_width
 _SQUEEZED = ' textLength="{:.1f}" lengthAdjust="spacingAndGlyphs"'
 # XML has no way to write these, escaped or not.
 _IMPOSSIBLE = re.compile("[^\\t\\n\\r\\u0020-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
+_INK = "#1d2733"
 _THIN, _THICK, _FAINT, _CLEAR = 0.9, 4.0, 0.35, 0.95
 
 
@@ -50,6 +51,14 @@ def text_line(text: str, x: float, y: float, size: float, kind: str) -> str:
     return (
         f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" font-size="{size:g}"{squeeze}>'
         f"{escaped(text)}</text>"
+    )
+
+
+def label(x: float, y: float, text: str, *, anchor: str = "middle", weight: str = "normal") -> str:
+    """A text of a chart, which has no styles to name."""
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-weight="{weight}" '
+        f'fill="{_INK}">{escaped(text)}</text>'
     )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from understudy.domain import Attributes, Domain
-from understudy.learn.restrict import NONE, Restrictions, required_family
+from understudy.learn.required import required_family
+from understudy.learn.restrict import NONE, Restrictions
 from understudy.learn.weighing import Weighing
 from understudy.network import Family
 

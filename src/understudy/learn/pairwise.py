@@ -13,13 +13,8 @@ import numpy as np
 
 from understudy.counting import Score
 from understudy.domain import Attributes, Domain
-from understudy.learn.restrict import (
-    NONE,
-    Restrictions,
-    child_names,
-    required_axes,
-    required_family,
-)
+from understudy.learn.required import child_names, required_axes, required_family
+from understudy.learn.restrict import NONE, Restrictions
 from understudy.learn.weighing import Weighing
 from understudy.network import Family, Network
 from understudy.privacy.budget import Budget

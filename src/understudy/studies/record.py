@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from understudy import __version__
-from understudy.draw.charts import line_charts
+from understudy.draw.charts import chart_sheet
 from understudy.errors import DataError, OutputError
 from understudy.files import atomic, check_writable, writing
 from understudy.studies import find
@@ -149,7 +149,7 @@ def picture(name: str, document: dict[str, Any]) -> str:
     study = find(name)
     caption = f"{study.title} ({study.source}). {document['sentence']}"
     panels = study.panels(Results(tuple(cells_of(document))))
-    return line_charts(panels, caption=caption, columns=study.across)
+    return chart_sheet(panels, caption=caption, columns=study.across)
 
 
 def versions() -> dict[str, str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from understudy.draw.charts import Panel
+from understudy.draw.heat import HeatMap
 from understudy.studies.cells import Numbers, Results, Setting, Size
 from understudy.studies.tables import Shelf
 
@@ -67,5 +68,5 @@ class Study(ABC):
         """The numbers with their spreads."""
 
     @abstractmethod
-    def panels(self, results: Results) -> Sequence[Panel]:
+    def panels(self, results: Results) -> Sequence[Panel | HeatMap]:
         """The numbers as charts."""

@@ -25,6 +25,8 @@ from understudy.schema import Schema
 from understudy.table import Codes, Table
 
 ADULT = ("data/adult.json", "data/adult_train.parquet", "data/adult_test.parquet")
+CMC = ("data/cmc.json", "data/cmc.csv")
+CREDIT_CARD = ("data/creditcard_fraud.json", "data/creditcard_fraud.parquet")
 DIABETES = ("data/diabetes_130us.json", "data/diabetes_130us.parquet")
 HEART = ("data/heart_cleveland.json", "data/heart_cleveland.csv")
 POKER = ("data/poker_hand_train.json", "data/poker_hand_train.parquet")

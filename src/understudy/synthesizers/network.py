@@ -37,7 +37,8 @@ from understudy.learn.parameters import (
     measure_tables,
     one_way_tables,
 )
-from understudy.learn.restrict import NONE, Restrictions, least_tables
+from understudy.learn.required import least_tables
+from understudy.learn.restrict import NONE, Restrictions
 from understudy.learn.weighing import Weighing, by_gain, by_usefulness, expected_noise
 from understudy.network import Network
 from understudy.privacy.budget import Amount, Budget
