@@ -170,6 +170,23 @@ def test_three_holders_learn_a_model(ward: Ward) -> None:
 
 
 @pytest.mark.slow
+def test_a_protected_column_is_withheld_from_a_joint_model(ward: Ward) -> None:
+    """Options of the analyst, a policy of holders that insist on them, and a model that says so."""
+    policy = ward.desk.folder / "policy.toml"
+    policy.write_text(policy.read_text() + 'protect = ["smoker"]\n')
+    holders = [ward.start(ward.holding(name)) for name in NAMES]
+    wishes = ("--target", "age", "--protect", "smoker")
+    learned = ward.finished(ward.start(ward.analysing(*wishes)))
+    assert 0 == learned.code, learned.err
+    protection = learned.document["statement"]["protection"]
+    assert {"smoker": ["age"]} == protection["protected"]
+    assert [0, 0, 0] == [ward.finished(process).code for process in holders]
+    asked = [charge["question"] for charge in ward.charges("north")]
+    assert asked
+    assert not [question for question in asked if "smoker" in question and "sex" in question]
+
+
+@pytest.mark.slow
 def test_the_others_go_on_without_a_killed_holder(ward: Ward) -> None:
     """With --least the run survives; the dead holder is named, and its ledger is true."""
     holders = {name: ward.start(ward.holding(name)) for name in NAMES}
@@ -269,6 +286,12 @@ def test_an_analyst_is_refused_before_anybody_is_asked(ward: Ward) -> None:
     assert "epsilon has no default" in ward.desk.run(*without).err
     assert "protocol is 'guess'" in ward.desk.run(*ward.analysing(protocol="guess")).err
     assert "--listen is 'x'" in ward.desk.run(*ward.analysing("--listen", "x")).err
+    unknown = ward.desk.run(*ward.analysing("--target", "age", "--protect", "income"))
+    assert "protected 'income': attribute 'income' is unknown" in unknown.err
+    parent = ward.desk.run(
+        *ward.analysing("--target", "age", "--protect", "sex", "--require", "sex:smoker")
+    )
+    assert (2, True) == (parent.code, "'sex' is protected and is no parent" in parent.err)
     missing = ward.desk.run(*ward.analysing("--certificate", "gone"))
     assert 4 == missing.code
     assert "certificate gone: is not there" in missing.err

@@ -195,11 +195,24 @@ def test_a_model_whose_process_dies_is_a_reason(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.slow
+def test_a_model_learnt_in_this_process_is_the_same() -> None:
+    """Without a time limit no process is started, and the predictions are those of one."""
+    generator = np.random.default_rng(0)
+    train, test = generator.random((40, 3)), generator.random((20, 3))
+    job = Job("random-forest", "classification", 1, train, (train[:, 0] > 0.5).astype(int), test)
+    here, apart = run(job, seconds=None), run(job, seconds=60)
+    assert apart.predicted is not None
+    assert np.array_equal(here.predicted, apart.predicted)  # type: ignore[arg-type]
+    assert np.array_equal(here.strength, apart.strength)  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
 def test_a_learner_that_fails_says_no_more_than_its_error() -> None:
     """The error's own words may quote rows."""
     train = np.full((4, 1), np.nan, np.float32)
     job = Job("lda", "classification", 0, train, np.array([0, 1, 0, 1]), train)
     assert "the learner failed with ValueError" == run(job, seconds=60).reason
+    assert "the learner failed with ValueError" == run(job, seconds=None).reason
 
 
 @pytest.mark.slow

@@ -13,9 +13,11 @@ from understudy.counting import CountSource
 from understudy.federated import Form, LocalChannel, Plan, learn_together
 from understudy.federated.answering import Desk
 from understudy.federated.messages import Closed, Message, Tables
+from understudy.learn.restrict import Restrictions
 from understudy.privacy.audit import LeakFound, Recorder, Replay
 from understudy.privacy.curator import Curator, Instruments
 from understudy.privacy.events import Charge
+from understudy.protection import Protection
 
 FORMS = {"improved": Form(), "plain": Form.plain()}
 Rows = list[tuple[int, ...]]
@@ -79,6 +81,14 @@ def test_both_ballots_are_audited(ballot: str) -> None:
     _audit(plan_of(name, ballot=ballot), random_rows(40))
 
 
+@pytest.mark.parametrize("name", [name for name in PLANS if "parameters" not in name])
+def test_restricted_runs_are_audited(name: str) -> None:
+    """What a holder refuses or leaves out under restrictions does not depend on its rows."""
+    protection = Protection("colour", {"sold": None})
+    rules = Restrictions(forbidden=(("one", "size"),), protection=protection)
+    _audit(plan_of(name, restrictions=rules), random_rows(40))
+
+
 # --- planted bugs: each must make the audit fail ---------------------------------------------
 
 
@@ -115,8 +125,8 @@ def test_a_reply_with_anything_else_in_it_is_caught(monkeypatch: pytest.MonkeyPa
     prepare = Desk.prepare
     calls = iter(range(10**6))
 
-    def chatty(desk: Desk, message: Message) -> Any:
-        answer = prepare(desk, message)
+    def chatty(desk: Desk, message: Message, restrictions: Restrictions) -> Any:
+        answer = prepare(desk, message, restrictions)
 
         def told(curator: Curator) -> Any:
             body, arrays = answer(curator)

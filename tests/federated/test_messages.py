@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from support.federated import ONE, RUN
 from understudy.errors import MessageError
 from understudy.federated.messages import Chosen, Measure, Message, Tables
 
-ARRAYS = (
+ARRAYS: tuple[np.ndarray[Any, Any], ...] = (
     np.arange(-3, 3, dtype=np.int64).reshape(2, 3),
     np.array([0.5, -1.25]),
     np.array([[1, -1]], np.int16),

@@ -31,6 +31,7 @@ from understudy.federated import (
     LocalChannel,
     Plan,
     learn_together,
+    seeded_analyst,
     simulated,
     split,
 )
@@ -381,3 +382,15 @@ def test_fifty_holders_on_adult_take_seconds() -> None:
     analyst.learn()
     assert 18 == analyst.report.questions
     assert time.process_time() - started < 60
+
+
+@pytest.mark.parametrize("protocol", ["statistics", "votes", "model"])
+def test_seeded_runs_are_the_same_every_time(protocol: str) -> None:
+    """One seed gives one model, another seed another, and all of them say NOT PRIVATE."""
+    schema, table = _chain(900)
+    plan = Plan(schema, protocol, 1)
+    parts = split(table, "equal", generator=np.random.default_rng(0))
+    one, same, other = (seeded_analyst(parts, plan, seed).learn() for seed in (1, 1, 2))
+    chances = [[c.probabilities.tolist() for c in m.conditionals] for m in (one, same, other)]
+    assert chances[0] == chances[1] != chances[2]
+    assert "NOT PRIVATE" in one.statement.sentence

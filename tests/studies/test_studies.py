@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ from understudy.privacy.curator import Instruments
 from understudy.studies import (
     STUDIES,
     copula,
+    federated_bits,
+    federated_classifiers,
     find,
     genetic_search,
     nist_tasks,
@@ -461,6 +464,91 @@ def test_the_sentence_on_protection_follows_the_numbers(
     lines = study.summary(results).document()
     assert ["69.6", "64.6", "57.9", ""] == [line["SBA's attack"] for line in lines]
     assert "60.0" == lines[-1]["attack"]
+
+
+def _among_holders(values: Mapping[str, float], *, over: str, table: str) -> list[Cell]:
+    """Cells of all protocols and forms that need the same bits, and their baselines."""
+    whole: dict[str, str | int] = {"table": table, "protocol": "-", "holders": 1, "epsilon": "none"}
+    levels = {(federated_bits.COLUMNS, 0): 7.0, (federated_bits.NETWORK, 1): 5.2}
+    cells = [
+        _cell({**whole, "form": form, "degree": degree}, {"mean": bits, "noise": 0.0})
+        for (form, degree), bits in levels.items()
+    ]
+    fixed: dict[str, str | int] = {"holders": 3, "degree": 1, "epsilon": "0.1"}
+    setting: dict[str, str | int]
+    for protocol, form in product(federated_bits.PROTOCOLS, federated_bits.SHOWN):
+        for value, bits in values.items():
+            changed = fixed | {over: value if over == "epsilon" else int(value)}
+            setting = {"table": table, "protocol": protocol, "form": form, **changed}
+            cells.append(_cell(setting, {"mean": bits, "noise": 40.0}))
+    return cells
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"2": 6.0, "50": 6.01}, "votes 6.00 → 6.01 (alike) as printed"),
+        ({"2": 6.0, "50": 9.0}, "votes 6.00 → 9.00 (worse) as printed"),
+        ({"50": 6.0, "2": 9.0}, "votes 9.00 → 6.00 (better) as printed"),
+    ],
+)
+def test_the_sentence_on_holders_follows_the_numbers(values: dict[str, float], said: str) -> None:
+    """Whether more holders harm, in whatever order their cells come."""
+    cells = _among_holders(values, over="holders", table="diabetes")
+    sentence = find("tuc1-federated").sentence(Results(tuple(cells)))
+    assert said in sentence
+    assert "M from 2 to 50; one network without privacy 5.20, independent columns 7.00" in sentence
+
+
+def test_the_sentence_on_clipping_follows_the_numbers() -> None:
+    """Both ends of the figure, with clipping and without, each with its own verdict."""
+    cells = _among_holders({"2": 9.0, "50": 6.0}, over="holders", table="diabetes")
+    setting = {**cells[-1].setting, "protocol": "statistics", "form": federated_bits.UNCLIPPED}
+    ends = ((2, 8.0), (50, 12.0))
+    cells += [_cell({**setting, "holders": m}, {"mean": bits}) for m, bits in ends]
+    sentence = find("tuc1-federated").sentence(Results(tuple(cells)))
+    assert "from 9.00 to 6.00 bits with holders that clip (better)" in sentence
+    assert "from 8.00 to 12.00 with holders that do not (worse)" in sentence
+
+
+@pytest.mark.parametrize(("bits", "said"), [(6.9, "beats them"), (7.1, "cannot beat them")])
+def test_the_baseline_at_one_is_beaten_or_not(bits: float, said: str) -> None:
+    """The verdict follows the best protocol's bits, with the noise that decides."""
+    cells = _among_holders({"0.1": 9.0, "1": bits}, over="epsilon", table="diabetes")
+    sentence = find("tuc1-federated").sentence(Results(tuple(cells)))
+    assert f"as printed {said} (statistics, {bits:.2f}, noise of 40 rows)" in sentence
+
+
+def test_printed_losses_are_those_of_the_thesis() -> None:
+    """Lines of tables 11, 13 and 15 by the thesis' own numbers; none where none is printed."""
+    look = federated_classifiers.printed
+    assert 7.39 == look("poker", "0.1", "attribute", "votes", 1)
+    assert 2.59 == look("heart", "0.5", "class", "statistics", 1)
+    assert 7.72 == look("adult", "0.02", "random", "votes", 1)
+    assert None is look("heart", "1", "equal", "votes", 1)
+    assert None is look("adult", "1", "central", "statistics", 1)
+
+
+def test_the_sentence_on_splits_follows_the_numbers() -> None:
+    """What each form loses, which split loses the least, and the thesis' cases beside ours."""
+    same: dict[str, str | int] = {"table": "poker", "repeat": 0}
+    real = {"protocol": "real rows", "form": "real rows", "split": "central", "epsilon": "none"}
+    numbers = {"baseline": 0.5, "divergence": 0.0, "holders": 5}
+
+    def cell(setting: Mapping[str, Any], mean: float) -> Cell:
+        return _cell({**same, **setting}, numbers | {"mean": mean, "accuracy": {"lda": mean}})
+
+    cells = [cell({**real, "degree": 0}, 0.6)]
+    for split, protocol in product(("equal", "random"), federated_classifiers.PROTOCOLS):
+        for form, lost in ((federated_classifiers.PRINTED, 0.2), ("improved", 0.1)):
+            setting = {"split": split, "protocol": protocol, "form": form, "degree": 1}
+            less = 0.05 if split == "random" else 0.0
+            cells.append(cell({**setting, "epsilon": "0.1"}, 0.6 - lost + less))
+    said = find("tuc2-federated").sentence(Results(tuple(cells)))
+    assert "the most frequent class loses 10.0 points" in said
+    assert "votes 17.5 and 7.5 points (0.00 and 0.00 bits)" in said
+    assert "splits lose 10.0 to 15.0, random the least" in said
+    assert "thesis' table has of these (2) loses 7.1 there on average, 17.5 here as printed" in said
 
 
 # What is measured.

@@ -9,6 +9,7 @@ import typer
 
 from understudy.cli import network_options, options
 from understudy.cli.console import Stopwatch, messages, print_json
+from understudy.cli.wishes import Wishes
 from understudy.errors import UsageError
 
 if TYPE_CHECKING:
@@ -51,6 +52,13 @@ def analyst(
         Path | None,
         typer.Option("--structure", help="The network, for parameters: .json, .bif or .csv."),
     ] = None,
+    target: options.Target = None,
+    protect: options.Protect = None,
+    quasi_identifiers: options.QuasiIdentifiers = None,
+    require: options.Require = None,
+    forbid: options.Forbid = None,
+    tier: options.Tier = None,
+    predictors: options.Predictors = None,
     least: Annotated[
         int | None, typer.Option("--least", min=1, help="How many must answer to the end; all.")
     ] = None,
@@ -85,6 +93,7 @@ def analyst(
         rows_per_person=rows_per_person,
         degree=degree,
         structure=structure,
+        wishes=Wishes(target, protect, quasi_identifiers, require, forbid, tier, predictors),
         least=least,
         deadline=deadline,
         attempts=attempts,
@@ -114,6 +123,7 @@ def _plan(
     *,
     schema: Path,
     structure: Path | None,
+    wishes: Wishes,
     epsilon: str | None,
     neighbours: str,
     protocol: str,
@@ -129,12 +139,14 @@ def _plan(
         raise UsageError("epsilon has no default; say it, for example --epsilon 1")
     if protocol not in list(ProtocolName):
         raise UsageError(f"protocol is {protocol!r}; use {' or '.join(ProtocolName)}")
+    asked = Schema.load(schema)
     return Plan(
-        Schema.load(schema),
+        asked,
         ProtocolName(protocol),
         epsilon,
         neighbours=network_options.neighbours_named(neighbours),
         network=None if structure is None else read_network(structure),
+        restrictions=wishes.restrictions(asked.attributes),
         **more,
     )
 

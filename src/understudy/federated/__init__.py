@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from understudy.federated.consent import AskSomebody, Consent, Policy
     from understudy.federated.holder import Holder
     from understudy.federated.plan import Form, Plan
-    from understudy.federated.simulation import simulated
+    from understudy.federated.simulation import seeded_analyst, simulated
     from understudy.federated.splits import SPLITS, split
     from understudy.federated.terms import ProtocolName, Terms
 
@@ -33,6 +33,7 @@ __all__ = [
     "ProtocolName",
     "Terms",
     "learn_together",
+    "seeded_analyst",
     "simulated",
     "split",
 ]
@@ -43,7 +44,7 @@ _HOMES = {
     "consent": ("AskSomebody", "Consent", "Policy"),
     "holder": ("Holder",),
     "plan": ("Form", "Plan"),
-    "simulation": ("simulated",),
+    "simulation": ("seeded_analyst", "simulated"),
     "splits": ("SPLITS", "split"),
     "terms": ("ProtocolName", "Terms"),
 }

@@ -58,14 +58,23 @@ class Analyst:
         plan: what to learn, and how.
         journal: a file that keeps questions and replies, from which a run that was cut off is
             taken up again; None keeps nothing.
+        run: the run's name, for studies; a random one unless given. What the analyst draws itself
+            follows from it, and no noise does.
 
     Privacy: holders charge themselves. A run taken up from its journal asks only what was not
     answered, under the same names, so that no holder pays twice for one answer.
     """
 
-    def __init__(self, channel: Channel, plan: Plan, journal: Path | None = None) -> None:
+    def __init__(
+        self,
+        channel: Channel,
+        plan: Plan,
+        journal: Path | None = None,
+        *,
+        run: str | None = None,
+    ) -> None:
         self.plan = plan
-        self._talk = Conversation(channel, plan, journal)
+        self._talk = Conversation(channel, plan, journal, run)
         self.promises: dict[str, Promise] = {}
 
     @property
@@ -138,7 +147,15 @@ def for_the_union(plan: Plan, promises: Mapping[str, Promise]) -> Statement:
         for charge in promise.charges
     )
     private = all(promise.private for promise in promises.values())
-    return Statement(f"federated {plan.protocol}", bound, plan.unit, charges, private=private)
+    held = plan.restrictions.protection
+    return Statement(
+        f"federated {plan.protocol}",
+        bound,
+        plan.unit,
+        charges,
+        private=private,
+        protection=held.settled if held else None,
+    )
 
 
 def _check_closed(name: str, message: Message) -> None:

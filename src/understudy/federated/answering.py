@@ -34,6 +34,7 @@ from understudy.federated.messages import (
     Vote,
 )
 from understudy.learn.greedy import affordable_degree
+from understudy.learn.restrict import NONE, Restrictions
 from understudy.network import Family
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator
@@ -67,26 +68,31 @@ class Desk:
     rows: int | None
     _scores: dict[str, Score] = field(default_factory=dict)
 
-    def prepare(self, message: Message) -> Answer:
-        """What to ask the Curator for; UsageError where the question is no good."""
+    def prepare(self, message: Message, restrictions: Restrictions = NONE) -> Answer:
+        """What to ask the Curator for; UsageError where the question is no good.
+
+        Args:
+            message: the question.
+            restrictions: what its run agreed on; tables that can be no family are not looked at.
+        """
         match message.body:
             case Measure():
-                return self._measure(message.body)
+                return self._measure(message.body, restrictions)
             case Vote():
-                return self._vote(message.body, message.arrays)
+                return self._vote(message.body, message.arrays, restrictions)
             case Rate():
-                return self._rate(message.body, message.arrays)
+                return self._rate(message.body, message.arrays, restrictions)
             case Fit():
-                return partial(_fit, _local(self.schema, self.unit, message.body))
+                return partial(_fit, _local(self.schema, self.unit, message.body, restrictions))
             case body:
                 raise UsageError(f"a message of kind {body.kind!r} is no question to a holder")
 
-    def _measure(self, asked: Measure) -> Answer:
+    def _measure(self, asked: Measure, restrictions: Restrictions) -> Answer:
         if len(asked.tables) > _MOST_TABLES:
             raise UsageError(
                 f"{len(asked.tables):,} tables were asked for; {_MOST_TABLES:,} may be"
             )
-        sets = [self._checked(names) for names in asked.tables]
+        sets = [self._checked(names, restrictions) for names in asked.tables]
         cells = sum(self.domain.cells(names) for names in sets)
         if cells > _MOST_CELLS:
             raise UsageError(f"the tables have {cells:,} cells; {_MOST_CELLS:,} fit into a reply")
@@ -95,10 +101,10 @@ class Desk:
         ensure_tables_fit(self.domain, sets)
         return partial(_measured, asked=asked, sets=sets)
 
-    def _vote(self, asked: Vote, arrays: Arrays) -> Answer:
+    def _vote(self, asked: Vote, arrays: Arrays, restrictions: Restrictions) -> Answer:
         if len(arrays) != 2 or arrays[1].dtype != np.float64:
             raise UsageError("a vote has two arrays: axes of candidates, and handicaps")
-        sets = self._sets(arrays[0])
+        sets = self._sets(arrays[0], restrictions)
         if not sets or arrays[1].shape != (len(sets),):
             raise UsageError("a vote needs candidates, and a handicap for each")
         score = self._score(asked.score)
@@ -108,16 +114,16 @@ class Desk:
             _voted, share=Fraction(asked.share), score=score, sets=sets, handicap=arrays[1]
         )
 
-    def _rate(self, asked: Rate, arrays: Arrays) -> Answer:
+    def _rate(self, asked: Rate, arrays: Arrays, restrictions: Restrictions) -> Answer:
         if len(arrays) != 1:
             raise UsageError("a rating has one array: the axes of each set")
-        sets = self._sets(arrays[0])
+        sets = self._sets(arrays[0], restrictions)
         if not sets:
             raise UsageError("a rating needs sets of attributes")
         score = self._score(asked.score)
         return partial(_rated, share=Fraction(asked.share), score=score, sets=sets)
 
-    def _sets(self, numbers: Array) -> list[Attributes]:
+    def _sets(self, numbers: Array, restrictions: Restrictions) -> list[Attributes]:
         """Sets of names, from lines of their numbers among the domain's."""
         names = self.domain.names
         if numbers.ndim != 2 or numbers.dtype != np.int16 or numbers.size == 0:
@@ -126,17 +132,24 @@ class Desk:
             raise UsageError(f"{len(numbers):,} sets were asked about; {_MOST_SETS:,} may be")
         if numbers.max() >= len(names):
             raise UsageError(f"attribute number {numbers.max()} is not among {len(names)} names")
-        sets = [self._checked([names[i] for i in line if i >= 0]) for line in numbers.tolist()]
+        lines = ([names[i] for i in line if i >= 0] for line in numbers.tolist())
+        sets = [self._checked(line, restrictions) for line in lines]
         if max(map(self.domain.cells, sets)) > _MOST_CELLS:
             raise UsageError(f"a table to be scored has more than {_MOST_CELLS:,} cells")
         ensure_tables_fit(self.domain, sets, kept=False)
         return sets
 
-    def _checked(self, names: Sequence[str]) -> Attributes:
-        """The names of a table, all known and of different attributes."""
+    def _checked(self, names: Sequence[str], restrictions: Restrictions) -> Attributes:
+        """The names of a table, all known, of different attributes, and within what was agreed."""
         self.domain.shape(names)
-        if len({self.domain.base(name) for name in names}) < len(names):
+        bases = dict.fromkeys(self.domain.base(name) for name in names)
+        if len(bases) < len(names):
             raise UsageError(f"table {' × '.join(names)} holds an attribute twice")
+        if restrictions and not restrictions.may_be_family(tuple(bases)):
+            raise UsageError(
+                f"table {' × '.join(names)} can be no family under the restrictions that this run "
+                "agreed on; ask within them, or propose another"
+            )
         return tuple(names)
 
     def _score(self, name: str) -> Score:
@@ -205,7 +218,7 @@ class _Local(NetworkSynthesizer):
         return self._unit
 
 
-def _local(schema: Schema, unit: Unit, asked: Fit) -> _Local:
+def _local(schema: Schema, unit: Unit, asked: Fit, restrictions: Restrictions) -> _Local:
     """The method asked for, all of its parameters checked."""
     method = _Local(
         schema,
@@ -215,6 +228,7 @@ def _local(schema: Schema, unit: Unit, asked: Fit) -> _Local:
         degree=asked.degree,
         score=asked.score,
         theta=asked.theta,
+        restrictions=restrictions,
     )
     method._unit = unit
     method.check()

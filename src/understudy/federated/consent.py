@@ -33,6 +33,7 @@ class Policy:
         most_delta: of one run.
         most_questions: of one run.
         protocols: those allowed.
+        protect: attributes that every run must protect, so that they depend on its target at most.
 
     Example:
         >>> Policy(Fraction(1)).protocols == frozenset(ProtocolName)
@@ -43,6 +44,7 @@ class Policy:
     most_delta: Fraction = Fraction(0)
     most_questions: int = 1000
     protocols: frozenset[ProtocolName] = frozenset(ProtocolName)
+    protect: frozenset[str] = frozenset()
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:
@@ -55,7 +57,7 @@ class Policy:
 
     @classmethod
     def _parsed(cls, document: dict[str, Any], path: str) -> Policy:
-        known = ("most_epsilon", "most_delta", "most_questions", "protocols")
+        known = ("most_epsilon", "most_delta", "most_questions", "protocols", "protect")
         unknown = [key for key in document if key not in known]
         if unknown or "most_epsilon" not in document:
             what = f"{unknown[0]!r} is unknown" if unknown else "'most_epsilon' is missing"
@@ -71,7 +73,10 @@ class Policy:
             raise UsageError(f"{path}: most_questions is no whole number; give one such as 100")
         epsilon = exact(document["most_epsilon"], what="most_epsilon")
         delta = exact(document.get("most_delta", 0), what="most_delta")
-        return cls(epsilon, delta, questions, allowed)
+        protect = document.get("protect", [])
+        if not isinstance(protect, list) or not all(isinstance(name, str) for name in protect):
+            raise UsageError(f"{path}: protect is a list of attributes, such as ['illness']")
+        return cls(epsilon, delta, questions, allowed, frozenset(protect))
 
     def refusal(self, terms: Terms) -> str | None:
         """The first point at which the terms go beyond the policy."""
@@ -83,6 +88,20 @@ class Policy:
             return f"{budget} is asked for, and a run may cost {most} at most here"
         if terms.questions > self.most_questions:
             return f"{terms.questions} questions are asked for, {self.most_questions} allowed here"
+        return self._unprotected(terms)
+
+    def _unprotected(self, terms: Terms) -> str | None:
+        """That a run would learn what some attribute depends on besides the target."""
+        held = terms.restrictions.protection
+        for name in sorted(self.protect):
+            if name not in held.protected:
+                return f"attribute {name!r} must be protected here; protect it"
+            beyond = [other for other in held.kept[name] if other != held.target]
+            if beyond:
+                return (
+                    f"protected {name!r} may depend on {', '.join(beyond)}, and on the target "
+                    "alone here; leave them out"
+                )
         return None
 
 

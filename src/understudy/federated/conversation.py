@@ -47,9 +47,11 @@ class Report:
 
 
 class Conversation:
-    """One run with all holders of a channel."""
+    """One run with all holders of a channel, under a name that nobody used before."""
 
-    def __init__(self, channel: Channel, plan: Plan, journal: Path | None) -> None:
+    def __init__(
+        self, channel: Channel, plan: Plan, journal: Path | None, run: str | None = None
+    ) -> None:
         if not channel.holders:
             raise UsageError("there is no holder to ask; name at least one")
         if len(set(channel.holders)) < len(channel.holders):
@@ -58,7 +60,7 @@ class Conversation:
         self._channel = channel
         self._names = sorted(channel.holders)
         about = f"{plan.fingerprint} {' '.join(map(repr, self._names))}"
-        self._journal = Journal(journal, about, {"run": uuid.uuid4().hex})
+        self._journal = Journal(journal, about, {"run": run or uuid.uuid4().hex})
         self.run = str(self._journal.facts["run"])
 
     @property

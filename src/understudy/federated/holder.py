@@ -219,6 +219,17 @@ class Holder:
             )
         if terms.budget.amount == 0:
             raise Refusal("terms", "a run at epsilon = 0 can ask nothing; ask for more")
+        if terms.restrictions:
+            self._check_restrictions(terms)
+
+    def _check_restrictions(self, terms: Terms) -> None:
+        """Refuse restrictions that contradict each other, as no network could keep to them."""
+        try:
+            terms.restrictions.check(
+                self._desk.domain, degree=None, constraints=self.schema.constraints
+            )
+        except UsageError as error:
+            raise Refusal("terms", f"the run's restrictions cannot be kept: {error}") from None
 
     def _grant_of(self, *parts: str | bytes) -> str:
         """A grant's identity: the same for the same proposal, and for this store alone."""
@@ -256,7 +267,7 @@ class Holder:
 
     def _answer(self, run: Run, message: Message, question: Question) -> Message:
         """Check, pay, look, draw; the caller stores and sends."""
-        share, answer = share_of(question), self._desk.prepare(message)
+        share, answer = share_of(question), self._desk.prepare(message, run.terms.restrictions)
         entries = self._ledger.entries(run.grant)
         if any(entry["entry"] == "close" for entry in entries):
             raise Refusal("terms", "this run is closed; propose another")

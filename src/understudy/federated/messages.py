@@ -19,7 +19,7 @@ import numpy.typing as npt
 from pydantic import Field, ValidationError
 
 from understudy.errors import MessageError
-from understudy.federated.terms import ExactText, Fields, Terms
+from understudy.federated.terms import ExactText, Fields, Names, Terms
 
 Array = npt.NDArray[Any]
 
@@ -34,8 +34,6 @@ _MOST_AXES = 32
 _MOST_ARRAYS = 2**16
 
 Identity = Annotated[str, Field(pattern=r"\A[0-9a-f]{32}\z")]
-Name = Annotated[str, Field(max_length=1024)]
-Names = tuple[Name, ...]
 ScoreName = Literal["R", "MI", "F", "TVD"]
 
 

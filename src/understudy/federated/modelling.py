@@ -13,7 +13,7 @@ import numpy as np
 from understudy.counting import Scores
 from understudy.domain import Attributes
 from understudy.engines.memory import MemorySource
-from understudy.errors import MessageError
+from understudy.errors import MessageError, UsageError
 from understudy.federated.answering import fitted_conditionals
 from understudy.federated.conversation import Conversation
 from understudy.federated.messages import Fit, Fitted, Message
@@ -80,8 +80,19 @@ def _model(plan: Plan, message: Message) -> Model:
     if not isinstance(message.body, Fitted):
         raise MessageError(f"a model was asked for, and {message.body.kind!r} came")
     tables = fitted_conditionals(message.body, message.arrays, plan.domain)
+    _check_obeyed(plan, Network(tuple(table.family for table in tables)))
     nothing = Statement("federated model", Bound(NONE, None, plan.budget.delta), plan.unit, ())
     return Model(plan.schema, tables, message.body.rows, nothing)
+
+
+def _check_obeyed(plan: Plan, network: Network) -> None:
+    """Refuse a holder's model that goes beyond what was agreed."""
+    if not plan.restrictions:
+        return
+    try:
+        plan.restrictions.check_obeyed(network)
+    except UsageError:
+        raise MessageError("its network breaks the restrictions that were agreed") from None
 
 
 def _with_rows(talk: Conversation, name: str, model: Model, rows: int) -> Model:
@@ -115,5 +126,6 @@ def _network(plan: Plan, table: Table) -> Network:
     def rate(sets: Sequence[Attributes]) -> Scores:
         return source.score(sets, score.kernel)
 
-    degree = plan.subset_degree if plan.degree is not None or not plan.form.sized else 2
-    return greedy(plan.domain, rate, Weighing(0.0, max(cells, 1)), degree=degree)
+    degree = plan.degree_or(2 if plan.form.sized else 1)
+    weighing = Weighing(0.0, max(cells, 1))
+    return greedy(plan.domain, rate, weighing, degree=degree, restrictions=plan.restrictions)

@@ -14,8 +14,13 @@ import numpy as np
 from understudy.conditional import Conditional
 from understudy.federated.asking import Sizes, summed, tables
 from understudy.federated.conversation import Conversation
-from understudy.learn.consistency import best_total
-from understudy.learn.parameters import conditionals, family_tables, one_way_tables
+from understudy.learn.consistency import Estimate, best_total
+from understudy.learn.parameters import (
+    agreeing,
+    conditionals_of,
+    family_tables,
+    one_way_tables,
+)
 from understudy.marginal import NoisyMarginal
 from understudy.network import Family, Network
 from understudy.privacy.unit import Neighbours
@@ -51,13 +56,17 @@ def from_sums(
     talk: Conversation, network: Network, marginals: Sequence[NoisyMarginal], sizes: Sizes
 ) -> Learned:
     """Conditionals from the tables of the union."""
-    total = total_rows(talk, marginals, sizes)
-    rows = max(round(total), 0)
+    rows = max(round(total_rows(talk, marginals, sizes)), 0)
     if talk.plan.form.consistent:
-        constraints = talk.plan.schema.constraints
-        domain = talk.plan.domain
-        return Learned(conditionals(network, marginals, total, domain, constraints), rows)
+        estimates = agreed(talk, marginals, sizes)
+        return Learned(conditionals_of(network, estimates, talk.plan.domain), rows)
     return Learned(tuple(_normalised(family, marginals) for family in network), rows)
+
+
+def agreed(talk: Conversation, marginals: Sequence[NoisyMarginal], sizes: Sizes) -> list[Estimate]:
+    """The tables of the union, made to agree."""
+    plan, total = talk.plan, total_rows(talk, marginals, sizes)
+    return agreeing(marginals, total, plan.domain, plan.schema.constraints)
 
 
 def total_rows(talk: Conversation, marginals: Sequence[NoisyMarginal], sizes: Sizes) -> float:

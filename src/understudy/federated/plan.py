@@ -11,9 +11,12 @@ from functools import cached_property
 from typing import TypeVar
 
 from understudy.domain import Domain
+from understudy.engines.capacity import ensure_tables_fit
 from understudy.errors import UsageError
-from understudy.federated.terms import ProtocolName, Terms
+from understudy.federated.terms import Limits, ProtocolName, Terms
 from understudy.learn.given import check_network
+from understudy.learn.required import least_tables
+from understudy.learn.restrict import NONE, Restrictions
 from understudy.network import Network
 from understudy.privacy.budget import Amount, Budget, Measure
 from understudy.privacy.grant import Grant
@@ -76,6 +79,8 @@ class Plan:
         ballot: holders vote by `choices` among families, or by `scores` of all pairs.
         gathering: what is made of the holders' models: one `network`, or the `union` of their rows.
         form: where to go beyond the theses.
+        restrictions: edges that must, may and must not be, an order, and protected attributes;
+            holders are told, and answer nothing beyond them.
         deadline: the seconds that a question may take.
         attempts: how often a silent holder is asked.
         least: how many holders must answer to the end; all of them unless given.
@@ -95,6 +100,7 @@ class Plan:
     ballot: str | None = None
     gathering: str = "network"
     form: Form = field(default_factory=Form)
+    restrictions: Restrictions = NONE
     deadline: float = 60.0
     attempts: int = 3
     least: int | None = None
@@ -109,6 +115,8 @@ class Plan:
             raise UsageError("epsilon is 0; nothing can be learned for free, give more")
         self._check_numbers()
         self._check_structure()
+        if self.restrictions:
+            self._check_restrictions()
         score_for(self.unit, 2, self.domain, name=self.score)
 
     @property
@@ -150,7 +158,11 @@ class Plan:
     @property
     def subset_degree(self) -> int:
         """The degree of networks that are learned from tables of all subsets."""
-        return 1 if self.degree is None else self.degree
+        return self.degree_or(1)
+
+    def degree_or(self, usual: int) -> int:
+        """The degree that was asked for, else the usual one, or what required edges need."""
+        return max(usual, self.restrictions.most_required) if self.degree is None else self.degree
 
     def terms(self) -> Terms:
         """What each holder is asked to agree to."""
@@ -163,6 +175,7 @@ class Plan:
             epsilon=str(budget.amount),
             delta=str(budget.delta),
             questions=self.questions,
+            limits=Limits.of(self.restrictions) if self.restrictions else None,
         )
 
     @property
@@ -186,6 +199,8 @@ class Plan:
         """By which a journal knows the plan again; waiting longer is no other plan."""
         families = None if self.network is None else [f.axes for f in self.network]
         shown = {name: str(vars(self)[name]) for name in _SHOWN}
+        if self.restrictions:
+            shown["restrictions"] = Limits.of(self.restrictions).model_dump_json()
         text = json.dumps([self.schema.fingerprint, families, str(self.budget), shown])
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -217,6 +232,24 @@ class Plan:
                     f"degree {self.degree} needs {tables:,} tables, {_MOST_TABLES:,} are the most; "
                     "lower the degree, or vote"
                 )
+
+    def _check_restrictions(self) -> None:
+        """Refuse contradictions before anybody is asked."""
+        rules, network = self.restrictions, self.network
+        rules.check(
+            self.domain,
+            degree=self.degree if network is None else None,
+            constraints=self.schema.constraints,
+        )
+        ensure_tables_fit(self.domain, least_tables(rules, self.searched))
+        if network is not None:
+            rules.check_obeyed(network)
+        if rules.protection.protected and self.gathering == "union":
+            raise UsageError(
+                "gathering is union, and attributes are protected: rows of several models put "
+                "together show by whom they are held, and so what each model withholds; gather "
+                "one network"
+            )
 
 
 _SHOWN = (

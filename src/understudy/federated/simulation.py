@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from understudy.counting import CountSource
 from understudy.engines.memory import MemorySource
+from understudy.federated.analyst import Analyst
 from understudy.federated.channel import LocalChannel
 from understudy.federated.holder import Holder
+from understudy.federated.plan import Plan
 from understudy.federated.terms import Terms
 from understudy.privacy.curator import Instruments
 from understudy.privacy.noise import Noise
 from understudy.privacy.unit import Unit
 from understudy.schema import Schema
 from understudy.table import Table
+from understudy.testing import SeededNoise
 
 
 @dataclass(frozen=True)
@@ -60,3 +64,9 @@ def simulated(
             for name, held in tables.items()
         }
     )
+
+
+def seeded_analyst(tables: Mapping[str, Table], plan: Plan, seed: int) -> Analyst:
+    """A run that is the same every time, for studies; what it learns says NOT PRIVATE."""
+    channel = simulated(tables, plan.schema, plan.unit, noise=SeededNoise(seed))
+    return Analyst(channel, plan, run=hashlib.sha256(str(seed).encode()).hexdigest()[:32])

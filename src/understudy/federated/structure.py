@@ -17,6 +17,7 @@ from understudy.domain import Attributes, Domain
 from understudy.federated.plan import Plan
 from understudy.learn.candidates import Candidates
 from understudy.learn.consistency import Estimate
+from understudy.learn.restrict import NONE, Restrictions
 from understudy.learn.weighing import Weighing, by_gain
 from understudy.network import Family, Network
 from understudy.privacy.budget import Budget
@@ -43,13 +44,20 @@ def weighing_for_sums(plan: Plan, tables: Budget, *, rows: float, holders: int) 
     return Weighing(one.price * more, most, one.noise * more)
 
 
-def greedy(domain: Domain, rate: Rate, weighing: Weighing, *, degree: int) -> Network:
+def greedy(
+    domain: Domain,
+    rate: Rate,
+    weighing: Weighing,
+    *,
+    degree: int,
+    restrictions: Restrictions = NONE,
+) -> Network:
     """The network that takes the best family at every step, by scores that are known.
 
     Source: TUC-1 Algorithm 3.5, lines 6 to 16; Algorithm 3.7, line 6.
     """
-    candidates = Candidates(domain, degree=degree, weighing=weighing)
-    families = [Family(domain.attributes[0])]
+    candidates = Candidates(domain, degree=degree, weighing=weighing, restrictions=restrictions)
+    families = [Family(restrictions.next_among(domain.attributes)[0])]
     candidates.place(families[0].child)
     worth: dict[Attributes, float] = {}
     while candidates:

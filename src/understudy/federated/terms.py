@@ -8,17 +8,27 @@ from __future__ import annotations
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 
+from understudy.learn.restrict import NONE, Restrictions
 from understudy.privacy.budget import Budget, exactly
 from understudy.privacy.unit import Neighbours, Unit
+from understudy.protection import Protection
 from understudy.schema import Schema
 
 _LONGEST_SCHEMA = 2**22
 _LONGEST_FRACTION = 700
 _MOST_QUESTIONS = 100_000
+_MOST_EDGES, _MOST_NAMES = 10_000, 4_096
 
 
 class ProtocolName(StrEnum):
@@ -51,6 +61,66 @@ def _is_fraction(text: str) -> str:
 ExactText = Annotated[str, Field(max_length=_LONGEST_FRACTION), AfterValidator(_is_fraction)]
 
 
+Name = Annotated[str, Field(max_length=1024)]
+Names = tuple[Name, ...]
+_Some = Annotated[Names, Field(max_length=_MOST_NAMES)]
+_Edges = Annotated[tuple[tuple[Name, Name], ...], Field(max_length=_MOST_EDGES)]
+_ByName = Annotated[dict[Name, _Some], Field(max_length=_MOST_NAMES)]
+
+
+class Limits(Fields):
+    """Restrictions on networks as they travel; what they mean is said in `learn.restrict`.
+
+    Attributes:
+        version: of these fields; another one is refused, whatever it says.
+        protected: for each protected attribute all that it may depend on, written out.
+    """
+
+    version: Literal[1] = 1
+    required: _Edges = ()
+    forbidden: _Edges = ()
+    tiers: Annotated[tuple[_Some, ...], Field(max_length=_MOST_NAMES)] = ()
+    predictors: _ByName | None = None
+    target: Name | None = None
+    protected: _ByName = Field(default_factory=dict)
+    quasi_identifiers: _Some = ()
+
+    @classmethod
+    def of(cls, restrictions: Restrictions) -> Limits:
+        """Some restrictions, ready to travel."""
+        held, predictors = restrictions.protection, restrictions.predictors
+        return cls(
+            required=restrictions.required,
+            forbidden=restrictions.forbidden,
+            tiers=restrictions.tiers,
+            predictors=None if predictors is None else dict(predictors),
+            target=held.target,
+            protected=held.kept,
+            quasi_identifiers=held.quasi_identifiers,
+        )
+
+    @property
+    def restrictions(self) -> Restrictions:
+        """What was meant."""
+        protection = Protection(self.target, self.protected, self.quasi_identifiers)
+        return Restrictions(self.required, self.forbidden, self.tiers, self.predictors, protection)
+
+    def lines(self) -> list[str]:
+        """The restrictions for a person who is to decide, one kind a line."""
+        edges = {"required": self.required, "forbidden": self.forbidden}
+        found = [
+            f"{kind} edges: {', '.join(':'.join(edge) for edge in some)}"
+            for kind, some in edges.items()
+            if some
+        ]
+        if self.tiers:
+            found.append(f"order: {' | '.join(', '.join(tier) for tier in self.tiers)}")
+        if self.predictors is not None:
+            found.append("parents: only those of a list of predictors")
+        sentence = self.restrictions.protection.sentence
+        return [*found, sentence] if sentence else found
+
+
 class Terms(Fields):
     """The whole of what a run may ask of one holder.
 
@@ -62,6 +132,7 @@ class Terms(Fields):
         epsilon: the privacy loss of the whole run, exact.
         delta: the chance of a larger one, exact.
         questions: the most messages that cost anything.
+        limits: what the network must keep to; a holder answers no question beyond it.
     """
 
     protocol: ProtocolName
@@ -71,6 +142,15 @@ class Terms(Fields):
     epsilon: ExactText
     delta: ExactText
     questions: int = Field(ge=1, le=_MOST_QUESTIONS)
+    limits: Limits | None = None
+
+    @model_serializer(mode="wrap")
+    def _written(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Terms without limits travel as they did before there were any."""
+        document: dict[str, Any] = write(self)
+        if self.limits is None:
+            del document["limits"]
+        return document
 
     @property
     def budget(self) -> Budget:
@@ -81,6 +161,11 @@ class Terms(Fields):
     def unit(self) -> Unit:
         """Whom the promise protects."""
         return Unit(self.neighbours, self.rows_per_person)
+
+    @cached_property
+    def restrictions(self) -> Restrictions:
+        """What the network must keep to; nothing unless said."""
+        return NONE if self.limits is None else self.limits.restrictions
 
     @cached_property
     def schema_asked(self) -> Schema:
@@ -97,4 +182,5 @@ class Terms(Fields):
             f"schema: {schema.fingerprint}",
             f"questions: at most {self.questions}",
             f"privacy loss in all: {budget}, for any one {unit.label} under {unit.neighbours}",
+            *(() if self.limits is None else self.limits.lines()),
         ]

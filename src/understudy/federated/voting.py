@@ -94,9 +94,9 @@ def _structure(talk: Conversation, sizes: Sizes, share: Fraction, rest: Fraction
 
 def _by_choices(talk: Conversation, sizes: Sizes, share: Fraction, weighing: Weighing) -> Network:
     """One round for each attribute but the first, which is the root."""
-    domain = talk.plan.searched
-    candidates = Candidates(domain, degree=_degree(talk), weighing=weighing)
-    families = [Family(domain.attributes[0])]
+    domain, rules = talk.plan.searched, talk.plan.restrictions
+    candidates = Candidates(domain, degree=_degree(talk), weighing=weighing, restrictions=rules)
+    families = [Family(rules.next_among(domain.attributes)[0])]
     candidates.place(families[0].child)
     each = share / (len(domain) - 1)
     while candidates:
@@ -109,9 +109,8 @@ def _by_choices(talk: Conversation, sizes: Sizes, share: Fraction, weighing: Wei
 
 def _degree(talk: Conversation) -> int:
     plan = talk.plan
-    if plan.degree is not None:
-        return plan.degree
-    return affordable_degree(sum(len(plan.searched.levels(name)) for name in plan.searched), most=2)
+    names = sum(len(plan.searched.levels(name)) for name in plan.searched)
+    return plan.degree_or(affordable_degree(names, most=2))
 
 
 def _majority(
@@ -209,20 +208,21 @@ def _score(talk: Conversation, rows: int) -> Score:
 
 def _by_scores(talk: Conversation, sizes: Sizes, share: Fraction, weighing: Weighing) -> Network:
     """Families grown from the summed scores of pairs, as in central fits."""
-    plan, domain = talk.plan, talk.plan.searched
+    plan, domain, rules = talk.plan, talk.plan.searched, talk.plan.restrictions
     pairs = [
         pair
         for first, second in itertools.combinations(domain, 2)
+        if rules.permits(first, second)
         for pair in itertools.product(domain.levels(first), domain.levels(second))
         if domain.cells(pair) <= weighing.most_cells
     ]
-    if not pairs:
-        return Network.without_edges(domain.attributes)
-    found = ratings(talk, pairs, share, _score_name(talk))
-    values, noise = _total(talk, found, sizes, plan.spendable * share, len(pairs))
+    values, noise = np.empty(0), 0.0
+    if pairs:
+        found = ratings(talk, pairs, share, _score_name(talk))
+        values, noise = _total(talk, found, sizes, plan.spendable * share, len(pairs))
     named = {frozenset(pair): float(value) for pair, value in zip(pairs, values, strict=True)}
-    degree = len(domain) if plan.degree is None else plan.degree
-    return weighed_network(PairScores(domain, named, noise), weighing, degree=degree)
+    scores, degree = PairScores(domain, named, noise), plan.degree_or(len(domain))
+    return weighed_network(scores, weighing, degree=degree, restrictions=rules)
 
 
 def _total(

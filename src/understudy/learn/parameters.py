@@ -70,8 +70,24 @@ def conditionals(
     A configuration of parents that was never seen gives the child its own distribution. Cells that
     a constraint forbids hold noise alone, unless private rows violate it, and are emptied.
     """
+    return conditionals_of(network, agreeing(marginals, total, domain, constraints), domain)
+
+
+def agreeing(
+    marginals: Sequence[NoisyMarginal],
+    total: float,
+    domain: Domain,
+    constraints: Sequence[Constraint] = (),
+) -> list[Estimate]:
+    """Tables that have been made to agree, empty where a constraint forbids."""
     nogoods = {nogood for constraint in constraints for nogood in constraint.nogoods}
-    estimates = made_consistent([_emptied(m, nogoods) for m in marginals], total, domain)
+    return made_consistent([_emptied(m, nogoods) for m in marginals], total, domain)
+
+
+def conditionals_of(
+    network: Network, estimates: Sequence[Estimate], domain: Domain
+) -> tuple[Conditional, ...]:
+    """P(child | parents) of every family, from tables that agree."""
     return tuple(_conditional(family, estimates, domain) for family in network)
 
 

@@ -77,6 +77,13 @@ class Restrictions:
         """Whether two attributes may be child and parent, whichever is which."""
         return self.allows(first, second) or self.allows(second, first)
 
+    def may_be_family(self, names: Sequence[str]) -> bool:
+        """Whether one of some attributes may have all the others as parents; alone it may stand."""
+        return len(names) < 2 or any(
+            all(self.allows(parent, child) for parent in names if parent != child)
+            for child in names
+        )
+
     @cached_property
     def edges(self) -> tuple[Edge, ...]:
         """All required edges, those that protection asks for among them, each once."""

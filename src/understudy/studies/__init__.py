@@ -3,8 +3,8 @@
 A study is one file with a `STUDY`, and one line of the registry below. `study` says what a study
 is, `cells` are its numbers, `running` measures what is not there yet, in several `processes`,
 `record` keeps it, `page` tells it; `tables` are the public tables, `seven` and `census` made-up
-ones, `copula` and `printed` what AAU's studies share, `raw_tables` what NIST's draws from,
-`printed_streams` what those of streams share, `sba` what SBA's share.
+ones, `copula` and `printed` what AAU's studies share, `accuracy` what TUC-2's do, `raw_tables` what
+NIST's draws from, `printed_streams` what those of streams share, `sba` what SBA's share.
 
 Privacy: all rows are public or made up. Noise is seeded, so that a study can be repeated; whatever
 is made on the way says NOT PRIVATE.
@@ -26,9 +26,11 @@ STUDIES = {
     "sba-protection": "protected_networks",
     "sba-search": "genetic_search",
     "tuc1-bits": "cross_entropy",
+    "tuc1-federated": "federated_bits",
     "tuc1-state": "pan_private_state",
     "tuc1-density": "pan_private_error",
     "tuc2-classifiers": "classifiers",
+    "tuc2-federated": "federated_classifiers",
 }
 
 

@@ -2,50 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib.util import find_spec
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from understudy.domain import Domain
 from understudy.draw.charts import Line, Panel
 from understudy.engines.memory import MemorySource
-from understudy.evaluate.comparison import Comparison
 from understudy.evaluate.learners import learners
-from understudy.evaluate.prediction import Settings, Trained, learn
-from understudy.evaluate.sheets import Sheet, load
-from understudy.evaluate.variation import variation
-from understudy.optional import require
+from understudy.evaluate.prediction import Settings
 from understudy.sample import deal_codes
 from understudy.schema import Schema
-from understudy.studies.cells import Cell, Numbers, Results, Setting, Size, Spread
-from understudy.studies.census import dependent
-from understudy.studies.study import Study, Summary
-from understudy.studies.tables import (
-    ADULT,
-    HEART,
-    POKER,
-    Coded,
-    Shelf,
-    at_most,
-    described,
-    integer_schema,
-    parted,
+from understudy.studies.accuracy import (
+    FILES,
+    HELD_OUT,
+    check_packages,
+    difference,
+    learned_table,
+    scored,
 )
+from understudy.studies.cells import Cell, Numbers, Results, Setting, Size, Spread
+from understudy.studies.study import Study, Summary
+from understudy.studies.tables import ADULT, HEART, POKER, Shelf, parted
 from understudy.synthesizers import PrivBayes
 from understudy.table import Table
 from understudy.testing import seeded
 
 REAL = "real rows"
-_FILES = {"heart": HEART, "poker": POKER, "adult": ADULT}
-_TARGETS = {"heart": "num", "poker": "hand", "adult": "income", "small": "c3"}
 _EPSILONS = ("0.02", "0.1", "0.5", "1", "5", "20")
 # What the paper found good enough, and the least ε at which it did so.
 _ACCEPTED = 0.1
 _CHOSEN = {"heart": 0.5, "poker": 0.1, "adult": 0.02}
-_HELD_OUT = 0.2
 _SECONDS = 120.0
 
 
@@ -80,14 +67,11 @@ class Classifiers(Study):
     def check(self, size: Size, shelf: Shelf) -> None:
         """Refuse a run without the packages that hold the classifiers."""
         super().check(size, shelf)
-        for module in ("sklearn", "xgboost"):
-            # Importing them takes seconds, and the processes of classifiers do it again.
-            if find_spec(module) is None:
-                require(module, extra="evaluate")
+        check_packages()
 
     def settings(self, size: Size) -> list[Setting]:
         """For each table and split the real rows, then every degree and ε."""
-        tables = size.pick(smoke=("small",), quick=("heart", "adult"), full=tuple(_FILES))
+        tables = size.pick(smoke=("small",), quick=("heart", "adult"), full=tuple(FILES))
         some = ("naive-bayes", "decision-tree", "random-forest", "xgboost")
         names = size.pick(
             smoke=some[:1], quick=some, full=tuple(learner.name for learner in learners("tuc-2"))
@@ -109,23 +93,12 @@ class Classifiers(Study):
     def measure(self, setting: Setting, shelf: Shelf) -> Numbers:
         """The accuracy of every classifier, their mean, the baseline's, and the divergence."""
         name = str(setting["table"])
-        schema, table = _table(name, shelf)
-        train, test = parted(table, _HELD_OUT, int(setting["split"]))
+        schema, table = learned_table(name, shelf)
+        train, test = parted(table, HELD_OUT, int(setting["split"]))
         rows = train if setting["epsilon"] == REAL else _synthetic(schema, train, setting)
-        asked = Settings(
-            str(setting["classifiers"]).split(), _SECONDS, int(setting["most_rows"]), seed=0
-        )
-        sheets = [_sheet(part, schema) for part in (rows, test, train)]
-        found = learn(schema, rows=sheets[0], test=sheets[1], target=_TARGETS[name], settings=asked)
-        accuracy = _accuracy(found, rows, test, _TARGETS[name])
-        known = [value for value in accuracy.values() if value is not None]
-        return {
-            "accuracy": accuracy,
-            "reasons": {n: t.reason for n, t in found.items() if t.reason},
-            "mean": float(np.mean(known)) if known else _baseline(train, test, _TARGETS[name]),
-            "baseline": _baseline(train, test, _TARGETS[name]),
-            "divergence": _divergence(schema, sheets[2], sheets[0]),
-        }
+        names = str(setting["classifiers"]).split()
+        asked = Settings(names, _SECONDS, int(setting["most_rows"]), seed=0)
+        return scored(schema, name, rows, (train, test), asked)
 
     def sentence(self, results: Results) -> str:
         """For each table how much accuracy is lost, and from which ε on little enough."""
@@ -167,14 +140,6 @@ class Classifiers(Study):
         ]
 
 
-@cache
-def _table(name: str, shelf: Shelf) -> Coded:
-    if name != "small":
-        return described(shelf, *_FILES[name])
-    schema = integer_schema({"c0": 4, "c1": 3, "c2": 5, "c3": 2})
-    return schema, dependent(Domain.of(schema), 1_000)
-
-
 def _synthetic(schema: Schema, train: Table, setting: Setting) -> Table:
     method = PrivBayes(schema, epsilon=str(setting["epsilon"]), degree=int(setting["degree"]))
     seed = int(setting["seed"])
@@ -183,44 +148,10 @@ def _synthetic(schema: Schema, train: Table, setting: Setting) -> Table:
     return Table(train.domain, {name: codes[name] for name in train.domain}, train.rows)
 
 
-def _sheet(table: Table, schema: Schema) -> Sheet:
-    return load(at_most(table, 1_000_000, 0), schema, side="real", seed=0)
-
-
-def _accuracy(
-    found: Mapping[str, Trained], rows: Table, test: Table, target: str
-) -> dict[str, float | None]:
-    """By classifier; of rows of a single class each of them would learn to name it."""
-    if np.ptp(rows.codes[target]) == 0:
-        return dict.fromkeys(found, _baseline(rows, test, target))
-    return {name: trained.scores.get("accuracy") for name, trained in found.items()}
-
-
-def _baseline(train: Table, test: Table, target: str) -> float:
-    """The accuracy of naming the most frequent class."""
-    most = int(np.bincount(train.codes[target]).argmax())
-    return float((test.codes[target] == most).mean())
-
-
-def _divergence(schema: Schema, real: Sheet, other: Sheet) -> float | None:
-    comparison = Comparison(schema, real, other, (), (), 0)
-    return variation(comparison, 2).divergence.value
-
-
 def _lost(of_table: Results, cells: Results) -> Spread:
     """Accuracy learnt from real rows minus that from these, split by split."""
     real = {c.setting["split"]: c.numbers for c in of_table.where(epsilon=REAL)}
-    return Spread.of([_difference(real[c.setting["split"]], c.numbers) for c in cells])
-
-
-def _difference(real: Numbers, other: Numbers) -> float:
-    """The mean over the classifiers that both could learn; one may fail on a class of one row."""
-    both = [
-        value - other["accuracy"][name]
-        for name, value in real["accuracy"].items()
-        if value is not None and other["accuracy"][name] is not None
-    ]
-    return float(np.mean(both)) if both else float(real["mean"] - other["mean"])
+    return Spread.of([difference(real[c.setting["split"]], c.numbers) for c in cells])
 
 
 def _panel(results: Results, table: str, what: str) -> Panel:

@@ -48,7 +48,7 @@ class CrossEntropy(Study):
         "192 rows there can be, one row added to every value as in the paper; the printed network "
         "is lost, and ours is a fixed one of its shape and entropy. Diabetes is prepared as in the "
         "paper (a patient's first row, diagnoses in nine groups), a fifth held out. The paper's "
-        "three holders and three protocols are for a later study: here one curator holds all rows, "
+        "three holders and three protocols are in tuc1-federated: here one curator holds all rows, "
         "so that our numbers are to be read beside the paper's best. Degree is the most parents: "
         "`privbayes` takes fewer where the noise would cost more than a parent tells, so that a "
         "higher degree does it little harm. `nist` has δ = 10⁻⁹ and no fixed degree; `independent` "
