@@ -50,7 +50,7 @@ def _size(document: dict[str, Any]) -> str:
         "quick": "quick size: fewer settings and runs than at full size",
         "full": f"full size: {document['reduced'] or 'as much as the paper did'}",
     }[document["size"]]
-    return f"{about}; {document['seconds'] / 60:.1f} minutes of one core"
+    return f"{about}; cells took {document['seconds'] / 60:.1f} minutes by the clock"
 
 
 def _table(lines: list[dict[str, Any]]) -> str:
