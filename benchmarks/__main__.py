@@ -40,6 +40,7 @@ BENCHMARKS = (
     "page",
     "federated",
     "network",
+    "gan",
 )
 
 

@@ -10,6 +10,7 @@
     │   └── LedgerError      a ledger that cannot be trusted to be whole
     └── DataError            input that cannot be read                         exit 4
         ├── ModelError       a model file that is damaged or too new
+        ├── Diverged         training that left the numbers
         ├── DiskError        a disk that stopped taking bytes
         ├── MessageError     a message that is none, or says what it may not
         └── HolderError      holders that are silent, refuse, or answer what cannot be
@@ -78,6 +79,10 @@ class DataError(UnderstudyError):
 
 class ModelError(DataError):
     """The model file is damaged, is not one, or was written by a newer version."""
+
+
+class Diverged(DataError):
+    """Training left the numbers; what was reached before, and paid for, is kept."""
 
 
 class DiskError(DataError):

@@ -2,8 +2,8 @@
 
 On disk it is a zip archive, or a folder, of JSON and Arrow: `manifest.json` (format, version and a
 checksum for every other member), `schema.json`, `network.json`, `statement.json`,
-`conditionals.arrow` and, where rows themselves were released, `records.arrow`. Nothing in it is
-executable.
+`conditionals.arrow` and, where rows themselves were released, `records.arrow`, or, where a
+generator was trained, `generator.arrow`. Nothing in it is executable.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from understudy.domain import Attributes, Domain
 from understudy.engines.capacity import available_bytes
 from understudy.errors import CapacityError, ModelError, OutputError, SchemaError, UsageError
 from understudy.files import atomic, check_writable, writing
+from understudy.generator import RowGenerator
 from understudy.infer import Evidence, allowed, most_probable, posterior
 from understudy.infer.elimination import ImpossibleEvidence
 from understudy.infer.evidence import Value
@@ -49,12 +50,15 @@ FORMAT = "understudy-model"
 VERSION = 2
 MEMBERS = ("schema.json", "network.json", "statement.json", "conditionals.arrow")
 RECORDS = "records.arrow"
+GENERATOR = "generator.arrow"
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_NAMES = {*MEMBERS, RECORDS, "manifest.json"}
+_NAMES = {*MEMBERS, RECORDS, GENERATOR, "manifest.json"}
 # Documents are held many times their size while they are parsed.
 _LARGEST_DOCUMENT = 2**26
 # Probabilities take eight bytes each; names, shapes and padding take the rest.
 _BYTES_PER_CELL, _BYTES_BESIDE = 8, 2**20
+# Numbers of a generator: as many as its archive says, and no more than this.
+_LARGEST_GENERATOR = 2**28
 # The bytes, and the arrays that are made of them, stand in memory together.
 _COPIES = 3
 # What parsers raise when they are fed something else than they expect.
@@ -82,7 +86,7 @@ class Model:
 
     `rows` is how many rows to make unless told otherwise: public, declared, or paid for. A model
     without a network holds `records` instead: rows that were released one by one, as codes. It
-    makes these rows and no others.
+    makes these rows and no others. Or it holds a `generator`, which makes any number of rows.
     """
 
     schema: Schema
@@ -90,10 +94,16 @@ class Model:
     rows: int
     statement: Statement
     records: Records | None = None
+    generator: RowGenerator | None = None
 
     def __post_init__(self) -> None:
         if self.rows < 0:
             raise UsageError(f"rows is {self.rows}; a model makes none or more")
+        if self.generator is not None:
+            if self.conditionals or self.records is not None:
+                raise UsageError("a model has conditionals, records or a generator; give one")
+            self.generator.check(self.domain)
+            return
         if self.records is not None:
             self._check_records(self.records)
             return
@@ -133,7 +143,12 @@ class Model:
         return self.statement.protection
 
     def require_network(self) -> None:
-        """Refuse what needs probabilities where there are none but the rows themselves."""
+        """Refuse what needs probabilities where there are none but rows, or a way to make them."""
+        if self.generator is not None:
+            raise UsageError(
+                f"a model by {self.statement.method} is a generator and has no probabilities; "
+                "use its rows, or a method that learns conditionals"
+            )
         if self.records is not None:
             raise UsageError(
                 f"a model by {self.statement.method} holds released rows and no probabilities; "
@@ -229,6 +244,8 @@ class Model:
             "statement.json": _json(self.statement.document()),
             "conditionals.arrow": _tables_to_arrow(self.conditionals),
         }
+        if self.generator is not None:
+            return members | {GENERATOR: _generator_to_arrow(self.generator)}
         return members if self.records is None else members | {RECORDS: _to_arrow(self.records)}
 
     @classmethod
@@ -256,11 +273,14 @@ class Model:
             data = parts.member("conditionals.arrow", _room_for(cells))
             held = _room_for(rows * len(domain)) if RECORDS in parts.manifest["members"] else 0
             records = parts.member(RECORDS, held) if held else None
+            trained = GENERATOR in parts.manifest["members"]
+            generator = parts.member(GENERATOR, _LARGEST_GENERATOR) if trained else None
         tables = _tables_from_arrow(data)
         conditionals = tuple(Conditional(family, *tables[family.child]) for family in families)
         statement = Statement.parse(json.loads(parts["statement.json"]))
         released = None if records is None else _from_arrow(records, domain)
-        return cls(schema, conditionals, rows, statement, released)
+        maker = None if generator is None else _generator_from_arrow(generator)
+        return cls(schema, conditionals, rows, statement, released, maker)
 
 
 def _json(document: Mapping[str, Any]) -> bytes:
@@ -306,6 +326,39 @@ def _from_arrow(data: bytes, domain: Domain) -> Records:
         attribute: table[attribute].to_numpy().astype(code_type(domain[attribute]), casting="safe")
         for attribute in domain
     }
+
+
+def _generator_to_arrow(generator: RowGenerator) -> bytes:
+    weights = generator.weights
+    table = pa.table(
+        {
+            "name": [*weights, "chances"],
+            "shape": pa.array(
+                [array.shape for array in weights.values()] + [(len(generator.chances),)],
+                pa.list_(pa.int64()),
+            ),
+            "values": pa.array(
+                [array.ravel() for array in weights.values()] + [np.array(generator.chances)],
+                pa.large_list(pa.float64()),
+            ),
+        }
+    )
+    target = {} if generator.target is None else {"target": generator.target}
+    return _to_arrow(table.replace_schema_metadata(target))
+
+
+def _generator_from_arrow(data: bytes) -> RowGenerator:
+    table = pa.ipc.open_file(pa.BufferReader(data)).read_all()
+    table.validate(full=True)
+    names, shapes = (table[name].to_pylist() for name in ("name", "shape"))
+    arrays = {
+        name: np.array(row.values, np.float64).reshape(shape)
+        for name, shape, row in zip(names, shapes, table["values"], strict=True)
+    }
+    chances = tuple(float(chance) for chance in arrays.pop("chances"))
+    target = (table.schema.metadata or {}).get(b"target")
+    weights = {name: array.astype(np.float32) for name, array in arrays.items()}
+    return RowGenerator(weights, None if target is None else target.decode(), chances)
 
 
 def _tables_from_arrow(data: bytes) -> dict[str, tuple[Probabilities, Probabilities | None]]:

@@ -46,7 +46,7 @@ from understudy.studies.page import page_of, write_page
 from understudy.studies.printed import as_printed
 from understudy.studies.processes import CellFailed, measured
 from understudy.studies.raw_tables import Keeping, family_weights
-from understudy.studies.record import Record, derived, finished, picture, read
+from understudy.studies.record import Record, derived, finished, picture, pictures, read
 from understudy.studies.running import run
 from understudy.studies.tables import Shelf, diabetes, integer_schema, published_columns
 from understudy.synthesizers import Nist
@@ -833,6 +833,8 @@ def test_pages_on_record_are_made_of_their_records(name: str) -> None:
     assert document["size"] != Size.SMOKE
     assert page_of(name, document) == (PAGES / f"{name}.md").read_text(encoding="utf-8")
     assert picture(name, document) == (PAGES / f"{name}.svg").read_text(encoding="utf-8")
+    for file, data in pictures(name, document).items():
+        assert data == (PAGES / file).read_bytes()
     assert derived(name, [Cell.of(c) for c in document["cells"]])["summary"] == document["summary"]
     assert f"({name}.md)" in (PAGES / "README.md").read_text(encoding="utf-8")
 

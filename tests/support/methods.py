@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from support.torches import adversarial, by_noise_layer
 from understudy.learn.genetic import GeneticSearch
 from understudy.learn.restrict import Restrictions
 from understudy.protection import Protection
@@ -84,10 +85,21 @@ BUILDERS: dict[str, Builder] = {
         schema, epsilon=1, structure="tree", restrictions=protecting(schema)
     ),
     "histogram replace": lambda schema: Histogram(schema, epsilon=1, rows=500),
+    "dpgan": lambda schema: adversarial(schema, epsilon=1, delta=1e-6),
+    "dpgan target": lambda schema: adversarial(
+        schema, epsilon=1, delta=1e-6, target=list(schema.learned)[-1]
+    ),
+    "noise-gan replace": lambda schema: by_noise_layer(schema, epsilon=1, delta=1e-6),
+    "noise-gan target replace": lambda schema: by_noise_layer(
+        schema, epsilon=1, delta=1e-6, target=next(iter(schema.learned))
+    ),
+    "dpgan declared": lambda schema: adversarial(schema, epsilon=1, delta=1e-6, rows=60),
 }
 
-# Methods whose models hold conditionals; the others hold the rows that were released.
-WITH_CONDITIONALS = [name for name in BUILDERS if not name.startswith("histogram")]
+# Methods whose models hold conditionals; others hold rows that were released, or a generator.
+WITH_CONDITIONALS = [
+    name for name in BUILDERS if not name.startswith(("histogram", "dpgan", "noise-gan"))
+]
 
 # The same methods with the budget left open, for extreme amounts.
 WITH_BUDGET: dict[str, Callable[[Schema, str, str], Synthesizer]] = {
@@ -99,6 +111,9 @@ WITH_BUDGET: dict[str, Callable[[Schema, str, str], Synthesizer]] = {
         else Nist(schema, epsilon=epsilon, delta=delta)
     ),
     "histogram": lambda schema, epsilon, _: Histogram(schema, epsilon=epsilon, rows=10),
+    "dpgan": lambda schema, epsilon, delta: adversarial(
+        schema, epsilon=epsilon, delta=delta if delta != "0" else "1e-6", rows=300
+    ),
 }
 
 __all__ = ["BUILDERS", "QUICK", "WITH_BUDGET", "WITH_CONDITIONALS", "Builder"]

@@ -31,6 +31,7 @@ def check_same(first: Model, second: Model) -> None:
     """With all answers equal, everything that leaves must be equal."""
     same = first.rows == second.rows and first.statement == second.statement
     same &= _records(first) == _records(second)
+    same &= _weights(first) == _weights(second)
     tables = zip(first.conditionals, second.conditionals, strict=True)
     if not same or any(
         a.family != b.family or not np.array_equal(a.probabilities, b.probabilities)
@@ -42,6 +43,14 @@ def check_same(first: Model, second: Model) -> None:
 def _records(model: Model) -> dict[str, list[int]] | None:
     held = model.records
     return None if held is None else {name: codes.tolist() for name, codes in held.items()}
+
+
+def _weights(model: Model) -> dict[str, list[float]] | None:
+    held = model.generator
+    if held is None:
+        return None
+    numbers = {name: array.ravel().tolist() for name, array in held.weights.items()}
+    return numbers | {"chances": list(held.chances)}
 
 
 def audit(synthesizer: Synthesizer, source: CountSource, neighbour: CountSource) -> None:

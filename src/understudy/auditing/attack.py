@@ -31,6 +31,7 @@ from understudy.privacy.mechanisms import (
     Mechanism,
     PermuteAndFlip,
 )
+from understudy.privacy.sampled import LineGaussian, SampledGaussian
 from understudy.synthesizers import Synthesizer
 
 E = TypeVar("E")
@@ -148,6 +149,15 @@ def log_likelihood(mechanism: Mechanism[Any, Any], exact: Any, released: Any) ->
             return _log(float(chances[int(released)])) if released < exact.size else -math.inf
         case SmoothedHistogram():
             return sum(_log(float(chance)) for chance in mechanism.chances(exact, released))
+        case SampledGaussian():
+            # As if the batch were its mean: the exact law where all rows are taken, and else
+            # a call like any other.
+            mean = exact.total(np.arange(exact.rows)) * float(mechanism.rate) * mechanism.finer
+            squares = ((released - mean) ** 2).sum()
+            return -float(squares) / (2 * float(mechanism.sigma_squared))
+        case LineGaussian() if released.shape == exact.shape:
+            squares = ((released - exact * mechanism.finer).astype(float) ** 2).sum()
+            return -float(squares) / (2 * float(mechanism.sigma_squared))
         case ExactAnswer():
             return 0.0 if np.array_equal(exact, released) else -math.inf
         case _:
@@ -164,6 +174,8 @@ def _same(first: Model, second: Model) -> bool:
         return False
     if (first.records is None) != (second.records is None) or first.network != second.network:
         return False
+    if _weights(first) != _weights(second):
+        return False
     records = first.records or {}
     return all(
         np.array_equal(codes, (second.records or {})[a]) for a, codes in records.items()
@@ -171,3 +183,9 @@ def _same(first: Model, second: Model) -> bool:
         np.array_equal(a.probabilities, b.probabilities)
         for a, b in zip(first.conditionals, second.conditionals, strict=True)
     )
+
+
+def _weights(model: Model) -> dict[str, bytes]:
+    """The numbers of a model's generator, to the last bit."""
+    held = {} if model.generator is None else model.generator.weights
+    return {name: array.tobytes() for name, array in held.items()}

@@ -20,7 +20,8 @@ _WIDTH, _HEIGHT = 50, 16
 
 def audit(
     method: Annotated[
-        str, typer.Argument(help="random, independent, privbayes, nist or histogram.")
+        str,
+        typer.Argument(help="random, independent, privbayes, nist, histogram, dpgan or noise-gan."),
     ],
     epsilon: options.Epsilon = None,
     delta: options.Delta = "0",

@@ -121,3 +121,19 @@ def _bar(what: str) -> Progress:
 
     columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     return Progress(*columns, console=messages(), transient=True)
+
+
+@contextmanager
+def training_bar() -> Iterator[Callable[[int, int, float | None], None]]:
+    """A progress bar on a terminal: steps done, ε so far, and the time left."""
+    if not messages().is_terminal:
+        yield lambda done, total, epsilon: None
+        return
+    with _bar("{task.description}") as progress:
+        task = progress.add_task("training", total=None)
+
+        def tell(done: int, total: int, epsilon: float | None) -> None:
+            said = "training" if epsilon is None else f"training, ε = {epsilon:.3g} so far"
+            progress.update(task, completed=done, total=total, description=said)
+
+        yield tell

@@ -11,14 +11,15 @@ import typer
 from understudy.cli import methods, options
 from understudy.cli.console import Stopwatch, messages, print_json
 from understudy.cli.wishes import Wishes
+from understudy.errors import UsageError
 
 
 def fit(
     data: options.Data,
-    schema: options.SchemaFile,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Where the model goes: NAME.zip, or a folder.")
     ],
+    schema: options.OptionalSchemaFile = None,
     epsilon: options.Epsilon = None,
     delta: options.Delta = "0",
     method: options.MethodName = "auto",
@@ -35,6 +36,9 @@ def fit(
     rows: options.RowCount = None,
     person_id: options.PersonId = None,
     rows_per_person: options.RowsPerPerson = None,
+    epochs: options.Epochs = None,
+    batch: options.BatchSize = None,
+    clip: options.Clip = None,
     dataset: options.DatasetName = None,
     ledger: options.LedgerFile = None,
     ignore_extra: options.IgnoreExtra = False,
@@ -43,16 +47,34 @@ def fit(
     table: options.TableName = None,
     cluster: options.Cluster = None,
     cluster_timeout: options.ClusterTimeout = 60,
+    height: options.Height = None,
+    width: options.Width = None,
+    classes: options.Classes = None,
+    checkpoint: options.CheckpointFile = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Learn a model of a private table; rows can be drawn from it later at no cost."""
+    """Learn a model of a private table, or of images; draw from it later at no cost."""
+    from understudy.cli.images import ImageRequest, Purse, fit_images, refuse_for_tables
     from understudy.cli.synth import rescued, summary
     from understudy.files import check_apart
     from understudy.model import check_place
     from understudy.schema import Schema
 
-    loaded = Schema.load(schema)
     wishes = Wishes(target, protect, quasi_identifiers, require, forbid, tier, predictors)
+    training = methods.Training(epochs, batch, clip)
+    if data.endswith(".npz"):
+        asked = ImageRequest(
+            *(method, epsilon, delta, training, height, width, classes, checkpoint, None, None),
+            schema=schema,
+            neighbours=neighbours,
+            wishes=wishes,
+        )
+        fit_images(asked, Path(data), output, Purse(ledger, dataset), as_json=as_json)
+        return
+    if schema is None:
+        raise UsageError("schema is not given; say what may stand in each column, by --schema")
+    refuse_for_tables(height=height, width=width, classes=classes, checkpoint=checkpoint)
+    loaded = Schema.load(schema)
     request = methods.Request(
         method,
         epsilon,
@@ -64,6 +86,7 @@ def fit(
         person_id,
         rows_per_person,
         wishes,
+        training,
     )
     synthesizer = methods.build(request, loaded)
     access = options.access(

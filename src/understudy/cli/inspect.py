@@ -40,10 +40,17 @@ def inspect(
     as_json: options.AsJson = False,
 ) -> None:
     """Show a model's network, its statement, and every answer it was made from."""
+    from understudy.cli.images import inspect_images
     from understudy.files import check_apart
+    from understudy.gan.archive import is_archive
     from understudy.model import Model
     from understudy.strengths import strengths_of
 
+    if is_archive(model):
+        if output is not None:
+            raise UsageError("a model of images has no network to draw; leave out --output")
+        inspect_images(model, as_json=as_json)
+        return
     if output is not None:
         check_apart(_checked(output), model)
     loaded = Model.load(model)
@@ -105,12 +112,14 @@ def _tables(model: Model) -> list[ReleasedTable | None]:
     """For every charge the table that it paid for, if any."""
     from understudy.privacy.released import released_table
 
-    return [released_table(charge, model.domain, model.rows) for charge in model.statement.charges]
+    charges = (charge for charge, _ in model.statement.grouped)
+    return [released_table(charge, model.domain, model.rows) for charge in charges]
 
 
 def _show(model: Model, strengths: Strengths) -> None:
     say = results()
     held = "rows held, no network" if model.records is not None else "rows unless told otherwise"
+    held += ", by a generator" if model.generator is not None else ""
     say.print(f"{model.statement.method}, {model.rows:,} {held}", style="bold")
     say.print(model.statement.sentence)
     say.print(f"accounting: {model.statement.bound.accounting}\n")
@@ -156,7 +165,8 @@ def _show_answers(say: Console, model: Model) -> None:
     tables = _tables(model)
     for table, event in zip(tables, model.statement.document()["events"], strict=True):
         if table is None:
-            others.add_row(event["question"], event["mechanism"], _cost(event))
+            times = f"{event['times']:,} × " if "times" in event else ""
+            others.add_row(f"{times}{event['question']}", event["mechanism"], _cost(event))
         else:
             numbers = map(_number, (table.average, table.noise, table.ratio))
             cells = f"{table.cells:,}"
@@ -195,4 +205,6 @@ def _cost(event: dict[str, float]) -> str:
     if "epsilon" in event:
         chance = f", δ = {event['delta']:.4g}" if "delta" in event else ""
         return f"ε = {event['epsilon']:.4g}{chance}"
+    if "rate" in event:
+        return f"noise {(event['sigma_squared'] / event['sensitivity_squared']) ** 0.5:.4g} × bound"
     return f"ρ = {event['rho']:.4g}" if "rho" in event else "no privacy"

@@ -3,22 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from understudy.cli.wishes import Wishes
 from understudy.errors import UsageError
 
 if TYPE_CHECKING:
+    from understudy.gan.training import Settings
     from understudy.model import Model
     from understudy.privacy.ledger import Ledger
     from understudy.schema import Schema
     from understudy.sources import Access
     from understudy.synthesizers import Synthesizer
 
-METHODS = ("auto", "histogram", "independent", "nist", "privbayes", "random")
+METHODS = (
+    *("auto", "dpgan", "histogram", "independent", "nist", "noise-gan", "privbayes", "random"),
+)
 _WITH_NETWORK = ("nist", "privbayes")
-_WITH_ROWS = ("histogram", "random")
+_WITH_ROWS = ("dpgan", "histogram", "noise-gan", "random")
+_TRAINED = ("dpgan", "noise-gan")
+_TRAINED_REMARK = "rows come from a trained network, which has no probabilities to ask for"
+
+
+@dataclass(frozen=True)
+class Training:
+    """What the command line asks of a method that trains networks; what is not said is None."""
+
+    epochs: float | None = None
+    batch: int | None = None
+    clip: float | None = None
+
+    def settings(self, base: Settings) -> Settings:
+        """Settings with what was said in place."""
+        said: dict[str, Any] = {"epochs": self.epochs, "batch": self.batch, "clip": self.clip}
+        return replace(base, **{name: value for name, value in said.items() if value is not None})
 
 
 @dataclass(frozen=True)
@@ -35,6 +54,7 @@ class Request:
     person_id: str | None = None
     rows_per_person: int | None = None
     wishes: Wishes = field(default_factory=Wishes)
+    training: Training = field(default_factory=Training)
 
     @property
     def chosen(self) -> str:
@@ -49,6 +69,7 @@ class Request:
 def build(request: Request, schema: Schema) -> Synthesizer:
     """The synthesizer asked for; an impossible combination is refused before anything is read."""
     from understudy import synthesizers
+    from understudy.gan.tables import DPGAN, NoiseGAN
 
     if request.method not in METHODS:
         raise UsageError(f"method {request.method!r} is unknown; use one of {', '.join(METHODS)}")
@@ -58,6 +79,8 @@ def build(request: Request, schema: Schema) -> Synthesizer:
             "epsilon is not given; say how much privacy loss is allowed, as --epsilon 1"
         )
     kinds: Mapping[str, type[Synthesizer]] = {
+        "dpgan": DPGAN,
+        "noise-gan": NoiseGAN,
         "histogram": synthesizers.Histogram,
         "independent": synthesizers.Independent,
         "nist": synthesizers.Nist,
@@ -89,14 +112,46 @@ def _arguments(request: Request, schema: Schema) -> dict[str, Any]:
         "person_id": request.person_id,
         "rows_per_person": request.rows_per_person,
     }
+    _refuse_training(request)
     network = {"structure": request.structure, "degree": request.degree}
     if request.chosen in _WITH_NETWORK:
         restrictions = request.wishes.restrictions(schema.attributes)
         return arguments | network | {"restrictions": restrictions}
+    _refuse_network(request, network)
+    arguments |= {"rows": request.rows} if request.chosen in _WITH_ROWS else {}
+    return arguments | (_training(request) if request.chosen in _TRAINED else {})
+
+
+def _refuse_network(request: Request, network: Mapping[str, object]) -> None:
+    """Refuse what only networks take, where the method has none."""
     unfit = [f"--{name}" for name, value in network.items() if value is not None]
-    if unfit := [*unfit, *request.wishes.given]:
+    unfit += request.wishes.given
+    if request.chosen in _TRAINED:
+        unfit = [option for option in unfit if option != "--target"]
+    if unfit:
         raise UsageError(f"{unfit[0]} is for {' and '.join(_WITH_NETWORK)}; leave it out")
-    return arguments | ({"rows": request.rows} if request.chosen in _WITH_ROWS else {})
+
+
+def _training(request: Request) -> dict[str, Any]:
+    from understudy.gan.training import Settings
+
+    settings = request.training.settings(Settings())
+    return {"target": request.wishes.target, "settings": settings}
+
+
+def refuse_trained(request: Request) -> None:
+    """Refuse methods of which nothing but their noise can be said without rows."""
+    if request.method in _TRAINED:
+        raise UsageError(
+            f"what {request.method} learns cannot be forecast; plan for nist, or fit a public table"
+        )
+
+
+def _refuse_training(request: Request) -> None:
+    """Refuse what only trained methods take, where the method is another."""
+    unfit = [name for name, value in asdict(request.training).items() if value is not None]
+    if unfit and request.chosen not in _TRAINED:
+        raise UsageError(f"--{unfit[0]} is for {' and '.join(_TRAINED)}; leave it out")
 
 
 def remarks(request: Request, model: Model) -> list[str]:
@@ -107,6 +162,8 @@ def remarks(request: Request, model: Model) -> list[str]:
         said.append(f"method {request.chosen}, because {why}")
     if request.chosen in _WITH_NETWORK and model.network.degree == 0 and len(model.domain) > 1:
         said.append("no two columns were worth the noise of a table: they are independent here")
+    if request.chosen in _TRAINED:
+        said.append(f"{_TRAINED_REMARK}; nist is more accurate on most tables at the same epsilon")
     if request.chosen == "histogram":
         drawn = model.rows * (1 - _smoothing(model))
         said.append(f"about {drawn:,.1f} rows were drawn from the table, the others from anywhere")

@@ -22,6 +22,10 @@ Data = Annotated[
         ".duckdb or postgres://…"
     ),
 ]
+OptionalSchemaFile = Annotated[
+    Path | None,
+    typer.Option("--schema", "-s", help="What may stand in each column: TOML or JSON."),
+]
 SchemaFile = Annotated[
     Path, typer.Option("--schema", "-s", help="What may stand in each column: TOML or JSON.")
 ]
@@ -36,7 +40,31 @@ MethodName = Annotated[
     typer.Option(
         "--method",
         "-m",
-        help="auto, nist (with delta), privbayes (without), independent, histogram or random.",
+        help="auto, nist (with delta), privbayes (without), independent, histogram, random, dpgan "
+        "or noise-gan.",
+    ),
+]
+Epochs = Annotated[
+    float | None,
+    typer.Option("--epochs", help="dpgan, noise-gan: how often a row is expected in a batch."),
+]
+BatchSize = Annotated[
+    int | None,
+    typer.Option("--batch", min=1, help="dpgan, noise-gan: how many rows a batch has, expected."),
+]
+Clip = Annotated[
+    float | None,
+    typer.Option("--clip", help="dpgan: the norm at which a row's gradient is cut off."),
+]
+Height = Annotated[int | None, typer.Option("--height", help="Images: pixels, a public fact.")]
+Width = Annotated[int | None, typer.Option("--width", help="Images: pixels, a public fact.")]
+Classes = Annotated[
+    int | None, typer.Option("--classes", help="Images: how many labels there are, from 0 on.")
+]
+CheckpointFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--checkpoint", help="Images by dpgan: an .npz file from which a killed run goes on."
     ),
 ]
 StructureName = Annotated[
@@ -56,7 +84,8 @@ Target = Annotated[
     typer.Option(
         "--target",
         rich_help_panel=_RESTRICTIONS,
-        help="The column that others are used to predict: the first of the network.",
+        help="The column that others are used to predict: the first of the network; "
+        "for dpgan and noise-gan the one whose values are made to order.",
     ),
 ]
 Protect = Annotated[

@@ -46,6 +46,7 @@ def plan(
     request = methods.Request(
         method, epsilon, delta, neighbours, None, structure, degree, wishes=wishes
     )
+    methods.refuse_trained(request)
     synthesizer = methods.build(request, Schema.load(schema))
     if request.chosen == "histogram":
         raise UsageError(

@@ -32,16 +32,23 @@ def sample(
     seed: options.Seed = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Draw synthetic rows from a model; this costs no budget, however often."""
+    """Draw synthetic rows, or images, from a model; this costs no budget, however often."""
+    from understudy.cli.images import sample_images
     from understudy.cli.synth import summary
     from understudy.codec import Codec
     from understudy.errors import UsageError
     from understudy.files import check_suffix, check_writable, write_rows
+    from understudy.gan.archive import is_archive
     from understudy.model import Model
     from understudy.sample import given, sample_blocks
 
     if how is not None and where is None:
         raise UsageError(f"--how is {how!r}, and there are no conditions; give some by --where")
+    if is_archive(model):
+        if where is not None:
+            raise UsageError("--where is for models of tables; leave it out")
+        sample_images(model, output, rows=rows, seed=seed, as_json=as_json)
+        return
     check_writable(check_suffix(output))
     loaded = Model.load(model)
     wanted = loaded.rows if rows is None else rows

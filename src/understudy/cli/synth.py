@@ -9,21 +9,28 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from understudy.cli import methods, options
 from understudy.cli.console import Stopwatch, messages, print_json, with_progress
 from understudy.cli.wishes import Wishes
-from understudy.errors import DiskError, UnderstudyError
+from understudy.errors import DiskError, UnderstudyError, UsageError
 
 if TYPE_CHECKING:
     from understudy.model import Model
 
 
+class Savable(Protocol):
+    """A model, of rows or of images."""
+
+    def save(self, path: str) -> None:
+        """Write it down."""
+
+
 def synth(
     data: options.Data,
-    schema: options.SchemaFile,
     output: options.Output,
+    schema: options.OptionalSchemaFile = None,
     epsilon: options.Epsilon = None,
     delta: options.Delta = "0",
     method: options.MethodName = "auto",
@@ -40,6 +47,9 @@ def synth(
     rows: options.RowCount = None,
     person_id: options.PersonId = None,
     rows_per_person: options.RowsPerPerson = None,
+    epochs: options.Epochs = None,
+    batch: options.BatchSize = None,
+    clip: options.Clip = None,
     dataset: options.DatasetName = None,
     ledger: options.LedgerFile = None,
     seed: options.Seed = None,
@@ -49,16 +59,34 @@ def synth(
     table: options.TableName = None,
     cluster: options.Cluster = None,
     cluster_timeout: options.ClusterTimeout = 60,
+    height: options.Height = None,
+    width: options.Width = None,
+    classes: options.Classes = None,
+    checkpoint: options.CheckpointFile = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Fit, sample, and write OUTPUT with OUTPUT.privacy.json beside it."""
+    from understudy.cli.images import ImageRequest, Purse, refuse_for_tables, synth_images
     from understudy.codec import Codec
     from understudy.files import check_apart, check_suffix, check_writable, write_rows
     from understudy.sample import sample_blocks
     from understudy.schema import Schema
 
-    loaded = Schema.load(schema)
     wishes = Wishes(target, protect, quasi_identifiers, require, forbid, tier, predictors)
+    training = methods.Training(epochs, batch, clip)
+    if data.endswith(".npz"):
+        asked = ImageRequest(
+            *(method, epsilon, delta, training, height, width, classes, checkpoint, rows, seed),
+            schema=schema,
+            neighbours=neighbours,
+            wishes=wishes,
+        )
+        synth_images(asked, Path(data), output, Purse(ledger, dataset), as_json=as_json)
+        return
+    if schema is None:
+        raise UsageError("schema is not given; say what may stand in each column, by --schema")
+    refuse_for_tables(height=height, width=width, classes=classes, checkpoint=checkpoint)
+    loaded = Schema.load(schema)
     request = methods.Request(
         method,
         epsilon,
@@ -70,6 +98,7 @@ def synth(
         person_id,
         rows_per_person,
         wishes,
+        training,
     )
     synthesizer = methods.build(request, loaded)
     access = options.access(
@@ -123,7 +152,7 @@ def write_json(path: Path, document: dict[str, Any]) -> None:
 
 
 @contextmanager
-def rescued(model: Model) -> Iterator[None]:
+def rescued(model: Savable) -> Iterator[None]:
     """Keep a model that has been paid for when its rows could not be written."""
     try:
         yield
@@ -138,7 +167,7 @@ def rescued(model: Model) -> Iterator[None]:
         raise DiskError(f"{error}\n{note}") from None
 
 
-def _keep(model: Model) -> Path | None:
+def _keep(model: Savable) -> Path | None:
     handle, name = tempfile.mkstemp(prefix="understudy-", suffix=".zip")
     os.close(handle)
     try:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from understudy.errors import UsageError
 from understudy.marginal import NoisyMarginal
 from understudy.privacy.budget import Budget
 from understudy.privacy.events import Charge
-from understudy.privacy.grant import Grant
+from understudy.privacy.grant import CommittedGrant, Grant
 from understudy.privacy.mechanisms import Additive, Mechanism, additive, choice
 from understudy.privacy.noise import Integers, Noise, SystemNoise
 from understudy.privacy.released import table_question
@@ -128,6 +128,15 @@ class Curator:
             known in advance allows a tighter bound.
         """
         return self._grant.announce(lambda b: [q.charge for q in self._about(sets, b, weights)])
+
+    def commit(self, questions: Sequence[Question[Any, Any]]) -> None:
+        """Pay for a whole list of questions that will be asked by `release`, and nothing else.
+
+        Privacy: the list may depend on public facts and on answers already paid for.
+        """
+        if not isinstance(self._grant, CommittedGrant):
+            raise UsageError("this run pays question by question; give it a grant that commits")
+        self._grant.commit([question.charge for question in questions])
 
     def measure(
         self, sets: Sequence[Attributes], budget: Budget, *, weights: Sequence[int] | None = None

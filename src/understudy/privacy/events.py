@@ -32,6 +32,20 @@ class GaussianEvent:
 
 
 @dataclass(frozen=True)
+class SampledGaussianEvent:
+    """Discrete Gaussian noise of σ² on a sum of integer vectors, each there by the chance `rate`.
+
+    The sensitivity is that of the whole sum, and `cells` is the length of the vectors.
+    """
+
+    mechanism: ClassVar[str] = "sampled gaussian"
+    sigma_squared: Fraction
+    sensitivity_squared: Fraction
+    rate: Fraction
+    cells: Fraction
+
+
+@dataclass(frozen=True)
 class PermuteAndFlipEvent:
     """A choice by permute-and-flip among integer scores of an L∞ sensitivity."""
 
@@ -88,6 +102,7 @@ class ExactEvent:
 Event = (
     LaplaceEvent
     | GaussianEvent
+    | SampledGaussianEvent
     | PermuteAndFlipEvent
     | ExponentialEvent
     | SmoothedHistogramEvent
@@ -129,6 +144,6 @@ _BY_NAME: dict[str, type[Any]] = {
     kind.mechanism: kind
     for kind in (
         *(LaplaceEvent, GaussianEvent, PermuteAndFlipEvent, ExponentialEvent),
-        *(SmoothedHistogramEvent, KeyReleaseEvent, ExactEvent),
+        *(SampledGaussianEvent, SmoothedHistogramEvent, KeyReleaseEvent, ExactEvent),
     )
 }

@@ -12,6 +12,7 @@ from typing import Any, Protocol, Self
 from understudy.errors import BudgetExceeded, UsageError
 from understudy.privacy.accounting import (
     BASIC,
+    PURE,
     ZCDP,
     Bound,
     announced_rho,
@@ -21,7 +22,7 @@ from understudy.privacy.accounting import (
     tightest,
 )
 from understudy.privacy.budget import Budget, Measure
-from understudy.privacy.events import Charge, Event
+from understudy.privacy.events import Charge, Event, ExactEvent
 
 
 class Journal(Protocol):
@@ -76,6 +77,11 @@ class Grant:
     def remaining(self) -> Budget:
         """What is left of it."""
         return Budget(self._spendable.measure, self._left)
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether a run that stopped may go on later: its grant stays open, and counts whole."""
+        return False
 
     def announce(self, plan: Callable[[Budget], Sequence[Charge]]) -> Budget:
         """Fix the whole list of charges in advance, for the tighter bound that this allows.
@@ -189,6 +195,110 @@ class BasicGrant(Grant):
         if not self.charges:
             return Bound(BASIC, Fraction(0), Fraction(0))
         return Bound(BASIC, self.budget.amount, self.budget.delta)
+
+
+@dataclass
+class CommittedGrant(Grant):
+    """A grant for a few pure questions and then one long list of charges, fixed before its first.
+
+    Privacy: the list may depend on the answers to the questions, since ε and δ of the two parts
+    add up (RRUV16); within the list the privacy-loss distribution holds. The list is written down
+    and paid for whole, so that a run that stops early has still paid for all of it.
+    """
+
+    def __post_init__(self) -> None:
+        self._spendable = self.budget
+        self._left = self.budget.amount
+        self._committed: Bound | None = None
+
+    @property
+    def remaining(self) -> Budget:
+        """What is left of it; δ is for the list alone."""
+        return replace(self.budget, amount=self._left)
+
+    def announce(self, plan: Callable[[Budget], Sequence[Charge]]) -> Budget:
+        """Refuse: what is committed to comes after the questions."""
+        del plan
+        raise UsageError("this grant takes a list after its questions; commit to it")
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether something of the list is left to be drawn."""
+        return bool(self.plan)
+
+    def commit(self, charges: Sequence[Charge]) -> None:
+        """Pay for a list of charges, and write it down; nothing else may be charged afterwards."""
+        if self.plan is not None:
+            raise UsageError("a grant commits to one list; charge what is on it")
+        found = tightest(_events(charges), delta=self.budget.delta, announced=True)
+        if self._spendable.measure is not Measure.UNLIMITED:
+            self._take(found)
+        entries = [
+            {"entry": "charge", "grant": self.identity, **charge.document(), "times": times}
+            for charge, times in Counter(charges).items()
+        ]
+        self.journal.append(entries)
+        self.announced, self.plan, self._committed = tuple(charges), Counter(charges), found
+
+    def restore(self, questions: Sequence[Charge], listed: Sequence[Charge], *, done: int) -> None:
+        """Stand where a run stood that paid for all this and was killed; nothing is paid again.
+
+        Privacy: only for a grant whose entries are in the journal already.
+        """
+        self._left -= self._price(questions)
+        found = tightest(_events(listed), delta=self.budget.delta, announced=True)
+        if self._spendable.measure is not Measure.UNLIMITED:
+            self._take(found)
+        self.charges = [*questions, *listed[:done]]
+        self.announced, self._committed = tuple(listed), found
+        self.plan = Counter(listed[done:])
+
+    def _take(self, found: Bound) -> None:
+        if found.epsilon is None:
+            raise UsageError("an exact answer cannot be paid for; use a mechanism with noise")
+        if found.epsilon > self._left:
+            raise BudgetExceeded(
+                f"asked for epsilon = {float(found.epsilon):g}, but {float(self._left):g} of "
+                f"{self.budget} is left; raise the budget or ask for less",
+                requested=found.epsilon,
+                remaining=self._left,
+            )
+        self._left -= found.epsilon
+
+    def charge(self, charges: Sequence[Charge]) -> None:
+        """Tick off what was committed to; before that, count and write down pure questions."""
+        if self.plan is None:
+            super().charge(charges)
+            return
+        self._tick_off(Counter(charges))
+        self.charges.extend(charges)
+
+    def _price(self, charges: Sequence[Charge]) -> Fraction:
+        prices = [cost(charge.event, Measure.PURE) for charge in charges]
+        if any(price is None for price in prices):
+            raise UsageError("before a list is committed to, only pure questions can be paid for")
+        total = sum((price for price in prices if price is not None), Fraction(0))
+        if total > self._left:
+            raise BudgetExceeded(
+                f"asked for epsilon = {float(total):g}, but {float(self._left):g} of "
+                f"{self.budget} is left; raise the budget or ask for less",
+                requested=total,
+                remaining=self._left,
+            )
+        return total
+
+    def bound(self) -> Bound:
+        """The questions and the whole list together, even if it was charged in part."""
+        events = _events(self.charges) + _events(self.announced)
+        if any(isinstance(event, ExactEvent) for event in events):
+            return tightest(events, delta=Fraction(0), announced=True)
+        spent = self.budget.amount - self._left
+        if self._committed is None:
+            return Bound(PURE, spent, Fraction(0))
+        listed = self._committed.epsilon or Fraction(0)
+        name = self._committed.accounting
+        accounting = name if spent == listed else f"{name}, and {BASIC} with the questions before"
+        return Bound(accounting, spent, self._committed.delta)
 
 
 def _events(charges: Sequence[Charge]) -> list[Event]:

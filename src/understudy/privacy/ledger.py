@@ -117,6 +117,7 @@ class Ledger:
         *,
         about: Mapping[str, str] | None = None,
         kind: type[Grant] = Grant,
+        resume: str | None = None,
     ) -> Iterator[Grant]:
         """Set a run's whole budget aside; on leaving, state what it came to.
 
@@ -125,16 +126,21 @@ class Ledger:
             budget: the most that the run may cost.
             about: what else the entry says.
             kind: how charges are counted.
+            resume: the identity of a grant that a killed run left open, to go on with.
 
         Raises:
             BudgetExceeded: the dataset's limit does not leave room for the whole budget.
         """
-        grant = kind(budget, self)
-        self.open(dataset, grant, about=about)
+        grant = kind(budget, self) if resume is None else kind(budget, self, resume)
+        if resume is None:
+            self.open(dataset, grant, about=about)
+        else:
+            self._reopen(dataset, grant)
         try:
             yield grant
         finally:
-            self.close(grant)
+            if not grant.unfinished:
+                self.close(grant)
 
     def open(self, dataset: str, grant: Grant, *, about: Mapping[str, str] | None = None) -> None:
         """Set a grant's whole budget aside; whoever opens it so closes it, perhaps much later.
@@ -142,9 +148,7 @@ class Ledger:
         Raises:
             BudgetExceeded: the dataset's limit does not leave room for the whole budget.
         """
-        if grant.budget.measure not in (Measure.PURE, Measure.APPROXIMATE):
-            raise UsageError("a ledger grants epsilon or (epsilon, delta); convert the budget")
-        _check_name(dataset)
+        _check_terms(dataset, grant.budget)
         asked = Spent(grant.budget.amount, grant.budget.delta)
         with self._locked() as book:
             account = _accounts(self.path, book.entries).get(dataset)
@@ -170,6 +174,20 @@ class Ledger:
         """Everything that was written about one grant, in order."""
         with self._locked() as book:
             return [entry for entry in book.entries if entry.get("grant") == identity]
+
+    def _reopen(self, dataset: str, grant: Grant) -> None:
+        _check_terms(dataset, grant.budget)
+        asked = Spent(grant.budget.amount, grant.budget.delta)
+        left = [
+            run
+            for run in self.account(dataset).runs
+            if run["grant"] == grant.identity and run["open"] and run["spent"] == asked
+        ]
+        if not left:
+            raise LedgerError(
+                f"ledger {self.path}: holds no open grant of {asked} for dataset {dataset!r} that "
+                "the checkpoint could go on with; start again without it"
+            )
 
     def append(self, entries: Sequence[Mapping[str, Any]]) -> None:
         """Write entries and wait until the disk has them."""
@@ -282,6 +300,12 @@ class _ScratchBook(_Book):
         """Remember entries."""
         time = datetime.now(UTC).isoformat(timespec="seconds")
         self.entries += [{"time": time, **entry} for entry in entries]
+
+
+def _check_terms(dataset: str, budget: Budget) -> None:
+    if budget.measure not in (Measure.PURE, Measure.APPROXIMATE):
+        raise UsageError("a ledger grants epsilon or (epsilon, delta); convert the budget")
+    _check_name(dataset)
 
 
 def _check_name(dataset: str) -> None:
@@ -404,10 +428,18 @@ def _enter(
             run = {**known, "spent": _spent(entry), "open": True, "charges": 0}
             runs[_text(entry, "grant")] = run
         case "charge":
-            runs[entry["grant"]]["charges"] += 1
+            runs[entry["grant"]]["charges"] += _times(entry)
         case "close":
             how = entry["accounting"]
             runs[entry["grant"]] |= {"spent": _spent(entry), "open": False, "accounting": how}
+
+
+def _times(entry: Mapping[str, Any]) -> int:
+    """How many equal charges an entry stands for."""
+    times = entry.get("times", 1)
+    if not isinstance(times, int) or times < 1:
+        raise ValueError("times")
+    return times
 
 
 def _text(entry: Mapping[str, Any], key: str) -> str:

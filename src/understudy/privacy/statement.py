@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import groupby
 from typing import Any
 
 from understudy.errors import UsageError
@@ -20,6 +21,8 @@ from understudy.protection import Protection
 # Deltas are rounded up to a part in 10¹² of themselves, so that they stay short.
 _DIGITS = 12
 _BITS = 256
+# More equal answers than any run has.
+_MOST_TIMES = 10**7
 
 
 @dataclass(frozen=True)
@@ -85,8 +88,13 @@ class Statement:
             "inference": None if self.inference is None else _amounts(self.inference),
             "protection": None if self.protection is None else self.protection.document(),
             "sentence": self.sentence,
-            "events": [_priced(charge) for charge in self.charges],
+            "events": [_priced(charge, times) for charge, times in self.grouped],
         }
+
+    @property
+    def grouped(self) -> list[tuple[Charge, int]]:
+        """Every answer drawn, equal ones that follow each other only once, with their number."""
+        return [(charge, len(list(equal))) for charge, equal in groupby(self.charges)]
 
     @classmethod
     def parse(cls, document: Mapping[str, Any]) -> Statement:
@@ -95,7 +103,7 @@ class Statement:
         rows = int(document["rows_per_person"])
         of_rows = document["unit"] == "row" and rows == 1
         unit = Unit(Neighbours(document["neighbours"]), None if of_rows else rows)
-        charges = tuple(Charge.parse(event) for event in document["events"])
+        charges = tuple(c for event in document["events"] for c in _repeated(event))
         part, withheld = document.get("inference"), document.get("protection")
         return cls(
             document["method"],
@@ -175,12 +183,21 @@ def _bound(document: Mapping[str, Any], accounting: str) -> Bound:
     return Bound(accounting, None if epsilon is None else exactly(epsilon), delta)
 
 
-def _priced(charge: Charge) -> dict[str, Any]:
-    """A charge with what it costs: ε where it has one, with its δ if any, else ρ."""
+def _priced(charge: Charge, times: int) -> dict[str, Any]:
+    """A charge with what it costs: ε where it has one, with its δ if any, else ρ where that is."""
     cost, rho = approximate_cost(charge.event), zcdp_rho(charge.event)
+    document = charge.document() | ({"times": times} if times > 1 else {})
     if cost is not None:
-        return charge.document() | {"epsilon": float(cost[0])}
-    return charge.document() | ({} if rho is None else {"rho": float(rho)})
+        return document | {"epsilon": float(cost[0])}
+    return document | ({} if rho is None else {"rho": float(rho)})
+
+
+def _repeated(event: Mapping[str, Any]) -> list[Charge]:
+    """The charge that was written down, as often as it was made."""
+    times = event.get("times", 1)
+    if not isinstance(times, int) or not 1 <= times <= _MOST_TIMES:
+        raise ValueError("times")
+    return [Charge.parse(dict(event))] * times
 
 
 def _changed(unit: Unit) -> str:

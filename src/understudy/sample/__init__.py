@@ -74,7 +74,9 @@ def sample_blocks(
     codec, generator = Codec(model.schema), np.random.default_rng(seed)
     for start in range(0, max(wanted, 1), _BLOCK):
         count = min(_BLOCK, wanted - start)
-        if model.records is None:
+        if model.generator is not None:
+            codes = model.generator.draw(count, generator, model.domain)
+        elif model.records is None:
             codes = sampler(model, count, generator)
         else:
             codes = {a: held[start : start + count] for a, held in model.records.items()}

@@ -23,7 +23,7 @@ from understudy.infer import Evidence
 from understudy.infer.question import Conditions, read_conditions
 from understudy.model import Model
 from understudy.sample.rejection import Rejection
-from understudy.sample.ways import Exact, Filter, Sampler, Way, Weighting
+from understudy.sample.ways import Exact, Filter, Sampler, Sieve, Way, Weighting
 from understudy.sample.weighting import Proposal
 from understudy.sample.without_replacement import deal_codes
 
@@ -96,6 +96,8 @@ def given(
     _ensure_allowed(model, conditions.evidence)
     if model.records is not None:
         return _filtered(model, conditions, how)
+    if model.generator is not None:
+        return _sieved(model, conditions, how)
     if how is None:
         return _chosen(model, conditions, sampler)
     return _drawn(model, conditions, _how(how), sampler)
@@ -122,6 +124,15 @@ def _filtered(model: Model, conditions: Conditions, how: How | str | None) -> Gi
         )
     way = Filter(model.records or {}, conditions.evidence)
     return Given(model, conditions, How.FILTER, way)
+
+
+def _sieved(model: Model, conditions: Conditions, how: How | str | None) -> Given:
+    if how not in (None, How.REJECTION):
+        raise UsageError(
+            f"how is {str(how)!r}; a model by {model.statement.method} is a generator, whose rows "
+            "are made until enough of them fit: leave it out"
+        )
+    return Given(model, conditions, How.REJECTION, Sieve(model, conditions.evidence))
 
 
 def _how(how: How | str) -> How:

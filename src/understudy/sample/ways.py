@@ -19,6 +19,8 @@ Sampler = Callable[[Model, int, np.random.Generator], dict[str, Codes]]
 # Weighted rows that stand behind each row, and behind a few.
 _DRAWS_PER_ROW, _LEAST_DRAWS = 8, 1 << 16
 _LARGEST_POOL = 1 << 18
+# Rows of a generator that are made for those that fit, before the search is given up.
+_LEAST_MADE, _MADE_PER_ROW = 1 << 20, 1000
 
 
 class Way(Protocol):
@@ -123,3 +125,44 @@ class Filter:
         del generator  # the rows were found before
         start, self._taken = self._taken, self._taken + rows
         return {a: codes[start : self._taken] for a, codes in self._kept.items()}
+
+
+class Sieve:
+    """Rows of a generator that fit, found by making many; it cannot be told what to make."""
+
+    def __init__(self, model: Model, evidence: Evidence) -> None:
+        self._model = model
+        self._evidence = evidence
+        self._made = 0
+        self._fitted = 0.0
+
+    @property
+    def chance(self) -> float | None:
+        """The probability of the evidence, estimated."""
+        return self._fitted / self._made if self._made else None
+
+    def take(self, rows: int, generator: np.random.Generator) -> dict[str, Codes]:
+        """The next rows.
+
+        Raises:
+            UsageError: when too few are found among all that may be made.
+        """
+        found = [self._kept(0, generator)]
+        left, most = rows, self._made + _LEAST_MADE + rows * _MADE_PER_ROW
+        while left > 0:
+            if self._made >= most:
+                raise UsageError(
+                    f"{rows - left:,} of {self._made:,} rows made fit the conditions, and "
+                    f"{rows:,} are asked for; loosen a condition, or ask for fewer"
+                )
+            found.append(self._kept(min(max(2 * left, 1024), _LARGEST_POOL), generator))
+            left -= len(next(iter(found[-1].values())))
+        return {a: np.concatenate([part[a] for part in found])[:rows] for a in found[0]}
+
+    def _kept(self, rows: int, generator: np.random.Generator) -> dict[str, Codes]:
+        assert self._model.generator is not None
+        codes = self._model.generator.draw(rows, generator, self._model.domain)
+        chances = fit_of(codes, self._evidence)
+        self._made, self._fitted = self._made + rows, self._fitted + float(chances.sum())
+        fits = generator.random(rows) < chances
+        return {attribute: held[fits] for attribute, held in codes.items()}

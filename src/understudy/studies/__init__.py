@@ -3,8 +3,9 @@
 A study is one file with a `STUDY`, and one line of the registry below. `study` says what a study
 is, `cells` are its numbers, `running` measures what is not there yet, in several `processes`,
 `record` keeps it, `page` tells it; `tables` are the public tables, `seven` and `census` made-up
-ones, `copula` and `printed` what AAU's studies share, `accuracy` what TUC-2's do, `raw_tables` what
-NIST's draws from, `printed_streams` what those of streams share, `sba` what SBA's share.
+ones, `digits` are images; `copula` and `printed` are what AAU's studies share, `accuracy` what
+TUC-2's do, `raw_tables` what NIST's draws from, `printed_streams` what those of streams share,
+`sba` what SBA's share.
 
 Privacy: all rows are public or made up. Noise is seeded, so that a study can be repeated; whatever
 is made on the way says NOT PRIVATE.
@@ -22,6 +23,8 @@ STUDIES = {
     "aau-networks": "private_networks",
     "aau-mixture": "power_over_mixture",
     "aau-privacy": "power_over_epsilon",
+    "gan-adult": "private_rows",
+    "gan-mnist": "private_images",
     "nist-tasks": "nist_tasks",
     "sba-protection": "protected_networks",
     "sba-search": "genetic_search",

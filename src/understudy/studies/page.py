@@ -8,7 +8,7 @@ from typing import Any
 
 from understudy.files import atomic, writing
 from understudy.studies import find
-from understudy.studies.record import finished, picture
+from understudy.studies.record import finished, picture, pictures, write_pictures
 
 
 def write_page(name: str, source: Path, page: Path) -> None:
@@ -24,6 +24,7 @@ def write_page(name: str, source: Path, page: Path) -> None:
     for path, text in files.items():
         with atomic(path) as file:
             file.write(text.encode())
+    write_pictures(name, document, page.parent)
 
 
 def page_of(name: str, document: dict[str, Any]) -> str:
@@ -38,6 +39,7 @@ def page_of(name: str, document: dict[str, Any]) -> str:
         f"![{study.title}]({name}.svg)",
         study.words,
         _table(document["summary"]),
+        *(f"![{file}]({file})" for file in pictures(name, document)),
         f"All numbers, with parameters and versions, are in [{name}.json]({name}.json).",
     ]
     return "\n\n".join(parts) + "\n"

@@ -19,7 +19,7 @@ from understudy.studies import find
 from understudy.studies.cells import Cell, Results, Size
 
 FORMAT = "understudy-study"
-_CALCULATING = ("numpy", "scipy", "numba", "pyarrow", "scikit-learn", "xgboost-cpu")
+_CALCULATING = ("numpy", "scipy", "numba", "pyarrow", "scikit-learn", "xgboost-cpu", "torch")
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,7 @@ class Record:
         self._write(document)
         with atomic(self.picture) as file:
             file.write(picture(self.name, document).encode())
+        write_pictures(self.name, document, self.folder)
         return document
 
     def _head(self, cells: Sequence[Cell], planned: int) -> dict[str, Any]:
@@ -150,6 +151,19 @@ def picture(name: str, document: dict[str, Any]) -> str:
     caption = f"{study.title} ({study.source}). {document['sentence']}"
     panels = study.panels(Results(tuple(cells_of(document))))
     return chart_sheet(panels, caption=caption, columns=study.across)
+
+
+def pictures(name: str, document: dict[str, Any]) -> dict[str, bytes]:
+    """What a record shows beside its chart, by the names of files."""
+    found = find(name).pictures(Results(tuple(cells_of(document))))
+    return {f"{name}-{each}.png": data for each, data in found.items()}
+
+
+def write_pictures(name: str, document: dict[str, Any], folder: Path) -> None:
+    """Such pictures as files of a folder."""
+    for file_name, data in pictures(name, document).items():
+        with atomic(folder / file_name) as file:
+            file.write(data)
 
 
 def versions() -> dict[str, str]:

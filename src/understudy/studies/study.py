@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -70,3 +70,8 @@ class Study(ABC):
     @abstractmethod
     def panels(self, results: Results) -> Sequence[Panel | HeatMap]:
         """The numbers as charts."""
+
+    def pictures(self, results: Results) -> Mapping[str, bytes]:
+        """Further pictures of the numbers, PNG files by name, which stand beside the page."""
+        del results
+        return {}

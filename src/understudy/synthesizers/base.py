@@ -14,6 +14,7 @@ from understudy.conditional import Conditional
 from understudy.counting import CountSource
 from understudy.errors import UsageError
 from understudy.files import Rows, are_rows, brand_of, in_brand
+from understudy.generator import RowGenerator
 from understudy.model import Model, Records
 from understudy.privacy.budget import Amount, Budget, Measure
 from understudy.privacy.curator import Curator, Instruments, Tape
@@ -31,12 +32,14 @@ from understudy.sources import Access, dataset_name, open_source
 class Learned:
     """What a method hands back: conditionals in topological order, and how many rows to make.
 
-    A method that releases rows themselves hands back these instead of conditionals.
+    A method that releases rows themselves, or trains a generator, hands back that instead of
+    conditionals.
     """
 
     conditionals: tuple[Conditional, ...]
     rows: int
     records: Records | None = None
+    generator: RowGenerator | None = None
 
 
 class Synthesizer(ABC):
@@ -56,6 +59,7 @@ class Synthesizer(ABC):
 
     method: ClassVar[str]
     default_neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
+    grant_kind: ClassVar[type[Grant]] = Grant
 
     model_: Model
 
@@ -143,7 +147,12 @@ class Synthesizer(ABC):
             learned = self.learn(curator)
             statement = self._state(grant, unit)
         self.model_ = Model(
-            self.schema, learned.conditionals, learned.rows, statement, learned.records
+            self.schema,
+            learned.conditionals,
+            learned.rows,
+            statement,
+            learned.records,
+            learned.generator,
         )
         self._brand = brand_of(data)
         return self
@@ -203,7 +212,7 @@ class Synthesizer(ABC):
         self, budget: Budget, unit: Unit, ledger: Ledger | None, dataset: str
     ) -> Iterator[Grant]:
         if ledger is None:
-            yield Grant(budget)
+            yield self.grant_kind(budget)
             return
         if budget.measure is Measure.UNLIMITED or not self._instruments.noise.private:
             raise UsageError("a run that is not private is no entry for a ledger; leave it out")
@@ -213,7 +222,7 @@ class Synthesizer(ABC):
             "neighbours": str(unit.neighbours),
             "schema": self.schema.fingerprint,
         }
-        with ledger.grant(dataset, budget, about=about) as grant:
+        with ledger.grant(dataset, budget, about=about, kind=self.grant_kind) as grant:
             yield grant
 
     def _state(self, grant: Grant, unit: Unit) -> Statement:

@@ -1,0 +1,6 @@
+"""Adversarial networks under differential privacy: an edge that only `cli/` opens.
+
+Two methods. `DPGAN` trains a critic by clipped, noised and accounted gradients; `NoiseGAN` shows
+its critic nothing but features that were noised once. In both the generator learns from what was
+released alone. PyTorch is imported when one of them begins.
+"""

@@ -1,0 +1,46 @@
+"""Sheets of generated images as grey PNG files, for the eye."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from understudy.files import atomic
+from understudy.gan.images import Pixels
+
+_GAP = 2
+
+
+def sheet(images: Pixels, *, across: int) -> Pixels:
+    """Images side by side, so many in a line."""
+    count, height, width = images.shape
+    lines = -(-count // across)
+    page = np.zeros((lines * (height + _GAP) + _GAP, across * (width + _GAP) + _GAP), np.uint8)
+    for i, image in enumerate(images):
+        top = _GAP + (i // across) * (height + _GAP)
+        left = _GAP + (i % across) * (width + _GAP)
+        page[top : top + height, left : left + width] = image
+    return page
+
+
+def png(page: Pixels) -> bytes:
+    """A page of 16 greys as PNG: a header, lines each after a zero for "as it is", and an end."""
+    height, width = page.shape
+    greys = np.pad(page >> 4, ((0, 0), (0, width % 2)))
+    lines = b"".join(b"\0" + line.tobytes() for line in (greys[:, ::2] << 4) | greys[:, 1::2])
+    header = struct.pack(">IIBBBBB", width, height, 4, 0, 0, 0, 0)
+    parts = ((b"IHDR", header), (b"IDAT", zlib.compress(lines, 9)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_part(kind, data) for kind, data in parts)
+
+
+def _part(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def write_sheet(path: Path, images: Pixels, *, across: int) -> None:
+    """A sheet of images in a PNG file, whole or not at all."""
+    with atomic(path) as file:
+        file.write(png(sheet(images, across=across)))

@@ -1,0 +1,157 @@
+"""Images and their labels: files in and out, and the private ones behind the Curator.
+
+There is no schema. Height, width and classes are public options; what does not keep to them is
+refused before anything is paid for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from understudy.counting import CountSource, ScoreKernel, Scores
+from understudy.domain import Attributes, Domain
+from understudy.engines.memory import MemorySource
+from understudy.errors import CapacityError, DataError, UsageError
+from understudy.files import atomic
+from understudy.gan.archive import DAMAGED, members
+from understudy.gan.backend import Tensor, torch
+from understudy.gan.convolutions import Shape
+from understudy.marginal import Marginal
+from understudy.privacy.noise import Integers
+from understudy.schema import Schema
+from understudy.table import Table
+
+Pixels = npt.NDArray[np.uint8]
+LABEL = "y"
+
+
+@dataclass(frozen=True, repr=False)
+class LabelledImages:
+    """Grey images as bytes, and a class for each. Private, unless they were generated."""
+
+    pixels: Pixels
+    labels: Integers
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        return len(self.labels)
+
+    def batch(self, places: Integers) -> tuple[Tensor, Tensor]:
+        """Some of them as a critic takes them: one channel from −1 to 1, and labels."""
+        pytorch = torch()
+        chosen = pytorch.from_numpy(self.pixels[places].astype(np.float32))
+        return chosen[:, None] / 127.5 - 1, pytorch.from_numpy(self.labels[places])
+
+    def __repr__(self) -> str:
+        return "LabelledImages(private)"
+
+
+def read_images(path: Path, shape: Shape) -> LabelledImages:
+    """The arrays `x` and `y` of an .npz file, checked against public facts.
+
+    Raises:
+        DataError: for a file that does not hold such images; no message quotes a pixel or label.
+    """
+    arrays = _arrays(path)
+    if not {"x", "y"} <= set(arrays):
+        raise DataError(f"{path}: images are expected as arrays x and y; rename them")
+    return checked(arrays["x"], arrays["y"], shape, name=str(path))
+
+
+def checked(x: Any, y: Any, shape: Shape, *, name: str = "images") -> LabelledImages:
+    """Images and labels that keep to public facts."""
+    expected = (shape.height, shape.width)
+    if x.dtype != np.uint8 or x.ndim != 3 or x.shape[1:] != expected:
+        raise DataError(
+            f"{name}: x must hold bytes, images × {shape.height} × {shape.width} as declared; "
+            "give the right --height and --width, or resize the images to one size"
+        )
+    if y.ndim != 1 or len(y) != len(x) or not np.issubdtype(y.dtype, np.integer):
+        raise DataError(f"{name}: y must hold one whole number for each image")
+    if len(x) == 0:
+        raise DataError(f"{name}: holds no images; there is nothing to learn from")
+    labels = y.astype(np.int64)
+    if ((labels < 0) | (labels >= shape.classes)).any():
+        raise DataError(
+            f"{name}: y holds labels outside 0 to {shape.classes - 1}; give the right --classes"
+        )
+    return LabelledImages(x, labels)
+
+
+def _arrays(path: Path) -> dict[str, Any]:
+    try:
+        return members(path, ("x", "y"))
+    except MemoryError:
+        raise CapacityError(
+            f"{path}: the images do not fit into memory; give fewer, or smaller ones"
+        ) from None
+    except OSError as error:
+        reason = error.strerror or "it is no .npz file"
+        raise DataError(f"{path}: cannot be read: {reason}; check the path") from None
+    except DAMAGED:
+        raise DataError(f"{path}: is no .npz file of plain arrays; save x and y by numpy") from None
+
+
+def write_images(path: Path, images: LabelledImages) -> None:
+    """Generated images as arrays `x` and `y`, whole or not at all."""
+    with atomic(path) as file:
+        np.savez_compressed(file, x=images.pixels, y=images.labels)
+
+
+@dataclass(frozen=True, repr=False)
+class ImageSource:
+    """Private images behind the Curator: their labels can be counted, as any column can."""
+
+    images: LabelledImages
+    labels: MemorySource
+
+    @classmethod
+    def of(cls, images: LabelledImages, shape: Shape) -> ImageSource:
+        """The images of a declared shape."""
+        domain = Domain.of(label_schema(shape.classes))
+        codes = {LABEL: images.labels.astype(np.uint16)}
+        return cls(images, MemorySource(Table(domain, codes, images.rows)))
+
+    @property
+    def domain(self) -> Domain:
+        """The label alone."""
+        return self.labels.domain
+
+    @property
+    def rows_read(self) -> int:
+        """How many images there are."""
+        return self.images.rows
+
+    @property
+    def rows_per_person(self) -> int | None:
+        """An image is a unit by itself."""
+        return None
+
+    def count(self, sets: Sequence[Attributes]) -> list[Marginal]:
+        """Exact counts of labels."""
+        return self.labels.count(sets)
+
+    def score(self, sets: Sequence[Attributes], kernel: ScoreKernel) -> Scores:
+        """Exact scores of labels."""
+        return self.labels.score(sets, kernel)
+
+
+def label_schema(classes: int) -> Schema:
+    """The label as a column."""
+    return Schema.parse(
+        {"columns": {LABEL: {"kind": "categorical", "values": list(range(classes))}}}
+    )
+
+
+def images_behind(source: CountSource) -> LabelledImages:
+    """The images of a source; called only while the Curator looks."""
+    if not isinstance(source, ImageSource):
+        raise UsageError("these are no images; use a method for tables")
+    return source.images

@@ -1,0 +1,162 @@
+"""The noise-layer game: every record's features are noised once, and all else is post-processing.
+
+The critic compares noised features of private records with noised features of generated ones. It
+may look at them as often as it likes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from understudy.counting import CountSource
+from understudy.gan.backend import Parameters, Tensor, torch
+from understudy.gan.features import FeatureMap
+from understudy.gan.gradients import Examples
+from understudy.gan.networks import Generator, RowCritic
+from understudy.gan.training import Game, Reach, Settings, Watch, gradient_of
+from understudy.privacy.budget import Budget, Measure
+from understudy.privacy.curator import Curator, Question
+from understudy.privacy.noise import Integers
+from understudy.privacy.sampled import LineGaussian, Schedule, ratio_for
+
+QUESTION = "features of every row"
+Features = npt.NDArray[np.float64]
+
+# Rows whose features are computed together.
+_BLOCK = 1024
+
+
+@dataclass(frozen=True)
+class Released:
+    """Noised features, a line for each row, and how wide their noise is."""
+
+    features: Features
+    deviation: float
+
+
+def release_features(
+    curator: Curator, reach: Reach, features: FeatureMap, rows: int, budget: Budget
+) -> Released:
+    """Each row's features with noise on them, once and for all.
+
+    Privacy: under replaced rows the number of lines is public, and one of them differs.
+    """
+    cells = max(rows, 1) * features.size
+    ratio = ratio_for(Schedule(1, Fraction(1), cells), budget)
+    mechanism = LineGaussian.of_ratio(ratio, cells=cells)
+    curator.commit([Question(QUESTION, mechanism)])
+
+    def look(source: CountSource) -> Integers:
+        return all_lines(reach(source), features)
+
+    drawn = curator.release(mechanism, look, name=QUESTION)
+    deviation = 0.0 if budget.measure is Measure.UNLIMITED else mechanism.deviation
+    return Released(mechanism.in_units(drawn), deviation)
+
+
+def all_lines(examples: Examples, features: FeatureMap) -> Integers:
+    """The features of all examples in whole units, block by block. Private."""
+    blocks = [np.zeros((0, features.size), np.int64)]
+    for start in range(0, examples.rows, _BLOCK):
+        places = np.arange(start, min(start + _BLOCK, examples.rows))
+        blocks.append(features.lines(*examples.batch(places), torch().from_numpy(places)))
+    return np.concatenate(blocks)
+
+
+@dataclass
+class NoiseTrainer:
+    """Plays the game on released features; nothing private is within its reach."""
+
+    generator: Generator
+    features: FeatureMap
+    settings: Settings
+    released: Released
+    chances: tuple[float, ...]
+    watches: tuple[Watch, ...] = ()
+
+    @property
+    def critic(self) -> RowCritic:
+        """A critic of feature vectors."""
+        return RowCritic(self.features.spread)
+
+    @property
+    def steps(self) -> int:
+        """How many steps the critic takes."""
+        return int(max(self.settings.epochs * len(self.released.features) / self.settings.batch, 1))
+
+    def play(self) -> Game:
+        """The game from its first step to its last."""
+        game = Game.begin(self.critic, self.generator, self.settings)
+        while game.step < self.steps:
+            self._critic_step(game)
+            game.step += 1
+            if game.step % self.settings.rounds == 0:
+                self._generator_step(game)
+            for watch in self.watches:
+                watch(game)
+        return game
+
+    def _critic_step(self, game: Game) -> None:
+        real = self._taken(game)
+        with torch().no_grad():
+            fake = self._shown(game, game.generator)
+
+        def loss(parameters: Parameters) -> Tensor:
+            gap = self._score(parameters, fake).mean() - self._score(parameters, real).mean()
+            return gap + self._penalty(parameters, fake)
+
+        game.critic = game.critic_steps.step(game.critic, gradient_of(loss, game.critic))
+
+    def _generator_step(self, game: Game) -> None:
+        frozen = {name: value.detach() for name, value in game.critic.items()}
+        gradient = gradient_of(
+            lambda parameters: -self._score(frozen, self._shown(game, parameters)).mean(),
+            game.generator,
+        )
+        game.generator = game.generator_steps.step(game.generator, gradient)
+        kept = self.settings.averaging
+        game.averaged = {
+            name: game.averaged[name] * kept + value * (1 - kept)
+            for name, value in game.generator.items()
+        }
+
+    def _taken(self, game: Game) -> Tensor:
+        pytorch = torch()
+        count, held = self.settings.batch, self.released.features
+        if len(held) == 0:
+            return pytorch.zeros(count, self.features.spread)
+        places = pytorch.randint(0, len(held), (count,), generator=game.random)
+        taken = pytorch.from_numpy(held[places.numpy()].astype(np.float32))
+        return self.features.apart(taken, places)
+
+    def _shown(self, game: Game, parameters: Parameters) -> Tensor:
+        """Features of generated examples under as much noise as those of private ones."""
+        pytorch = torch()
+        count = self.settings.batch
+        latents = pytorch.randn(count, self.generator.latent, generator=game.random)
+        law = pytorch.tensor(list(self.chances), dtype=pytorch.float64)
+        labels = pytorch.multinomial(law, count, replacement=True, generator=game.random)
+        made = self.generator.make(parameters, latents, labels, game.random)
+        places = pytorch.randint(0, self.features.groups, (count,), generator=game.random)
+        found = self.features.of(made, labels, places)
+        noise = pytorch.randn(found.shape, generator=game.random)
+        return self.features.apart(found + self.released.deviation * noise, places)
+
+    def _score(self, parameters: Parameters, features: Tensor) -> Tensor:
+        return self.critic.score(parameters, features, None, ())
+
+    def _penalty(self, parameters: Parameters, features: Tensor) -> Tensor:
+        pytorch = torch()
+        points = features.clone().requires_grad_()
+        [slopes] = pytorch.autograd.grad(
+            self._score(parameters, points).sum(), points, create_graph=True
+        )
+        steep = (slopes.norm(dim=1) - 1).clamp(min=0)
+        return self.settings.penalty * (steep * steep).mean()
+
+
+__all__ = ["NoiseTrainer", "Released", "all_lines", "release_features"]

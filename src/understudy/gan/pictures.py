@@ -1,0 +1,269 @@
+"""Images by adversarial networks: from private arrays to a model that makes arrays like them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from understudy.errors import UsageError
+from understudy.gan.backend import torch
+from understudy.gan.checkpoints import Checkpoint
+from understudy.gan.convolutions import ImageCritic, ImageMaker, Shape
+from understudy.gan.features import FeatureMap
+from understudy.gan.grids import write_sheet
+from understudy.gan.image_model import ImageModel, as_arrays
+from understudy.gan.images import LABEL, ImageSource, LabelledImages, images_behind
+from understudy.gan.noise_layer import NoiseTrainer, release_features
+from understudy.gan.tables import QUESTION_SHARE, Census
+from understudy.gan.training import Course, Game, Settings, Trainer, Watch
+from understudy.privacy.budget import Amount, Budget, Measure
+from understudy.privacy.curator import Curator, Instruments
+from understudy.privacy.events import Charge
+from understudy.privacy.grant import CommittedGrant, Grant
+from understudy.privacy.ledger import Ledger
+from understudy.privacy.sampled import Schedule
+from understudy.privacy.statement import Statement
+from understudy.privacy.unit import Neighbours, Unit
+
+METHODS = {"dpgan": Neighbours.ADD_REMOVE, "noise-gan": Neighbours.REPLACE}
+IMAGE_SETTINGS = Settings(epochs=10, batch=256, rounds=2)
+# Checkpoints in a run, and images of each class on its sheets.
+_CHECKPOINTS, _ON_SHEET = 20, 10
+
+Progress = Callable[[int, int, float | None], None]
+"""Told of steps done, steps in all, and ε so far: for the owner's terminal."""
+
+
+@dataclass
+class ImageGAN:
+    """Learns to make images like private ones, each image being a unit of privacy.
+
+    Args:
+        shape: public height, width and classes.
+        epsilon: the privacy loss allowed.
+        delta: the chance allowed for a larger loss; above 0.
+        method: dpgan, for added and removed images, or noise-gan, for replaced ones.
+        settings: epochs, batch, clipping and rates.
+        filters: of the generator's three layers, and of the critic's two.
+        checkpoint: where the game is kept while it is played; with it a killed run goes on.
+        progress: told how far training is.
+    """
+
+    shape: Shape
+    epsilon: Amount | Budget
+    delta: Amount = 0
+    method: str = "dpgan"
+    settings: Settings = IMAGE_SETTINGS
+    filters: tuple[int, int, int] = (256, 128, 64)
+    critic_filters: tuple[int, int] = (64, 128)
+    checkpoint: Path | None = None
+    progress: Progress | None = None
+    instruments: Instruments = field(default_factory=Instruments)
+
+    @property
+    def budget(self) -> Budget:
+        """The whole budget of a fit."""
+        if isinstance(self.epsilon, Budget):
+            return self.epsilon
+        return Budget.approximate(self.epsilon, self.delta)
+
+    @property
+    def unit(self) -> Unit:
+        """Whom the promise protects: single images."""
+        return Unit(METHODS[self.method])
+
+    @property
+    def maker(self) -> ImageMaker:
+        """The generator's shape."""
+        return ImageMaker(self.shape, filters=self.filters)
+
+    def check(self) -> None:
+        """Refuse parameters that cannot work, before anything is read."""
+        torch()
+        self.settings.check()
+        if self.method not in METHODS:
+            known = " or ".join(METHODS)
+            raise UsageError(f"method {self.method!r} makes no images; use {known}")
+        if self.budget.measure not in (Measure.APPROXIMATE, Measure.UNLIMITED):
+            raise UsageError(f"{self.method} needs a delta above 0; give one, as 1e-5")
+        if self.budget.measure is Measure.APPROXIMATE and self.budget.amount == 0:
+            raise UsageError("epsilon is 0; nothing can be learned for free, give more")
+        if self.method == "noise-gan" and self.checkpoint is not None:
+            raise UsageError("noise-gan looks once and is not resumed; leave out the checkpoint")
+
+    def fit(
+        self, images: LabelledImages, *, ledger: Ledger | None = None, dataset: str = "images"
+    ) -> ImageModel:
+        """Learn a model of private images.
+
+        Privacy: everything is paid for before it is drawn; the model is released.
+        """
+        self.check()
+        source = ImageSource.of(images, self.shape)
+        kept = (
+            None if self.checkpoint is None else Checkpoint(self.checkpoint, self._terms(dataset))
+        )
+        if kept is None:
+            return self._fitted(source, ledger, dataset, None)
+        with kept.held():
+            model = self._fitted(source, ledger, dataset, kept)
+            kept.remove()
+        return model
+
+    def _fitted(
+        self, source: ImageSource, ledger: Ledger | None, dataset: str, kept: Checkpoint | None
+    ) -> ImageModel:
+        before = None if kept is None else kept.read(self.settings)
+        with self._granted(ledger, dataset, before) as grant:
+            curator = Curator(source, self.unit, grant, self.instruments)
+            play = self._by_gradients if self.method == "dpgan" else self._by_features
+            game, census = play(curator, grant, kept, before)
+            private = self.instruments.noise.private
+            statement = Statement(
+                self.method, grant.bound(), self.unit, tuple(grant.charges), private=private
+            )
+        return ImageModel(
+            self.maker, as_arrays(game.averaged), census.chances, census.rows, statement
+        )
+
+    def _by_gradients(
+        self, curator: Curator, grant: CommittedGrant, kept: Checkpoint | None, before: Any
+    ) -> tuple[Game, Census]:
+        critic, maker = ImageCritic(self.shape, self.critic_filters), self.maker
+        if before is None:
+            census, left = self._census(curator)
+            game = Game.begin(critic, maker, self.settings)
+            cells = sum(value.numel() for value in game.critic.values())
+            course = Course.within(self.settings.schedule(census.rows, cells), left)
+            curator.commit(course.questions)
+        else:
+            game, standing = before
+            census, course = _resumed(standing, grant, game.step)
+        trainer = Trainer(critic, maker, self.settings, course, census.chances)
+        trainer.watches = self._watches(course, census, grant, kept)
+        return trainer.play(game, curator, images_behind), census
+
+    def _by_features(
+        self, curator: Curator, grant: CommittedGrant, kept: Checkpoint | None, before: Any
+    ) -> tuple[Game, Census]:
+        del grant, kept, before
+        rows = curator.public_rows or 0
+        shape = self.shape
+        features = FeatureMap.of_images(shape.height, shape.width, shape.classes)
+        released = release_features(curator, images_behind, features, rows, self.budget)
+        chances = features.chances(released.features)
+        trainer = NoiseTrainer(self.maker, features, self.settings, released, chances)
+        if self.progress is not None:
+            trainer.watches = (self._telling(trainer.steps),)
+        return trainer.play(), Census(rows, chances)
+
+    def _telling(self, steps: int) -> Watch:
+        def tell(game: Game) -> None:
+            if self.progress is not None:
+                self.progress(game.step, steps, None)
+
+        return tell
+
+    def _census(self, curator: Curator) -> tuple[Census, Budget]:
+        """How many images of each class there are, with noise, and the budget that is left."""
+        budget = self.budget
+        if budget.measure is Measure.UNLIMITED:
+            [counts] = curator.measure([(LABEL,)], budget)
+            return Census.of(counts.counts, None), budget
+        share = Budget.pure(budget.amount * QUESTION_SHARE)
+        [counts] = curator.measure([(LABEL,)], share)
+        left = Budget.approximate(budget.amount - share.amount, budget.delta)
+        return Census.of(counts.counts, None), left
+
+    def _watches(
+        self, course: Course, census: Census, grant: CommittedGrant, kept: Checkpoint | None
+    ) -> list[Watch]:
+        every = max(course.schedule.steps // _CHECKPOINTS, 1)
+        known: dict[int, float | None] = {}
+
+        def tell(game: Game) -> None:
+            place = game.step // every
+            if place not in known:
+                known[place] = course.epsilon_after(game.step)
+            if self.progress is not None:
+                self.progress(game.step, course.schedule.steps, known[place])
+
+        def keep(game: Game) -> None:
+            if kept is not None and game.step % every == 0:
+                kept.write(game, _standing(census, course, grant))
+                self._draw(kept.path, game, census, grant)
+
+        return [tell, keep]
+
+    def _draw(self, path: Path, game: Game, census: Census, grant: Grant) -> None:
+        """A sheet of samples beside the checkpoint, made of what the checkpoint holds."""
+        statement = Statement(self.method, grant.bound(), self.unit, ())
+        model = ImageModel(
+            self.maker, as_arrays(game.averaged), census.chances, census.rows, statement
+        )
+        labels = np.repeat(np.arange(self.shape.classes), _ON_SHEET)
+        write_sheet(
+            path.with_suffix(".png"), model.of_labels(labels, seed=0).pixels, across=_ON_SHEET
+        )
+
+    def _terms(self, dataset: str) -> dict[str, Any]:
+        return {
+            "dataset": dataset,
+            "method": self.method,
+            "budget": str(self.budget),
+            "shape": asdict(self.shape),
+            "settings": asdict(self.settings),
+            "filters": [list(self.filters), list(self.critic_filters)],
+        }
+
+    @contextmanager
+    def _granted(
+        self, ledger: Ledger | None, dataset: str, before: Any
+    ) -> Iterator[CommittedGrant]:
+        if ledger is None:
+            yield CommittedGrant(self.budget)
+            return
+        if self.budget.measure is Measure.UNLIMITED or not self.instruments.noise.private:
+            raise UsageError("a run that is not private is no entry for a ledger; leave it out")
+        about = {
+            "method": self.method,
+            "unit": self.unit.label,
+            "neighbours": str(self.unit.neighbours),
+        }
+        identity = None if before is None else str(before[1]["grant"])
+        with ledger.grant(
+            dataset, self.budget, about=about, kind=CommittedGrant, resume=identity
+        ) as grant:
+            assert isinstance(grant, CommittedGrant)
+            yield grant
+
+
+def _standing(census: Census, course: Course, grant: CommittedGrant) -> dict[str, Any]:
+    """What a resumed run must know, all of it public or released."""
+    schedule = course.schedule
+    return {
+        "grant": grant.identity,
+        "rows": census.rows,
+        "chances": list(census.chances),
+        "schedule": [schedule.steps, str(schedule.rate), schedule.cells],
+        "ratio": str(course.ratio),
+        "delta": str(course.delta),
+        "questions": [c.document() for c in grant.charges if c not in set(grant.announced)],
+    }
+
+
+def _resumed(standing: dict[str, Any], grant: CommittedGrant, step: int) -> tuple[Census, Course]:
+    """Census and course of the run before, its grant as it was after a step."""
+    steps, rate, cells = standing["schedule"]
+    schedule = Schedule(int(steps), Fraction(rate), int(cells))
+    course = Course(schedule, Fraction(standing["ratio"]), Fraction(standing["delta"]))
+    questions = [Charge.parse(document) for document in standing["questions"]]
+    grant.restore(questions, [question.charge for question in course.questions], done=step)
+    chances = tuple(float(chance) for chance in standing["chances"])
+    return Census(int(standing["rows"]), chances), course

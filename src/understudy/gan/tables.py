@@ -1,0 +1,270 @@
+"""Tables by adversarial networks: rows as places for codes, through the same door as ever."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from understudy.counting import CountSource, NumbersRows
+from understudy.domain import Domain
+from understudy.errors import UsageError
+from understudy.gan.backend import Tensor, torch
+from understudy.gan.features import FeatureMap
+from understudy.gan.networks import RowCritic, RowMaker
+from understudy.gan.noise_layer import NoiseTrainer, release_features
+from understudy.gan.training import Course, Game, Settings, Trainer, Watch
+from understudy.generator import RowGenerator
+from understudy.marginal import Counts
+from understudy.privacy.budget import Amount, Budget, Measure
+from understudy.privacy.curator import Curator
+from understudy.privacy.grant import CommittedGrant, Grant
+from understudy.privacy.noise import Integers
+from understudy.privacy.unit import Neighbours, Unit
+from understudy.schema import Schema
+from understudy.synthesizers.base import Learned, Synthesizer
+
+# Of epsilon, to ask how many rows there are, or how many of each class.
+QUESTION_SHARE = Budget.pure("1/50").amount
+
+
+@dataclass(frozen=True, repr=False)
+class EncodedRows:
+    """Rows as zeros and ones, one place for every code of every attribute. Private."""
+
+    codes: Counts
+    sizes: tuple[int, ...]
+    target: int | None
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        return len(self.codes)
+
+    def batch(self, places: Integers) -> tuple[Tensor, Tensor]:
+        """Some of them, with the codes of the target."""
+        pytorch = torch()
+        chosen = self.codes[places]
+        starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]]).astype(np.int64)
+        ones = np.zeros((len(chosen), sum(self.sizes)), np.float32)
+        np.put_along_axis(ones, np.maximum(chosen, 0) + starts, 1.0, axis=1)
+        # A row that the codec dropped has no code: it says nothing, and keeps its line.
+        ones[(chosen < 0).any(axis=1)] = 0.0
+        chosen = np.maximum(chosen, 0)
+        labels = chosen[:, self.target] if self.target is not None else np.zeros(len(chosen))
+        return pytorch.from_numpy(ones), pytorch.from_numpy(labels.astype(np.int64))
+
+    def __repr__(self) -> str:
+        return "EncodedRows(private)"
+
+
+class RowsBehind:
+    """From a source to its encoded rows, numbered once in the life of a fit. Private."""
+
+    def __init__(self, domain: Domain, target: int | None, *, dropped: bool = False) -> None:
+        self._domain, self._target, self._dropped = domain, target, dropped
+        self._known: EncodedRows | None = None
+
+    def __call__(self, source: CountSource) -> EncodedRows:
+        """The rows; called only while the Curator looks."""
+        if self._known is None:
+            assert isinstance(source, NumbersRows)
+            codes = source.number_rows([(attribute,) for attribute in self._domain])
+            kept = codes if self._dropped else codes[(codes >= 0).all(axis=1)]
+            self._known = EncodedRows(kept, tuple(self._domain.sizes.values()), self._target)
+        return self._known
+
+
+@dataclass(frozen=True)
+class Census:
+    """How many rows there are, and how they share the classes: public, or paid for."""
+
+    rows: int
+    chances: tuple[float, ...]
+
+    @classmethod
+    def of(cls, counts: Counts, rows: int | None) -> Census:
+        """From noisy counts of classes; a declared number of rows stands."""
+        cells = np.maximum(np.atleast_1d(counts).astype(float), 0.0)
+        total = round(float(cells.sum())) if rows is None else rows
+        shares = cells / cells.sum() if cells.sum() > 0 else np.full(cells.size, 1 / cells.size)
+        return cls(total, tuple(float(share) for share in shares))
+
+
+class TableGAN(Synthesizer):
+    """What both methods share: a target, a declared size, and a generator in the end."""
+
+    grant_kind: ClassVar[type[Grant]] = CommittedGrant
+
+    def __init__(
+        self,
+        schema: Schema,
+        *,
+        epsilon: Amount | Budget,
+        delta: Amount = 0,
+        neighbours: Neighbours | str | None = None,
+        person_id: str | None = None,
+        rows_per_person: int | None = None,
+        rows: int | None = None,
+        target: str | None = None,
+        settings: Settings | None = None,
+        watches: tuple[Watch, ...] = (),
+    ) -> None:
+        super().__init__(
+            schema,
+            epsilon=epsilon,
+            delta=delta,
+            neighbours=neighbours,
+            person_id=person_id,
+            rows_per_person=rows_per_person,
+        )
+        self.rows = rows
+        self.target = target
+        self.settings = settings
+        self.watches = watches
+
+    @property
+    def played(self) -> Settings:
+        """The settings in force."""
+        return self.settings or Settings()
+
+    def check(self) -> None:
+        """Refuse parameters that cannot work, and a missing package, before anything is read."""
+        super().check()
+        torch()
+        self.played.check()
+        own = Unit(self.default_neighbours)
+        if self.unit != own:
+            raise UsageError(
+                f"{self.method} has no bound for a {self.unit.label} under "
+                f"{self.unit.neighbours}; use single rows under {own.neighbours}, or nist"
+            )
+        if self.budget.measure is Measure.PURE:
+            raise UsageError(f"{self.method} needs a delta above 0; give one, as 1e-6")
+        if self.schema.constraints:
+            raise UsageError(
+                f"{self.method} keeps no constraints; use another method, or leave them out"
+            )
+        if self.target is not None and self.target not in self.schema.learned:
+            known = ", ".join(self.schema.learned)
+            raise UsageError(f"target {self.target!r} is no column; known are {known}")
+        if self.rows is not None and self.rows < 0:
+            raise UsageError(f"rows is {self.rows}; ask for none or more")
+
+    def place_of_target(self, domain: Domain) -> int | None:
+        """Where the target stands among the attributes."""
+        return None if self.target is None else list(domain).index(self.target)
+
+    def maker(self, domain: Domain) -> RowMaker:
+        """The generator's shape."""
+        return RowMaker(tuple(domain.sizes.values()), self.place_of_target(domain))
+
+    def require_rows(self, curator: Curator) -> None:
+        """Refuse sources that only count, before anything is paid."""
+        if not curator.can_number_rows:
+            raise UsageError(
+                f"{self.method} learns from single rows, and this source only counts them; "
+                "export the table to a .parquet file, or use another method"
+            )
+
+    def finished(self, game: Game, census: Census) -> Learned:
+        """The generator, as a model holds it."""
+        weights = {name: value.numpy().copy() for name, value in game.averaged.items()}
+        chances = census.chances if self.target is not None else ()
+        return Learned((), census.rows, generator=RowGenerator(weights, self.target, chances))
+
+
+class DPGAN(TableGAN):
+    """A Wasserstein critic trained by clipped and noised gradients, and a generator it teaches.
+
+    Source: Xie, Lin, Wang, Wang, Zhou 2018. Proof: docs/proofs/dpgan.md.
+
+    Args:
+        schema: what may stand in each column.
+        epsilon: as for every synthesizer; a fiftieth asks for the number of rows, or of each class.
+        delta: above 0.
+        neighbours: add-remove, the only relation that its sampling is accounted for.
+        rows: a declared number of rows, which saves that part of the budget; with a target the
+            classes are asked for all the same.
+        target: a column to be given to the generator, so that every class is made as often as it
+            is told to be there.
+        settings: epochs, batch, clipping and rates.
+        watches: told of the game after every step.
+    """
+
+    method: ClassVar[str] = "dpgan"
+
+    def learn(self, curator: Curator) -> Learned:
+        """Ask for the size, find the noise, commit to all steps, and play."""
+        self.require_rows(curator)
+        domain = curator.domain
+        census, left = self._census(curator)
+        maker = self.maker(domain)
+        critic = RowCritic(sum(domain.sizes.values()))
+        game = Game.begin(critic, maker, self.played)
+        cells = sum(value.numel() for value in game.critic.values())
+        course = Course.within(self.played.schedule(census.rows, cells), left)
+        curator.commit(course.questions)
+
+        reach = RowsBehind(domain, maker.target)
+        trainer = Trainer(
+            critic, maker, self.played, course, census.chances, watches=[*self.watches]
+        )
+        return self.finished(trainer.play(game, curator, self.seen(reach)), census)
+
+    def seen(self, reach: Any) -> Any:
+        """How examples are reached: a place for audits to stand in."""
+        return reach
+
+    def _census(self, curator: Curator) -> tuple[Census, Budget]:
+        """The size, declared or paid for, and the budget that is left for training."""
+        budget = self.budget
+        if self.rows is not None and self.target is None:
+            return Census(self.rows, (1.0,)), budget
+        table = () if self.target is None else (self.target,)
+        unlimited = budget.measure is Measure.UNLIMITED
+        share = budget if unlimited else Budget.pure(budget.amount * QUESTION_SHARE)
+        [counts] = curator.measure([table], share)
+        left = (
+            budget if unlimited else Budget.approximate(budget.amount - share.amount, budget.delta)
+        )
+        return Census.of(counts.counts, self.rows), left
+
+
+class NoiseGAN(TableGAN):
+    """Features of every row, noised once; critic and generator see nothing else.
+
+    Source: TUC-2 section 5.2, second algorithm, made private. Proof: docs/proofs/noise_gan.md.
+
+    Args:
+        schema: what may stand in each column.
+        epsilon: as for every synthesizer; all of it goes into the noise on features.
+        delta: above 0.
+        neighbours: replace, the number of rows being public.
+        rows: how many rows the model makes unless told; as many as there are unless given.
+        target: a column to be given to the generator.
+        settings: epochs, batch and rates.
+        watches: told of the game after every step.
+    """
+
+    method: ClassVar[str] = "noise-gan"
+    default_neighbours: ClassVar[Neighbours] = Neighbours.REPLACE
+
+    def learn(self, curator: Curator) -> Learned:
+        """Noise every row's features, and play on them."""
+        self.require_rows(curator)
+        domain, rows = curator.domain, curator.public_rows or 0
+        maker = self.maker(domain)
+        width = sum(domain.sizes.values())
+        features = FeatureMap(width, max(maker.classes, 1), math.sqrt(len(domain.sizes)))
+        reach = RowsBehind(domain, maker.target, dropped=True)
+        released = release_features(curator, reach, features, rows, self.budget)
+        chances = features.chances(released.features)
+        trainer = NoiseTrainer(maker, features, self.played, released, chances, self.watches)
+        made = rows if self.rows is None else self.rows
+        return self.finished(trainer.play(), Census(made, chances))
+
+
+__all__ = ["DPGAN", "Census", "EncodedRows", "NoiseGAN", "RowsBehind", "TableGAN"]

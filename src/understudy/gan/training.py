@@ -1,0 +1,270 @@
+"""The adversarial game: a critic that pays for every look, and a generator that never looks.
+
+Each critic step releases the noisy sum of clipped gradients over a batch of private examples. The
+rest is post-processing: the same for generated examples, a penalty on generated points, and the
+generator, which learns from the critic alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from understudy.counting import CountSource
+from understudy.errors import Diverged, UsageError
+from understudy.gan.backend import Parameters, Tensor, random_from, torch
+from understudy.gan.gradients import Examples, Given, ScoreGradients, split
+from understudy.gan.networks import Critic, Generator
+from understudy.gan.optimiser import Adam
+from understudy.privacy.budget import Budget
+from understudy.privacy.curator import Curator, Question
+from understudy.privacy.noise import Integers
+from understudy.privacy.sampled import UNIT, Contributions, SampledGaussian, Schedule, ratio_for
+
+QUESTION = "step of the critic"
+_FEWEST_GENERATED = 64
+
+Reach = Callable[[CountSource], Examples]
+"""From the rows behind the Curator to the examples in them; used only while it looks."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the game is played; all of it public.
+
+    Attributes:
+        epochs: how often a row is expected to be in a batch.
+        batch: how many rows are expected in a batch.
+        clip: the norm at which the gradient of an example is cut off.
+        rounds: steps of the critic for each step of the generator.
+        critic_rate: how fast the critic learns.
+        generator_rate: how fast the generator learns.
+        penalty: weight of the penalty on steep critics, at generated points.
+        averaging: how much of the generator's past its released average keeps in each step.
+        seed: of public random numbers; it has no part in batches and noise.
+    """
+
+    epochs: float = 20
+    batch: int = 256
+    clip: float = 1.0
+    rounds: int = 5
+    critic_rate: float = 2e-3
+    generator_rate: float = 1e-3
+    penalty: float = 10.0
+    averaging: float = 0.98
+    seed: int = 0
+
+    @property
+    def generated(self) -> int:
+        """How many generated examples stand against a batch.
+
+        Noise moves the private side by far more than a smaller sample moves this one.
+        """
+        return min(self.batch, max(self.batch // 4, _FEWEST_GENERATED))
+
+    def check(self) -> None:
+        """Refuse settings under which nothing can be learned."""
+        for name in ("epochs", "batch", "clip", "rounds", "critic_rate", "generator_rate"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value > 0):
+                raise UsageError(f"{name} is {value}; give a number above 0")
+
+    def schedule(self, examples: int, cells: int) -> Schedule:
+        """Steps and rate for a number of examples that is declared or was paid for.
+
+        The rate is one in so many, and that number has two digits of bits at most: the noise for
+        it is the same over a range of sizes, and has been found before.
+        """
+        every = _short(max(examples, 1) / self.batch)
+        steps = max(math.ceil(self.epochs * every), self.rounds)
+        return Schedule(steps, Fraction(1, every), cells)
+
+
+def _short(number: float) -> int:
+    """The nearest whole number of three binary digits and zeros after them, at least one."""
+    whole = max(round(number), 1)
+    shift = max(whole.bit_length() - 3, 0)
+    return int(max(round(whole / 2**shift), 1) << shift)
+
+
+@dataclass(frozen=True)
+class Course:
+    """A schedule with its noise: what every step releases through."""
+
+    schedule: Schedule
+    ratio: Fraction
+    delta: Fraction
+
+    @classmethod
+    def within(cls, schedule: Schedule, budget: Budget) -> Course:
+        """The course of least noise that stays within the budget."""
+        return cls(schedule, ratio_for(schedule, budget), budget.delta)
+
+    @property
+    def mechanism(self) -> SampledGaussian:
+        """What every step releases its sum through."""
+        return self.schedule.mechanism(self.ratio)
+
+    @property
+    def questions(self) -> list[Question[Any, Integers]]:
+        """All that will be asked."""
+        return [Question(QUESTION, self.mechanism)] * self.schedule.steps
+
+    def epsilon_after(self, steps: int) -> float | None:
+        """What the first steps cost; none of it is claimed, the whole course is paid for."""
+        if self.ratio == 0:
+            return None
+        return float(self.schedule.bound(self.ratio, self.delta, steps=max(steps, 1)).epsilon or 0)
+
+
+@dataclass
+class Game:
+    """Both players as they stand; everything in it was released or is public."""
+
+    critic: Parameters
+    generator: Parameters
+    averaged: Parameters
+    critic_steps: Adam
+    generator_steps: Adam
+    random: Any
+    step: int = 0
+
+    @classmethod
+    def begin(cls, critic: Critic, generator: Generator, settings: Settings) -> Game:
+        """The players before the first step."""
+        random = random_from(settings.seed)
+        first, second = critic.initial(random), generator.initial(random)
+        adams = Adam(settings.critic_rate), Adam(settings.generator_rate)
+        return cls(first, second, dict(second), *adams, random)
+
+
+Watch = Callable[[Game], None]
+
+
+@dataclass
+class Trainer:
+    """Plays the game: each step of the critic is asked of the Curator and paid for."""
+
+    critic: Critic
+    generator: Generator
+    settings: Settings
+    course: Course
+    chances: Sequence[float]
+    watches: list[Watch] = field(default_factory=list)
+
+    def play(self, game: Game, curator: Curator, reach: Reach) -> Game:
+        """The game to its end.
+
+        Privacy: the course must have been committed to.
+        """
+        while game.step < self.course.schedule.steps:
+            self.critic_step(game, curator, reach)
+            game.step += 1
+            if game.step % self.settings.rounds == 0:
+                self.generator_step(game)
+            self._check(game)
+            for watch in self.watches:
+                watch(game)
+        return game
+
+    def critic_step(self, game: Game, curator: Curator, reach: Reach) -> None:
+        """One paid look: away from generated examples, towards private ones."""
+        masks = self.critic.masks(game.random)
+        about = ScoreGradients(
+            self.critic, game.critic, masks, Given(None, None), self.settings.clip
+        )
+        mechanism = self.course.mechanism
+
+        def look(source: CountSource) -> Contributions:
+            return replace(about, examples=reach(source))
+
+        released = curator.release(mechanism, look, name=QUESTION)
+        real = mechanism.in_units(released) / self.settings.batch
+        fake, penalty = self._generated_part(game, about)
+        slope = self.settings.clip * torch().from_numpy((fake - real).astype(np.float32))
+        gradient = split(slope, game.critic)
+        total = {name: gradient[name] + penalty[name] for name in gradient}
+        game.critic = game.critic_steps.step(game.critic, total)
+
+    def _generated_part(self, game: Game, about: ScoreGradients) -> tuple[Any, Parameters]:
+        """The mean clipped gradient over generated examples, and the gradient of the penalty."""
+        with torch().no_grad():
+            examples, labels = self._make(game, self.settings.generated)
+        shown = replace(about, examples=Given(examples, labels))
+        mean = shown.total(np.arange(shown.rows)) / (UNIT * shown.rows)
+        return mean, self._penalty(game, examples, labels, about.masks)
+
+    def _penalty(
+        self, game: Game, examples: Tensor, labels: Tensor, masks: tuple[Tensor, ...]
+    ) -> Parameters:
+        """The gradient of a penalty on slopes above one, at some of the generated points."""
+        pytorch = torch()
+        count = max(len(labels) // 2, 1)
+        points = examples[:count].clone().requires_grad_()
+
+        def penalty(parameters: Parameters) -> Tensor:
+            scores = self.critic.score(parameters, points, labels[:count], masks)
+            [slopes] = pytorch.autograd.grad(scores.sum(), points, create_graph=True)
+            steep = (slopes.flatten(1).norm(dim=1) - 1).clamp(min=0)
+            return self.settings.penalty * (steep * steep).mean()
+
+        return gradient_of(penalty, game.critic)
+
+    def generator_step(self, game: Game) -> None:
+        """One step towards what the critic takes for private: post-processing."""
+        masks = self.critic.masks(game.random)
+        frozen = {name: value.detach() for name, value in game.critic.items()}
+        latents, labels = self._latents(game, self.settings.batch)
+
+        def loss(parameters: Parameters) -> Tensor:
+            made = self.generator.make(parameters, latents, labels, game.random)
+            return -self.critic.score(frozen, made, labels, masks).mean()
+
+        gradient = gradient_of(loss, game.generator)
+        game.generator = game.generator_steps.step(game.generator, gradient)
+        kept = self.settings.averaging
+        game.averaged = {
+            name: game.averaged[name] * kept + value * (1 - kept)
+            for name, value in game.generator.items()
+        }
+
+    def _make(self, game: Game, count: int) -> tuple[Tensor, Tensor]:
+        latents, labels = self._latents(game, count)
+        return self.generator.make(game.generator, latents, labels, game.random), labels
+
+    def _latents(self, game: Game, count: int) -> tuple[Tensor, Tensor]:
+        pytorch = torch()
+        latents = pytorch.randn(count, self.generator.latent, generator=game.random)
+        law = pytorch.tensor(list(self.chances), dtype=pytorch.float64)
+        labels = pytorch.multinomial(law, count, replacement=True, generator=game.random)
+        return latents, labels
+
+    def _check(self, game: Game) -> None:
+        numbers = [*game.critic.values(), *game.generator.values()]
+        if not all(bool(value.isfinite().all()) for value in numbers):
+            spent = self.course.epsilon_after(game.step)
+            cost = "" if spent is None else f" after epsilon = {spent:.4g}"
+            raise Diverged(
+                f"training left the numbers in step {game.step:,}{cost}; the last checkpoint is "
+                "kept: lower the learning rates and resume, or start again"
+            )
+
+
+def gradient_of(loss: Callable[[Parameters], Tensor], parameters: Parameters) -> Parameters:
+    """The gradient of a public loss by all parameters."""
+    leaves = {name: value.detach().requires_grad_() for name, value in parameters.items()}
+    value, names = loss(leaves), list(leaves)
+    # Where all that is made was given, no parameter has a part in it.
+    found: Sequence[Tensor] = [None] * len(names)
+    if value.requires_grad:
+        found = torch().autograd.grad(value, list(leaves.values()), allow_unused=True)
+    zeros = (torch().zeros_like(value) for value in leaves.values())
+    return {
+        name: zero if slope is None else slope.detach()
+        for name, slope, zero in zip(leaves, found, zeros, strict=True)
+    }

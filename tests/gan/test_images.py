@@ -1,0 +1,232 @@
+"""Images in and out: refused or learned, kept through a kill, and never without their price."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from support.torches import need_torch
+from understudy.errors import DataError, Diverged, LedgerError, ModelError, UsageError
+from understudy.gan.convolutions import ImageCritic, ImageMaker, Shape
+from understudy.gan.grids import png, sheet
+from understudy.gan.image_model import ImageModel
+from understudy.gan.images import LabelledImages, checked, read_images, write_images
+from understudy.gan.pictures import ImageGAN
+from understudy.gan.training import Game, Settings, Trainer
+from understudy.privacy.budget import Budget
+from understudy.privacy.curator import Instruments
+from understudy.privacy.ledger import Ledger
+from understudy.testing import SeededNoise
+
+SHAPE = Shape(8, 8, 2)
+QUICK = Settings(epochs=4, batch=20, rounds=2)
+
+
+def _images(rows: int = 60) -> LabelledImages:
+    """A bright upper half for one class, a bright lower half for the other."""
+    labels = np.arange(rows) % 2
+    pixels = np.zeros((rows, 8, 8), np.uint8)
+    pixels[labels == 0, :4] = 255
+    pixels[labels == 1, 4:] = 255
+    return LabelledImages(pixels, labels)
+
+
+def _method(**changes: Any) -> ImageGAN:
+    need_torch()
+    small = {"filters": (8, 6, 4), "critic_filters": (4, 6), "settings": QUICK}
+    return ImageGAN(SHAPE, **{"epsilon": 2, "delta": 1e-5, **small, **changes})
+
+
+@pytest.mark.parametrize("method", ["dpgan", "noise-gan"])
+def test_a_model_of_images(method: str, tmp_path: Path) -> None:
+    """Fit, save, load, sample: images of the declared shape, a statement that equals the ledger."""
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    model = _method(method=method).fit(_images(), ledger=ledger, dataset="halves")
+    model.save(tmp_path / "model.npz")
+    loaded = ImageModel.load(tmp_path / "model.npz")
+    made, again = model.sample(9, seed=3), loaded.sample(9, seed=3)
+    assert ((9, 8, 8), "uint8") == (made.pixels.shape, str(made.pixels.dtype))
+    assert np.array_equal(made.pixels, again.pixels)
+    assert model.statement == loaded.statement
+    assert model.statement.bound.epsilon == ledger.account("halves").spent.epsilon
+    assert 0 < (model.statement.bound.epsilon or 0) <= 2
+    assert model.statement.document()["private"]
+
+
+def test_without_noise_the_halves_are_learned() -> None:
+    """The game can be won: upper halves come bright for one class and dark for the other."""
+    settings = replace(QUICK, epochs=80, batch=30, rounds=2, averaging=0.9)
+    model = _method(epsilon=Budget.unlimited(), settings=settings).fit(_images())
+    made = model.of_labels(np.arange(64) % 2, seed=1)
+    upper = made.pixels[:, :4].mean(axis=(1, 2)) - made.pixels[:, 4:].mean(axis=(1, 2))
+    assert upper[made.labels == 0].mean() > 60
+    assert upper[made.labels == 1].mean() < -60
+    assert "NOT PRIVATE" in model.statement.sentence
+
+
+class _Killed(Exception):
+    """Stands for the end of the process."""
+
+
+def _kill_at(step: int) -> Any:
+    def progress(done: int, total: int, epsilon: float | None) -> None:
+        assert epsilon is None or 0 < epsilon <= 2
+        if done == step < total:
+            raise _Killed
+
+    return progress
+
+
+def test_a_killed_run_goes_on_and_pays_once(tmp_path: Path) -> None:
+    """From its checkpoint, within the grant that it left open; then the grant is closed."""
+    ledger, kept = Ledger(tmp_path / "ledger.jsonl"), tmp_path / "game.npz"
+    with pytest.raises(_Killed):
+        _method(checkpoint=kept, progress=_kill_at(3)).fit(_images(), ledger=ledger)
+    assert kept.exists()
+    assert b"\x89PNG" == kept.with_suffix(".png").read_bytes()[:4]
+    assert 2 == ledger.account("images").spent.epsilon
+    model = _method(checkpoint=kept).fit(_images(), ledger=ledger)
+    account = ledger.account("images")
+    assert [False] == [run["open"] for run in account.runs]
+    assert model.statement.bound.epsilon == account.spent.epsilon
+    assert len(model.statement.charges) == account.runs[0]["charges"]
+    assert not kept.exists()
+
+
+def test_a_resumed_game_is_the_game(tmp_path: Path) -> None:
+    """With the noise known, going on from a checkpoint ends where going through would have."""
+    kept = tmp_path / "game.npz"
+
+    def instruments() -> Instruments:
+        return Instruments(noise=_Constant())
+
+    whole = _method(instruments=instruments()).fit(_images())
+    with pytest.raises(_Killed):
+        _method(instruments=instruments(), checkpoint=kept, progress=_kill_at(3)).fit(_images())
+    resumed = _method(instruments=instruments(), checkpoint=kept).fit(_images())
+    for name, expected in whole.weights.items():
+        assert expected.tolist() == resumed.weights[name].tolist()
+
+
+class _Constant(SeededNoise):
+    """The same draws whenever it is asked, so that a resumed run gets those of the first."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+
+    def uniform(self, below: int, size: int) -> Any:
+        """Every other row is taken."""
+        return np.arange(size) % 2
+
+    def gaussian(self, sigma_squared: Any, size: int) -> Any:
+        """Little noise, always the same."""
+        return np.arange(size, dtype=np.int64) % 1000
+
+
+def test_a_checkpoint_is_for_its_own_run(tmp_path: Path) -> None:
+    """Other terms are refused, and so are a damaged file and a grant that is not open."""
+    ledger, kept = Ledger(tmp_path / "ledger.jsonl"), tmp_path / "game.npz"
+    with pytest.raises(_Killed):
+        _method(checkpoint=kept, progress=_kill_at(3)).fit(_images(), ledger=ledger)
+    with pytest.raises(UsageError, match="other settings"):
+        _method(checkpoint=kept, epsilon=3).fit(_images(), ledger=ledger)
+    with pytest.raises(LedgerError, match="no open grant"):
+        _method(checkpoint=kept).fit(_images(), ledger=Ledger(tmp_path / "another.jsonl"))
+    kept.write_bytes(kept.read_bytes()[:900])
+    with pytest.raises(ModelError, match="damaged"):
+        _method(checkpoint=kept).fit(_images(), ledger=ledger)
+
+
+def test_a_game_that_leaves_the_numbers_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With what it has cost so far; the critic is broken on purpose."""
+    step = Trainer.generator_step
+
+    def broken(self: Trainer, game: Game) -> None:
+        step(self, game)
+        game.generator = {name: value * float("nan") for name, value in game.generator.items()}
+
+    monkeypatch.setattr(Trainer, "generator_step", broken)
+    with pytest.raises(Diverged, match="after epsilon"):
+        _method().fit(_images())
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "message"),
+    [
+        (np.zeros((3, 8, 9), np.uint8), np.zeros(3, int), "images × 8 × 8"),
+        (np.zeros((3, 8, 8), np.float32), np.zeros(3, int), "must hold bytes"),
+        (np.zeros((3, 8, 8), np.uint8), np.zeros(2, int), "one whole number for each"),
+        (np.zeros((3, 8, 8), np.uint8), np.zeros(3), "one whole number for each"),
+        (np.zeros((3, 8, 8), np.uint8), np.array([0, 1, 2]), "outside 0 to 1"),
+        (np.zeros((0, 8, 8), np.uint8), np.zeros(0, int), "no images"),
+    ],
+)
+def test_other_images_are_refused(x: Any, y: Any, message: str) -> None:
+    """By what was declared; no label or pixel is quoted."""
+    with pytest.raises(DataError, match=message):
+        checked(x, y, SHAPE)
+
+
+def test_files_that_hold_no_images_are_refused(tmp_path: Path) -> None:
+    """Text, other arrays, objects, and no file at all."""
+    for name, content in {"text.npz": b"hello", "empty.npz": b""}.items():
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(DataError, match=r"\.npz file"):
+            read_images(tmp_path / name, SHAPE)
+    np.savez(tmp_path / "other.npz", a=np.zeros(3))
+    with pytest.raises(DataError, match="arrays x and y"):
+        read_images(tmp_path / "other.npz", SHAPE)
+    np.savez(tmp_path / "objects.npz", x=np.array([{}]), y=np.array([0]))
+    with pytest.raises(DataError, match="plain arrays"):
+        read_images(tmp_path / "objects.npz", SHAPE)
+    with pytest.raises(DataError, match="cannot be read"):
+        read_images(tmp_path / "nowhere.npz", SHAPE)
+
+
+def test_images_come_back_as_they_were_written(tmp_path: Path) -> None:
+    """Arrays x and y."""
+    write_images(tmp_path / "out.npz", _images(5))
+    back = read_images(tmp_path / "out.npz", SHAPE)
+    assert np.array_equal(_images(5).pixels, back.pixels)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"), [((27, 28, 10), "height is 27"), ((28, 28, 1), "classes is 1")]
+)
+def test_impossible_shapes_are_refused(sizes: tuple[int, int, int], message: str) -> None:
+    """By name."""
+    with pytest.raises(UsageError, match=message):
+        Shape(*sizes)
+
+
+def test_the_networks_are_those_of_the_thesis() -> None:
+    """12,544 units, kernels of five by five, images of 28 by 28."""
+    torch = need_torch()
+    shape = Shape(28, 28, 10)
+    maker, critic = ImageMaker(shape), ImageCritic(shape)
+    random = torch.Generator().manual_seed(0)
+    weights = maker.initial(random)
+    assert (110, 12_544) == tuple(weights["w"].shape)
+    labels = torch.zeros(2, dtype=torch.int64)
+    made = maker.make(weights, torch.randn(2, 100), labels, random)
+    assert (2, 1, 28, 28) == tuple(made.shape)
+    scores = critic.score(critic.initial(random), made, labels, critic.masks(random))
+    assert (2,) == tuple(scores.shape)
+
+
+def test_a_sheet_is_a_png() -> None:
+    """Its pixels can be read back line by line, in sixteen greys."""
+    page = sheet(_images(5).pixels, across=3)[:, :-1]
+    data = png(page)
+    start = data.index(b"IDAT") + 4
+    size = int.from_bytes(data[start - 8 : start - 4], "big")
+    lines = zlib.decompress(data[start : start + size])
+    length = 1 + -(-page.shape[1] // 2)
+    line = np.frombuffer(lines[10 * length + 1 : 11 * length], np.uint8)
+    greys = np.stack([line >> 4, line & 15], axis=1).ravel()[: page.shape[1]]
+    assert (page[10] >> 4).tolist() == greys.tolist()

@@ -1,0 +1,40 @@
+"""PyTorch for tests: present, or a reason to skip; and small adversarial methods."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from typing import Any
+
+import pytest
+
+from understudy.gan.tables import DPGAN, NoiseGAN
+from understudy.gan.training import Settings
+from understudy.schema import Schema
+
+TINY = Settings(epochs=2, batch=40, rounds=2)
+
+
+def need_torch() -> Any:
+    """PyTorch on one thread; where it is missing a test is skipped, and fails where CI runs it."""
+    if importlib.util.find_spec("torch") is None:
+        reason = "torch is not installed; pip install 'understudy[gan]'"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    import torch
+
+    torch.set_num_threads(1)
+    return torch
+
+
+def adversarial(schema: Schema, **parameters: Any) -> DPGAN:
+    """A gradient-noise GAN of a few steps."""
+    need_torch()
+    return DPGAN(schema, settings=TINY, **parameters)
+
+
+def by_noise_layer(schema: Schema, **parameters: Any) -> NoiseGAN:
+    """A noise-layer GAN of a few steps."""
+    need_torch()
+    return NoiseGAN(schema, settings=TINY, **parameters)
