@@ -17,6 +17,7 @@ from pathlib import Path
 
 import click
 import duckdb
+import numpy as np
 import pytest
 import typer.main
 
@@ -83,6 +84,13 @@ def _fill_clinic(path: Path, patients: Path) -> None:
         )
 
 
+def _write_digits(path: Path) -> None:
+    """Images that show nothing, in the form the README names."""
+    generator = np.random.default_rng(4)
+    images = generator.integers(0, 256, (40, 28, 28)).astype(np.uint8)
+    np.savez(path, x=images, y=np.arange(40) % 10)
+
+
 def test_the_readme_has_exactly_two_set_up_commands() -> None:
     """One command runs the main job, one passes the tests, each in a block of its own."""
     assert [MAIN_JOB, TEST_COMMAND] == _set_up_commands()
@@ -105,7 +113,9 @@ def test_continuous_integration_finds_the_test_command() -> None:
 @pytest.mark.slow
 def test_the_readme_can_be_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every command, schema and example of the README works, in the order in which they stand."""
+    pytest.importorskip("torch")
     monkeypatch.chdir(tmp_path)
+    _write_digits(tmp_path / "digits.npz")
     _write_patients(tmp_path / "patients.csv")
     _fill_clinic(tmp_path / "clinic.duckdb", tmp_path / "patients.csv")
     (tmp_path / "visits.txt").write_text("\n".join(str(i**2 % 99_991) for i in range(50_000)))
