@@ -139,4 +139,5 @@ def test_rows_given_for_a_network_are_not_quoted(desk: Desk) -> None:
     """A mistaken file of private rows stays private."""
     refused = desk.synth("--structure", desk.data)
     assert 2 == refused.code
-    assert not any(cell in refused.err for cell in (SECRET, "Ann", "Bob", "41"))
+    said = refused.err.replace(str(desk.folder), "")
+    assert not any(cell in said for cell in (SECRET, "Ann", "Bob", "41"))
