@@ -111,6 +111,7 @@ def test_what_models_of_images_refuse(desk: Desk) -> None:
             "no bound for a row under replace",
         ),
         (("--method", "nist", "--epsilon", 1, "--delta", "1e-6", "--clip", 1), "--clip is for"),
+        (("--method", "dpgan", "--epsilon", 1, "--delta", "1e-6", "--pace", 0), "pace is 0"),
         (("--epsilon", 1, "--height", 28), "--height is for images"),
         (("--method", "dpgan", "--epsilon", 1, "--delta", "1e-6", "--clip", 0), "clip is 0"),
     ],

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import resource
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +20,7 @@ from understudy.gan.grids import png, sheet
 from understudy.gan.image_model import ImageModel
 from understudy.gan.images import LabelledImages, checked, read_images, write_images
 from understudy.gan.pictures import ImageGAN
-from understudy.gan.training import Game, Settings, Trainer
+from understudy.gan.training import QUESTION, Game, Settings, Trainer
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Instruments
 from understudy.privacy.ledger import Ledger
@@ -60,7 +63,7 @@ def test_a_model_of_images(method: str, tmp_path: Path) -> None:
 
 def test_without_noise_the_halves_are_learned() -> None:
     """The game can be won: upper halves come bright for one class and dark for the other."""
-    settings = replace(QUICK, epochs=80, batch=30, rounds=2, averaging=0.9)
+    settings = replace(QUICK, epochs=80, batch=30, generator_rate=2e-3, steady=0.3, averaging=0.9)
     model = _method(epsilon=Budget.unlimited(), settings=settings).fit(_images())
     made = model.of_labels(np.arange(64) % 2, seed=1)
     upper = made.pixels[:, :4].mean(axis=(1, 2)) - made.pixels[:, 4:].mean(axis=(1, 2))
@@ -142,17 +145,134 @@ def test_a_checkpoint_is_for_its_own_run(tmp_path: Path) -> None:
         _method(checkpoint=kept).fit(_images(), ledger=ledger)
 
 
-def test_a_game_that_leaves_the_numbers_stops(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With what it has cost so far; the critic is broken on purpose."""
-    step = Trainer.generator_step
+@contextmanager
+def _full_disk(most: int) -> Iterator[None]:
+    """No file takes more bytes than this, as if the disk were full."""
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, usual[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+
+
+def test_a_full_disk_does_not_end_a_course_that_is_paid_for(tmp_path: Path) -> None:
+    """It is told at every checkpoint, nothing is left half-written, and the model is made."""
+    ledger, kept, said = Ledger(tmp_path / "ledger.jsonl"), tmp_path / "game.npz", list[str]()
+    method = _method(checkpoint=kept, notice=said.append)
+    with _full_disk(20_000):
+        model = method.fit(_images(), ledger=ledger)
+    assert said
+    assert all("took no more bytes" in text and "training goes on" in text for text in said)
+    assert {"ledger.jsonl"} == {path.name for path in tmp_path.iterdir()}
+    assert 2 >= ledger.account("images").spent.epsilon == model.statement.bound.epsilon
+
+
+def test_a_checkpoint_outlives_a_disk_that_fills_later(tmp_path: Path) -> None:
+    """The last one that was written whole is what a cut run goes on from."""
+    ledger, kept = Ledger(tmp_path / "ledger.jsonl"), tmp_path / "game.npz"
+    with pytest.raises(_Killed):
+        _method(checkpoint=kept, progress=_kill_at(3)).fit(_images(), ledger=ledger)
+    before = kept.read_bytes()
+    with _full_disk(20_000), pytest.raises(_Killed):
+        _method(checkpoint=kept, progress=_kill_at(5)).fit(_images(), ledger=ledger)
+    assert before == kept.read_bytes()
+    model = _method(checkpoint=kept).fit(_images(), ledger=ledger)
+    assert [False] == [run["open"] for run in ledger.account("images").runs]
+    assert model.statement.bound.epsilon == ledger.account("images").spent.epsilon
+
+
+def _break_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
+    """From a step on the generator is no number."""
+    played = Trainer.generator_step
 
     def broken(self: Trainer, game: Game) -> None:
-        step(self, game)
-        game.generator = {name: value * float("nan") for name, value in game.generator.items()}
+        played(self, game)
+        if game.step >= step:
+            game.generator = {name: value * float("nan") for name, value in game.generator.items()}
 
     monkeypatch.setattr(Trainer, "generator_step", broken)
-    with pytest.raises(Diverged, match="after epsilon"):
-        _method().fit(_images())
+
+
+def test_a_game_that_leaves_the_numbers_stops(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It goes on at lower rates, pays once, and never draws again for a step that it told of."""
+    ledger, kept = Ledger(tmp_path / "ledger.jsonl"), tmp_path / "game.npz"
+    steps: list[tuple[int, int]] = []
+    with monkeypatch.context() as patch:
+        _break_at(patch, 10)
+        with pytest.raises(Diverged, match="in step 10 after epsilon"):
+            _method(checkpoint=kept).fit(_images(300), ledger=ledger)
+    slower = replace(QUICK, critic_rate=QUICK.critic_rate / 2)
+    method = _method(checkpoint=kept, settings=slower)
+    method.progress = lambda done, total, epsilon: steps.append((done, total))
+    model = method.fit(_images(300), ledger=ledger)
+    total = steps[0][1]
+    assert list(range(11, total + 1)) == [done for done, _ in steps]
+    assert total == sum(charge.question == QUESTION for charge in model.statement.charges)
+    assert [False] == [run["open"] for run in ledger.account("images").runs]
+    assert model.statement.bound.epsilon == ledger.account("images").spent.epsilon
+    assert all(np.isfinite(weights).all() for weights in model.weights.values())
+
+
+def test_a_game_lost_before_its_first_checkpoint_starts_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """There is nothing to go on from, and what was paid stays paid."""
+    ledger, kept = Ledger(tmp_path / "ledger.jsonl"), tmp_path / "game.npz"
+    _break_at(monkeypatch, 0)
+    settings = replace(QUICK, epochs=40, rounds=1)
+    with pytest.raises(Diverged, match="in step 1 after epsilon"):
+        _method(checkpoint=kept, settings=settings).fit(_images(300), ledger=ledger)
+    assert not kept.exists()
+    assert 2 == ledger.account("images").spent.epsilon
+
+
+def test_a_game_lost_in_its_last_step_is_as_it_was_before(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Nothing is left to be played, so the model is that of the last checkpoint."""
+    said = list[str]()
+    played = Trainer.generator_step
+
+    def broken(self: Trainer, game: Game) -> None:
+        played(self, game)
+        if game.step == self.course.schedule.steps:
+            game.generator = {name: value * float("nan") for name, value in game.generator.items()}
+
+    monkeypatch.setattr(Trainer, "generator_step", broken)
+    settings = replace(QUICK, rounds=1)
+    method = _method(checkpoint=tmp_path / "game.npz", settings=settings, notice=said.append)
+    model = method.fit(_images())
+    assert ["training left the numbers in its last step; the model is that of before"] == said
+    assert all(np.isfinite(weights).all() for weights in model.weights.values())
+
+
+def test_noised_features_that_lead_nowhere_make_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A generator that is no number is not released."""
+    move = Game.move_generator
+
+    def broken(self: Game, gradient: Any, pace: float, kept: float) -> None:
+        move(self, {name: value * float("nan") for name, value in gradient.items()}, pace, kept)
+
+    monkeypatch.setattr(Game, "move_generator", broken)
+    with pytest.raises(Diverged, match="left the numbers"):
+        _method(method="noise-gan").fit(_images())
+
+
+def test_rates_fall_to_nothing() -> None:
+    """They are whole while the course is steady, and then go down in a straight line."""
+    half = Settings(steady=0.5)
+    assert [1, 1, 1, 0.5, 0] == [half.pace(done) for done in (0, 0.25, 0.5, 0.75, 1)]
+    assert [1, 1] == [Settings(steady=1).pace(done) for done in (0, 1)]
+
+
+def test_fewer_images_than_a_batch() -> None:
+    """All of them are in every batch."""
+    model = _method(settings=replace(QUICK, batch=500)).fit(_images(6))
+    assert 2 >= (model.statement.bound.epsilon or 3)
+    assert 4 == model.sample(4, seed=0).rows
 
 
 @pytest.mark.parametrize(

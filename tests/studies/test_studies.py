@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from support.shared import shared_file
+from support.torches import need_torch
 from understudy.domain import Domain
 from understudy.draw.charts import Line, Panel, chart_sheet
 from understudy.draw.heat import HeatMap
@@ -84,6 +85,8 @@ def test_plans_are_whole(name: str) -> None:
 @pytest.mark.parametrize("name", STUDIES)
 def test_absent_tables_are_refused_before_work(name: str, tmp_path: Path) -> None:
     """A quick run without the tables it reads names them and the way out; smoke needs none."""
+    if name.startswith("gan-"):
+        need_torch()
     study = find(name)
     study.check(Size.SMOKE, NOWHERE)
     if not study.files:

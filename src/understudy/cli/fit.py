@@ -39,6 +39,7 @@ def fit(
     epochs: options.Epochs = None,
     batch: options.BatchSize = None,
     clip: options.Clip = None,
+    pace: options.Pace = None,
     dataset: options.DatasetName = None,
     ledger: options.LedgerFile = None,
     ignore_extra: options.IgnoreExtra = False,
@@ -61,7 +62,7 @@ def fit(
     from understudy.schema import Schema
 
     wishes = Wishes(target, protect, quasi_identifiers, require, forbid, tier, predictors)
-    training = methods.Training(epochs, batch, clip)
+    training = methods.Training(epochs, batch, clip, pace)
     if data.endswith(".npz"):
         asked = ImageRequest(
             *(method, epsilon, delta, training, height, width, classes, checkpoint, None, None),

@@ -188,8 +188,13 @@ def _fitted(method: ImageGAN, data: Path, purse: Purse, watch: Stopwatch) -> Ima
 
     images = read_images(data, method.shape)
     ledger, name = options.open_ledger(purse.ledger), purse.dataset or data.stem
+    method.notice = _warn
     with watch.timed("fit"), training_bar() as method.progress:
         return method.fit(images, ledger=ledger, dataset=name)
+
+
+def _warn(text: str) -> None:
+    messages().print(text, style="yellow")
 
 
 def summary(model: ImageModel, rows: int) -> dict[str, Any]:

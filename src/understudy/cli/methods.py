@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -33,10 +34,16 @@ class Training:
     epochs: float | None = None
     batch: int | None = None
     clip: float | None = None
+    pace: float | None = None
 
     def settings(self, base: Settings) -> Settings:
         """Settings with what was said in place."""
         said: dict[str, Any] = {"epochs": self.epochs, "batch": self.batch, "clip": self.clip}
+        if self.pace is not None:
+            if not 0 < self.pace < math.inf:
+                raise UsageError(f"pace is {self.pace:g}; give a number above 0, as 0.5")
+            said["critic_rate"] = base.critic_rate * self.pace
+            said["generator_rate"] = base.generator_rate * self.pace
         return replace(base, **{name: value for name, value in said.items() if value is not None})
 
 

@@ -56,6 +56,13 @@ Clip = Annotated[
     float | None,
     typer.Option("--clip", help="dpgan: the norm at which a row's gradient is cut off."),
 ]
+Pace = Annotated[
+    float | None,
+    typer.Option(
+        "--pace",
+        help="dpgan, noise-gan: how fast networks learn, times the usual; less where they diverge.",
+    ),
+]
 Height = Annotated[int | None, typer.Option("--height", help="Images: pixels, a public fact.")]
 Width = Annotated[int | None, typer.Option("--width", help="Images: pixels, a public fact.")]
 Classes = Annotated[

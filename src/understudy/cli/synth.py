@@ -50,6 +50,7 @@ def synth(
     epochs: options.Epochs = None,
     batch: options.BatchSize = None,
     clip: options.Clip = None,
+    pace: options.Pace = None,
     dataset: options.DatasetName = None,
     ledger: options.LedgerFile = None,
     seed: options.Seed = None,
@@ -73,7 +74,7 @@ def synth(
     from understudy.schema import Schema
 
     wishes = Wishes(target, protect, quasi_identifiers, require, forbid, tier, predictors)
-    training = methods.Training(epochs, batch, clip)
+    training = methods.Training(epochs, batch, clip, pace)
     if data.endswith(".npz"):
         asked = ImageRequest(
             *(method, epsilon, delta, training, height, width, classes, checkpoint, rows, seed),

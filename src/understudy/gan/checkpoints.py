@@ -3,7 +3,8 @@
 A checkpoint holds released and public numbers alone. Steps after the last one are lost with the
 process and played again with fresh noise: nothing that was derived from them has left, since
 checkpoints and sheets are written together and nothing else is before the end. So they are not
-charged again; the grant that paid for the course stays open until it is finished.
+charged again; the grant that paid for the course stays open until it is finished. A game that left
+the numbers says so: its steps are used, and it goes on after them with the players of before.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from understudy.errors import ModelError, UsageError
+from understudy.errors import DiskError, ModelError, UsageError
 from understudy.gan.archive import Arrays, read_arrays, write_arrays
 from understudy.gan.backend import Parameters, random_from, torch
 from understudy.gan.image_model import as_arrays, as_tensors
@@ -49,6 +50,22 @@ class Checkpoint:
             "taken": [game.critic_steps.taken, game.generator_steps.taken],
         }
         write_arrays(self.path, _arrays(game), document)
+
+    def set_back(self, lost: Game, standing: Mapping[str, Any], settings: Settings) -> Game | None:
+        """The game with players as they last were numbers, and lost steps behind them.
+
+        Privacy: that a step led nowhere is told, so it has been used and is not played again.
+        """
+        before = self.read(settings)
+        if before is None:
+            return None
+        good, _ = before
+        good.step = lost.step
+        try:
+            self.write(good, standing)
+        except DiskError:
+            self.path.unlink(missing_ok=True)
+        return good
 
     def read(self, settings: Settings) -> tuple[Game, dict[str, Any]] | None:
         """The game to go on with, if there is one."""

@@ -17,7 +17,7 @@ from understudy.gan.backend import Parameters, Tensor, torch
 from understudy.gan.features import FeatureMap
 from understudy.gan.gradients import Examples
 from understudy.gan.networks import Generator, RowCritic
-from understudy.gan.training import Game, Reach, Settings, Watch, gradient_of
+from understudy.gan.training import Game, Reach, Settings, Watch, gradient_of, left_the_numbers
 from understudy.privacy.budget import Budget, Measure
 from understudy.privacy.curator import Curator, Question
 from understudy.privacy.noise import Integers
@@ -96,6 +96,8 @@ class NoiseTrainer:
             game.step += 1
             if game.step % self.settings.rounds == 0:
                 self._generator_step(game)
+            if not game.finite:
+                raise left_the_numbers(game.step, None)
             for watch in self.watches:
                 watch(game)
         return game
@@ -109,7 +111,7 @@ class NoiseTrainer:
             gap = self._score(parameters, fake).mean() - self._score(parameters, real).mean()
             return gap + self._penalty(parameters, fake)
 
-        game.critic = game.critic_steps.step(game.critic, gradient_of(loss, game.critic))
+        game.move_critic(gradient_of(loss, game.critic), self._pace(game))
 
     def _generator_step(self, game: Game) -> None:
         frozen = {name: value.detach() for name, value in game.critic.items()}
@@ -117,12 +119,10 @@ class NoiseTrainer:
             lambda parameters: -self._score(frozen, self._shown(game, parameters)).mean(),
             game.generator,
         )
-        game.generator = game.generator_steps.step(game.generator, gradient)
-        kept = self.settings.averaging
-        game.averaged = {
-            name: game.averaged[name] * kept + value * (1 - kept)
-            for name, value in game.generator.items()
-        }
+        game.move_generator(gradient, self._pace(game), self.settings.averaging)
+
+    def _pace(self, game: Game) -> float:
+        return self.settings.pace(game.step / (self.steps + 1))
 
     def _taken(self, game: Game) -> Tensor:
         pytorch = torch()

@@ -23,12 +23,15 @@ class Adam:
     means: Parameters = field(default_factory=dict)
     squares: Parameters = field(default_factory=dict)
 
-    def step(self, parameters: Parameters, gradient: Parameters) -> Parameters:
-        """The parameters one step further."""
+    def step(
+        self, parameters: Parameters, gradient: Parameters, *, pace: float = 1.0
+    ) -> Parameters:
+        """The parameters one step further, at a part of the rate."""
         self.taken += 1
         first, second = 1 - self.momentum**self.taken, 1 - self.memory**self.taken
+        rate = pace * self.rate
         return {
-            name: value - self.rate * self._direction(name, gradient[name], first, second)
+            name: value - rate * self._direction(name, gradient[name], first, second)
             for name, value in parameters.items()
         }
 

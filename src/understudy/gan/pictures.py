@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from understudy.errors import UsageError
+from understudy.errors import DiskError, Diverged, UsageError
 from understudy.gan.backend import torch
 from understudy.gan.checkpoints import Checkpoint
 from understudy.gan.convolutions import ImageCritic, ImageMaker, Shape
@@ -32,7 +32,9 @@ from understudy.privacy.statement import Statement
 from understudy.privacy.unit import Neighbours, Unit
 
 METHODS = {"dpgan": Neighbours.ADD_REMOVE, "noise-gan": Neighbours.REPLACE}
-IMAGE_SETTINGS = Settings(epochs=10, batch=256, rounds=2)
+IMAGE_SETTINGS = Settings(epochs=10, batch=1024, rounds=1, generator_rate=2e-3, steady=0.3)
+# What a run may change when it goes on from a checkpoint: how released numbers are learned from.
+RATES = ("critic_rate", "generator_rate")
 # Checkpoints in a run, and images of each class on its sheets.
 _CHECKPOINTS, _ON_SHEET = 20, 10
 
@@ -53,6 +55,7 @@ class ImageGAN:
         filters: of the generator's three layers, and of the critic's two.
         checkpoint: where the game is kept while it is played; with it a killed run goes on.
         progress: told how far training is.
+        notice: told what went wrong beside it.
     """
 
     shape: Shape
@@ -64,6 +67,7 @@ class ImageGAN:
     critic_filters: tuple[int, int] = (64, 128)
     checkpoint: Path | None = None
     progress: Progress | None = None
+    notice: Callable[[str], None] | None = None
     instruments: Instruments = field(default_factory=Instruments)
 
     @property
@@ -147,7 +151,16 @@ class ImageGAN:
             census, course = _resumed(standing, grant, game.step)
         trainer = Trainer(critic, maker, self.settings, course, census.chances)
         trainer.watches = self._watches(course, census, grant, kept)
-        return trainer.play(game, curator, images_behind), census
+        try:
+            return trainer.play(game, curator, images_behind), census
+        except Diverged:
+            if kept is None:
+                raise
+            good = kept.set_back(game, _standing(census, course, grant), self.settings)
+            if good is None or grant.unfinished:
+                raise
+            self._notice("training left the numbers in its last step; the model is that of before")
+            return good, census
 
     def _by_features(
         self, curator: Curator, grant: CommittedGrant, kept: Checkpoint | None, before: Any
@@ -195,11 +208,20 @@ class ImageGAN:
                 self.progress(game.step, course.schedule.steps, known[place])
 
         def keep(game: Game) -> None:
-            if kept is not None and game.step % every == 0:
+            if kept is None or game.step % every:
+                return
+            try:
                 kept.write(game, _standing(census, course, grant))
                 self._draw(kept.path, game, census, grant)
+            except DiskError as error:
+                # The course is paid for: what it has come to must not be lost for want of space.
+                self._notice(f"{error}; training goes on, from the checkpoint before if it is cut")
 
         return [tell, keep]
+
+    def _notice(self, text: str) -> None:
+        if self.notice is not None:
+            self.notice(text)
 
     def _draw(self, path: Path, game: Game, census: Census, grant: Grant) -> None:
         """A sheet of samples beside the checkpoint, made of what the checkpoint holds."""
@@ -218,7 +240,7 @@ class ImageGAN:
             "method": self.method,
             "budget": str(self.budget),
             "shape": asdict(self.shape),
-            "settings": asdict(self.settings),
+            "settings": {k: v for k, v in asdict(self.settings).items() if k not in RATES},
             "filters": [list(self.filters), list(self.critic_filters)],
         }
 

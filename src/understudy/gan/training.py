@@ -27,7 +27,7 @@ from understudy.privacy.noise import Integers
 from understudy.privacy.sampled import UNIT, Contributions, SampledGaussian, Schedule, ratio_for
 
 QUESTION = "step of the critic"
-_FEWEST_GENERATED = 64
+_FEWEST_GENERATED, _MOST_GENERATED = 64, 512
 
 Reach = Callable[[CountSource], Examples]
 """From the rows behind the Curator to the examples in them; used only while it looks."""
@@ -45,6 +45,8 @@ class Settings:
         critic_rate: how fast the critic learns.
         generator_rate: how fast the generator learns.
         penalty: weight of the penalty on steep critics, at generated points.
+        steady: the part of the course after which both rates fall, to nothing at its end. Where
+            steps are mostly noise, they undo at full rate what the first ones learned.
         averaging: how much of the generator's past its released average keeps in each step.
         seed: of public random numbers; it has no part in batches and noise.
     """
@@ -56,6 +58,7 @@ class Settings:
     critic_rate: float = 2e-3
     generator_rate: float = 1e-3
     penalty: float = 10.0
+    steady: float = 1.0
     averaging: float = 0.98
     seed: int = 0
 
@@ -73,6 +76,10 @@ class Settings:
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):
                 raise UsageError(f"{name} is {value}; give a number above 0")
+
+    def pace(self, done: float) -> float:
+        """The part of its rate at which a player learns when so much of the course is done."""
+        return min((1 - done) / (1 - self.steady), 1.0) if self.steady < 1 else 1.0
 
     def schedule(self, examples: int, cells: int) -> Schedule:
         """Steps and rate for a number of examples that is declared or was paid for.
@@ -142,6 +149,24 @@ class Game:
         adams = Adam(settings.critic_rate), Adam(settings.generator_rate)
         return cls(first, second, dict(second), *adams, random)
 
+    @property
+    def finite(self) -> bool:
+        """Whether both players are still numbers."""
+        numbers = [*self.critic.values(), *self.generator.values()]
+        return all(bool(value.isfinite().all()) for value in numbers)
+
+    def move_critic(self, gradient: Parameters, pace: float) -> None:
+        """One step of the critic against a gradient."""
+        self.critic = self.critic_steps.step(self.critic, gradient, pace=pace)
+
+    def move_generator(self, gradient: Parameters, pace: float, kept: float) -> None:
+        """One step of the generator, after which its average keeps a share of the past."""
+        self.generator = self.generator_steps.step(self.generator, gradient, pace=pace)
+        self.averaged = {
+            name: self.averaged[name] * kept + value * (1 - kept)
+            for name, value in self.generator.items()
+        }
+
 
 Watch = Callable[[Game], None]
 
@@ -189,7 +214,7 @@ class Trainer:
         slope = self.settings.clip * torch().from_numpy((fake - real).astype(np.float32))
         gradient = split(slope, game.critic)
         total = {name: gradient[name] + penalty[name] for name in gradient}
-        game.critic = game.critic_steps.step(game.critic, total)
+        game.move_critic(total, self._pace(game))
 
     def _generated_part(self, game: Game, about: ScoreGradients) -> tuple[Any, Parameters]:
         """The mean clipped gradient over generated examples, and the gradient of the penalty."""
@@ -219,19 +244,17 @@ class Trainer:
         """One step towards what the critic takes for private: post-processing."""
         masks = self.critic.masks(game.random)
         frozen = {name: value.detach() for name, value in game.critic.items()}
-        latents, labels = self._latents(game, self.settings.batch)
+        latents, labels = self._latents(game, min(self.settings.batch, _MOST_GENERATED))
 
         def loss(parameters: Parameters) -> Tensor:
             made = self.generator.make(parameters, latents, labels, game.random)
             return -self.critic.score(frozen, made, labels, masks).mean()
 
         gradient = gradient_of(loss, game.generator)
-        game.generator = game.generator_steps.step(game.generator, gradient)
-        kept = self.settings.averaging
-        game.averaged = {
-            name: game.averaged[name] * kept + value * (1 - kept)
-            for name, value in game.generator.items()
-        }
+        game.move_generator(gradient, self._pace(game), self.settings.averaging)
+
+    def _pace(self, game: Game) -> float:
+        return self.settings.pace(game.step / (self.course.schedule.steps + 1))
 
     def _make(self, game: Game, count: int) -> tuple[Tensor, Tensor]:
         latents, labels = self._latents(game, count)
@@ -245,14 +268,17 @@ class Trainer:
         return latents, labels
 
     def _check(self, game: Game) -> None:
-        numbers = [*game.critic.values(), *game.generator.values()]
-        if not all(bool(value.isfinite().all()) for value in numbers):
-            spent = self.course.epsilon_after(game.step)
-            cost = "" if spent is None else f" after epsilon = {spent:.4g}"
-            raise Diverged(
-                f"training left the numbers in step {game.step:,}{cost}; the last checkpoint is "
-                "kept: lower the learning rates and resume, or start again"
-            )
+        if not game.finite:
+            raise left_the_numbers(game.step, self.course.epsilon_after(game.step))
+
+
+def left_the_numbers(step: int, epsilon: float | None) -> Diverged:
+    """What is said of a game that cannot be played on."""
+    cost = "" if epsilon is None else f" after epsilon = {epsilon:.4g}"
+    return Diverged(
+        f"training left the numbers in step {step:,}{cost}; go on from the last checkpoint, if one "
+        "was named, or start again, at lower rates (--pace 0.5)"
+    )
 
 
 def gradient_of(loss: Callable[[Parameters], Tensor], parameters: Parameters) -> Parameters:
