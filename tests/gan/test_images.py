@@ -172,10 +172,10 @@ def test_a_checkpoint_outlives_a_disk_that_fills_later(tmp_path: Path) -> None:
     """The last one that was written whole is what a cut run goes on from."""
     ledger, kept = Ledger(tmp_path / "ledger.jsonl"), tmp_path / "game.npz"
     with pytest.raises(_Killed):
-        _method(checkpoint=kept, progress=_kill_at(3)).fit(_images(), ledger=ledger)
+        _method(checkpoint=kept, progress=_kill_at(2)).fit(_images(), ledger=ledger)
     before = kept.read_bytes()
     with _full_disk(20_000), pytest.raises(_Killed):
-        _method(checkpoint=kept, progress=_kill_at(5)).fit(_images(), ledger=ledger)
+        _method(checkpoint=kept, progress=_kill_at(3)).fit(_images(), ledger=ledger)
     assert before == kept.read_bytes()
     model = _method(checkpoint=kept).fit(_images(), ledger=ledger)
     assert [False] == [run["open"] for run in ledger.account("images").runs]
@@ -201,15 +201,15 @@ def test_a_game_that_leaves_the_numbers_stops(
     ledger, kept = Ledger(tmp_path / "ledger.jsonl"), tmp_path / "game.npz"
     steps: list[tuple[int, int]] = []
     with monkeypatch.context() as patch:
-        _break_at(patch, 10)
-        with pytest.raises(Diverged, match="in step 10 after epsilon"):
-            _method(checkpoint=kept).fit(_images(300), ledger=ledger)
+        _break_at(patch, 2)
+        with pytest.raises(Diverged, match="in step 2 after epsilon"):
+            _method(checkpoint=kept).fit(_images(), ledger=ledger)
     slower = replace(QUICK, critic_rate=QUICK.critic_rate / 2)
     method = _method(checkpoint=kept, settings=slower)
     method.progress = lambda done, total, epsilon: steps.append((done, total))
-    model = method.fit(_images(300), ledger=ledger)
+    model = method.fit(_images(), ledger=ledger)
     total = steps[0][1]
-    assert list(range(11, total + 1)) == [done for done, _ in steps]
+    assert list(range(3, total + 1)) == [done for done, _ in steps]
     assert total == sum(charge.question == QUESTION for charge in model.statement.charges)
     assert [False] == [run["open"] for run in ledger.account("images").runs]
     assert model.statement.bound.epsilon == ledger.account("images").spent.epsilon
@@ -224,7 +224,7 @@ def test_a_game_lost_before_its_first_checkpoint_starts_again(
     _break_at(monkeypatch, 0)
     settings = replace(QUICK, epochs=40, rounds=1)
     with pytest.raises(Diverged, match="in step 1 after epsilon"):
-        _method(checkpoint=kept, settings=settings).fit(_images(300), ledger=ledger)
+        _method(checkpoint=kept, settings=settings).fit(_images(), ledger=ledger)
     assert not kept.exists()
     assert 2 == ledger.account("images").spent.epsilon
 

@@ -79,7 +79,8 @@ class PrivateImages(Study):
         "hundred; what is below a quarter, or leaves a class out, has *collapsed*. Steps are those "
         "of the critic and fixed; seconds are of one core, training alone. Networks, clipping and "
         "the features' directions were chosen with these very images in view, those of the test "
-        "among them, which no ε covers: on other images expect less."
+        "among them, rates and batches with 10,000 of the training images; no ε covers that: on "
+        "other images expect less."
     )
     reduced = (
         "small networks, fewer images made, and a training of minutes, whose steps stand in each "
