@@ -133,7 +133,7 @@ class Variety:
         histogram: how many images a student of real ones sees in each class.
         diversity: the mean distance to the nearest other generated image, as a share of the same
             among real images; far below 1 is a collapse.
-        collapsed: whether it is below a quarter, or a class is never seen.
+        collapsed: whether it is below a half, or a class is never seen.
     """
 
     histogram: tuple[int, ...]
@@ -142,7 +142,7 @@ class Variety:
     @property
     def collapsed(self) -> bool:
         """Whether the generator makes few images again and again."""
-        return self.diversity < 0.25 or min(self.histogram) == 0
+        return self.diversity < 0.5 or min(self.histogram) == 0
 
 
 def variety(

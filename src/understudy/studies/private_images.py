@@ -76,11 +76,12 @@ class PrivateImages(Study):
         "the generated ones: **labels not private, not covered by ε**. *Diversity* is the distance "
         "to the nearest other image, as a share of that among real images, and *fewest* and *most* "
         "are how often a student of real images sees the rarest and the commonest class in a "
-        "hundred; what is below a quarter, or leaves a class out, has *collapsed*. Steps are those "
+        "hundred; what is below a half, or leaves a class out, has *collapsed*. Steps are those "
         "of the critic and fixed; seconds are of one core, training alone. Networks, clipping and "
         "the features' directions were chosen with these very images in view, those of the test "
-        "among them, rates and batches with 10,000 of the training images; no ε covers that: on "
-        "other images expect less."
+        "among them, rates and batches by 10,000 of the training images; no ε covers that: on "
+        "other images expect less. Longer is not better: at ε = 10 a run of 80 passes (2,240 steps) "
+        "came to nearly one image of each class, a diversity of 0.50 and 60.1 %."
     )
     reduced = (
         "small networks, fewer images made, and a training of minutes, whose steps stand in each "
@@ -207,7 +208,7 @@ def _training(size: Size, method: str, epsilon: str) -> dict[str, Scalar]:
 
 
 # Passes over 60,000 images at 28 steps each, or 117 for features. The longest learns by half.
-_LONGEST = _settings(batch=2048, epochs=80, rate=1e-3)
+_LONGEST = _settings(batch=2048, epochs=40, rate=1e-3)
 _OTHERS = _settings(batch=2048, epochs=12, rate=2e-3)
 _BY_FEATURES = _settings(batch=512, epochs=24, rate=1e-3)
 
