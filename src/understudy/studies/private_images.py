@@ -80,8 +80,8 @@ class PrivateImages(Study):
         "of the critic and fixed; seconds are of one core, training alone. Networks, clipping and "
         "the features' directions were chosen with these very images in view, those of the test "
         "among them, rates and batches by 10,000 of the training images; no ε covers that: on "
-        "other images expect less. Longer is not better: at ε = 10 a run of 80 passes (2,240 steps) "
-        "came to nearly one image of each class, a diversity of 0.50 and 60.1 %."
+        "other images expect less. Longer is not better: at ε = 10 a run of 80 passes, 2,240 "
+        "steps, came to nearly one image of each class, a diversity of 0.50 and 60.1 %."
     )
     reduced = (
         "small networks, fewer images made, and a training of minutes, whose steps stand in each "
