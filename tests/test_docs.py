@@ -22,6 +22,7 @@ import pytest
 import typer.main
 
 import understudy
+from support.torches import need_torch
 from understudy.cli.main import app, run
 from understudy.privacy import histogram, mechanisms
 
@@ -113,7 +114,7 @@ def test_continuous_integration_finds_the_test_command() -> None:
 @pytest.mark.slow
 def test_the_readme_can_be_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every command, schema and example of the README works, in the order in which they stand."""
-    pytest.importorskip("torch")
+    need_torch()
     monkeypatch.chdir(tmp_path)
     _write_digits(tmp_path / "digits.npz")
     _write_patients(tmp_path / "patients.csv")

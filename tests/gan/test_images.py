@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import resource
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -182,13 +182,13 @@ def test_a_checkpoint_outlives_a_disk_that_fills_later(tmp_path: Path) -> None:
     assert model.statement.bound.epsilon == ledger.account("images").spent.epsilon
 
 
-def _break_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
-    """From a step on the generator is no number."""
+def _break_when(monkeypatch: pytest.MonkeyPatch, lost: Callable[[Trainer, Game], bool]) -> None:
+    """At some steps the generator is no number."""
     played = Trainer.generator_step
 
     def broken(self: Trainer, game: Game) -> None:
         played(self, game)
-        if game.step >= step:
+        if lost(self, game):
             game.generator = {name: value * float("nan") for name, value in game.generator.items()}
 
     monkeypatch.setattr(Trainer, "generator_step", broken)
@@ -201,7 +201,7 @@ def test_a_game_that_leaves_the_numbers_stops(
     ledger, kept = Ledger(tmp_path / "ledger.jsonl"), tmp_path / "game.npz"
     steps: list[tuple[int, int]] = []
     with monkeypatch.context() as patch:
-        _break_at(patch, 2)
+        _break_when(patch, lambda _, game: game.step == 2)
         with pytest.raises(Diverged, match="in step 2 after epsilon"):
             _method(checkpoint=kept).fit(_images(), ledger=ledger)
     slower = replace(QUICK, critic_rate=QUICK.critic_rate / 2)
@@ -221,7 +221,7 @@ def test_a_game_lost_before_its_first_checkpoint_starts_again(
 ) -> None:
     """There is nothing to go on from, and what was paid stays paid."""
     ledger, kept = Ledger(tmp_path / "ledger.jsonl"), tmp_path / "game.npz"
-    _break_at(monkeypatch, 0)
+    _break_when(monkeypatch, lambda _, game: game.step == 1)
     settings = replace(QUICK, epochs=40, rounds=1)
     with pytest.raises(Diverged, match="in step 1 after epsilon"):
         _method(checkpoint=kept, settings=settings).fit(_images(), ledger=ledger)
@@ -234,14 +234,7 @@ def test_a_game_lost_in_its_last_step_is_as_it_was_before(
 ) -> None:
     """Nothing is left to be played, so the model is that of the last checkpoint."""
     said = list[str]()
-    played = Trainer.generator_step
-
-    def broken(self: Trainer, game: Game) -> None:
-        played(self, game)
-        if game.step == self.course.schedule.steps:
-            game.generator = {name: value * float("nan") for name, value in game.generator.items()}
-
-    monkeypatch.setattr(Trainer, "generator_step", broken)
+    _break_when(monkeypatch, lambda trainer, game: game.step == trainer.course.schedule.steps)
     settings = replace(QUICK, rounds=1)
     method = _method(checkpoint=tmp_path / "game.npz", settings=settings, notice=said.append)
     model = method.fit(_images())

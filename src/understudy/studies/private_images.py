@@ -203,18 +203,16 @@ def _training(size: Size, method: str, epsilon: str) -> dict[str, Scalar]:
     """How long a network is trained: steps, not seconds, so that slow machines do the same."""
     if method == REAL:
         return {}
-    if size is not Size.FULL:
-        batch = size.pick(smoke=50, quick=512, full=0)
-        return {"batch": batch, "epochs": 1, "rate": IMAGE_SETTINGS.generator_rate}
-    if method == "noise-gan":
-        return _BY_FEATURES
-    return _LONGEST if epsilon == "10" else _OTHERS
+    whole = _BY_FEATURES if method == "noise-gan" else _LONGEST if epsilon == "10" else _OTHERS
+    return size.pick(smoke=_BRIEFEST, quick=_BRIEF, full=whole)
 
 
 # Passes over 60,000 images at 28 steps each, or 117 for features.
 _LONGEST = _settings(batch=2048, epochs=20, rate=2e-3)
 _OTHERS = _settings(batch=2048, epochs=12, rate=2e-3)
 _BY_FEATURES = _settings(batch=512, epochs=24, rate=1e-3)
+_BRIEF = _settings(batch=512, epochs=1, rate=2e-3)
+_BRIEFEST = _settings(batch=50, epochs=1, rate=2e-3)
 
 
 @cache
