@@ -14,7 +14,16 @@ import numpy as np
 import pytest
 
 from support.torches import need_torch
-from understudy.errors import DataError, Diverged, LedgerError, ModelError, UsageError
+from understudy.errors import (
+    DataError,
+    DiskError,
+    Diverged,
+    LedgerError,
+    ModelError,
+    OutputError,
+    UsageError,
+)
+from understudy.gan.checkpoints import Checkpoint
 from understudy.gan.convolutions import ImageCritic, ImageMaker, Shape
 from understudy.gan.grids import png, sheet
 from understudy.gan.image_model import ImageModel
@@ -240,6 +249,24 @@ def test_a_game_lost_in_its_last_step_is_as_it_was_before(
     model = method.fit(_images())
     assert ["training left the numbers in its last step; the model is that of before"] == said
     assert all(np.isfinite(weights).all() for weights in model.weights.values())
+
+
+@pytest.mark.parametrize("error", [DiskError, OutputError])
+def test_a_checkpoint_that_cannot_be_set_back_goes(
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The older one would draw again for steps that were told of."""
+    need_torch()
+    kept = Checkpoint(tmp_path / "game.npz", {})
+    game = Game.begin(ImageCritic(SHAPE, (4, 6)), ImageMaker(SHAPE, filters=(8, 6, 4)), QUICK)
+    kept.write(game, {})
+
+    def refuse(*_: object) -> None:
+        raise error("no")
+
+    monkeypatch.setattr(Checkpoint, "write", refuse)
+    assert kept.set_back(game, {}, QUICK) is not None
+    assert not kept.path.exists()
 
 
 def test_noised_features_that_lead_nowhere_make_no_model(monkeypatch: pytest.MonkeyPatch) -> None:

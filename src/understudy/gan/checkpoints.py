@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from understudy.errors import DiskError, ModelError, UsageError
+from understudy.errors import DiskError, ModelError, OutputError, UsageError
 from understudy.gan.archive import Arrays, read_arrays, write_arrays
 from understudy.gan.backend import Parameters, random_from, torch
 from understudy.gan.image_model import as_arrays, as_tensors
@@ -63,7 +63,8 @@ class Checkpoint:
         good.step = lost.step
         try:
             self.write(good, standing)
-        except DiskError:
+        except (DiskError, OutputError):
+            # The older one would draw these steps again.
             self.path.unlink(missing_ok=True)
         return good
 
