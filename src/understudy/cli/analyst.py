@@ -9,6 +9,8 @@ import typer
 
 from understudy.cli import network_options, options
 from understudy.cli.console import Stopwatch, messages, print_json
+from understudy.cli.groups import grouped
+from understudy.cli.keeping import rescued
 from understudy.cli.wishes import Wishes
 from understudy.errors import UsageError
 
@@ -18,7 +20,9 @@ if TYPE_CHECKING:
     from understudy.model import Model
 
 
+@grouped
 def analyst(
+    *,
     schema: options.SchemaFile,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Where the model goes: NAME.zip, or a folder.")
@@ -52,13 +56,7 @@ def analyst(
         Path | None,
         typer.Option("--structure", help="The network, for parameters: .json, .bif or .csv."),
     ] = None,
-    target: options.Target = None,
-    protect: options.Protect = None,
-    quasi_identifiers: options.QuasiIdentifiers = None,
-    require: options.Require = None,
-    forbid: options.Forbid = None,
-    tier: options.Tier = None,
-    predictors: options.Predictors = None,
+    wishes: Wishes,
     least: Annotated[
         int | None, typer.Option("--least", min=1, help="How many must answer to the end; all.")
     ] = None,
@@ -78,7 +76,6 @@ def analyst(
     as_json: options.AsJson = False,
 ) -> None:
     """Learn a model of the tables of several holders, which answer with noise of their own."""
-    from understudy.cli.synth import rescued
     from understudy.federated.analyst import Analyst
     from understudy.federated.net import hub
     from understudy.files import check_apart
@@ -93,7 +90,7 @@ def analyst(
         rows_per_person=rows_per_person,
         degree=degree,
         structure=structure,
-        wishes=Wishes(target, protect, quasi_identifiers, require, forbid, tier, predictors),
+        wishes=wishes,
         least=least,
         deadline=deadline,
         attempts=attempts,

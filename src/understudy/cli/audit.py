@@ -51,7 +51,9 @@ def audit(
         raise UsageError("method 'auto' is a choice among methods; name the one to audit")
     # Each row of a histogram has its own share of the budget; one alone gives away the most.
     rows = 1 if method == "histogram" else None
-    request = methods.Request(method, epsilon, delta, neighbours, rows, structure, degree)
+    request = methods.Request(
+        epsilon, delta, method, structure, degree, neighbours=neighbours, rows=rows
+    )
     synthesizer = methods.build(request, SCHEMA)
     watch = Stopwatch()
     with watch.timed("audit"), _progress(runs) as advance:

@@ -9,6 +9,7 @@ import typer
 
 from understudy.cli import options
 from understudy.cli.console import Stopwatch, print_json, results
+from understudy.cli.keeping import write_json
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,7 +28,7 @@ def demo(
 ) -> None:
     """Make a stand-in for a made-up clinic's table at epsilon = 1, and show how alike they are."""
     from understudy.cli import example
-    from understudy.cli.synth import summary, write_json
+    from understudy.cli.synth import summary
     from understudy.codec import Codec
     from understudy.files import write_rows, writing
     from understudy.privacy.ledger import Ledger

@@ -10,6 +10,7 @@ import typer
 
 from understudy.cli import options
 from understudy.cli.console import messages, print_json, results
+from understudy.cli.groups import grouped
 from understudy.cli.keeping import write_or_keep
 from understudy.cli.releasing import Request, check_releasable, released
 from understudy.errors import DataError, OutputError, UsageError
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
     from understudy.report import Release, Subject
 
 
+@grouped
 def evaluate(
+    *,
     real: Annotated[
         Path, typer.Argument(help="The private table: .csv, .parquet, a folder of .parquet.")
     ],
@@ -61,16 +64,14 @@ def evaluate(
     neighbours: Annotated[
         str | None, typer.Option("--neighbours", help="Of what is released: add-remove or replace.")
     ] = None,
-    person_id: options.PersonId = None,
-    rows_per_person: options.RowsPerPerson = None,
+    people: options.People,
     already_released: Annotated[
         bool,
         typer.Option(
             "--already-released", help="The synthetic rows may leave, though no statement says so."
         ),
     ] = False,
-    dataset: options.DatasetName = None,
-    ledger: options.LedgerFile = None,
+    purse: options.Purse,
     as_json: options.AsJson = False,
 ) -> None:
     """Compare synthetic rows with the real ones: a page for the owner's eyes, and JSON.
@@ -84,11 +85,11 @@ def evaluate(
     paid = {
         "delta": delta,
         "neighbours": neighbours,
-        "person-id": person_id,
-        "rows-per-person": rows_per_person,
+        "person-id": people.person_id,
+        "rows-per-person": people.rows_per_person,
         "already-released": already_released or None,
-        "dataset": dataset,
-        "ledger": ledger,
+        "dataset": purse.dataset,
+        "ledger": purse.ledger,
     }
     free = {
         "target": target,
@@ -107,11 +108,11 @@ def evaluate(
             release_epsilon,
             delta or "0",
             neighbours,
-            options.persons(person_id, rows_per_person),
+            people.persons,
             seed,
         )
         check_releasable(subject, already_released=already_released)
-        release = released(request, subject, dataset=dataset, ledger=options.open_ledger(ledger))
+        release = released(request, subject, dataset=purse.dataset, ledger=purse.book)
         _hand_over(release, output, as_json=as_json)
         return
     _check_attack(sensitive, keys)

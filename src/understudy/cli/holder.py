@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,13 +11,16 @@ import typer
 
 from understudy.cli import network_options, options
 from understudy.cli.console import messages, print_json
+from understudy.cli.groups import grouped
 from understudy.errors import UsageError
 
 if TYPE_CHECKING:
     from understudy.federated.consent import Consent
 
 
+@grouped
 def holder(
+    *,
     data: Annotated[str, typer.Option("--data", help="The private table, as for synth.")],
     schema: options.SchemaFile,
     epsilon_limit: Annotated[
@@ -41,20 +45,15 @@ def holder(
         Path | None,
         typer.Option("--store", help="Folder of answers already given; beside the ledger."),
     ] = None,
-    person_id: options.PersonId = None,
-    rows_per_person: options.RowsPerPerson = None,
-    dataset: options.DatasetName = None,
-    ledger: options.LedgerFile = None,
+    people: options.People,
+    purse: options.Purse,
     wait: Annotated[
         float, typer.Option("--wait", min=0, help="Seconds to wait for an analyst out of reach.")
     ] = 300,
     stay: Annotated[
         bool, typer.Option("--stay", help="Stay for further runs after the first one's end.")
     ] = False,
-    ignore_extra: options.IgnoreExtra = False,
-    encoding: options.Encoding = "utf-8",
-    memory: options.Memory = None,
-    table: options.TableName = None,
+    reading: options.Reading,
     as_json: options.AsJson = False,
 ) -> None:
     """Answer an analyst's questions about a private table, each paid for from the ledger.
@@ -62,8 +61,6 @@ def holder(
     This machine calls the analyst's; nothing needs to reach it from outside. No code that arrives
     is ever run: what is answered are the questions of understudy's own protocols.
     """
-    from dataclasses import replace
-
     from understudy.federated.holder import Holder
     from understudy.federated.net.node import Link, Node
     from understudy.privacy.budget import Budget
@@ -75,13 +72,10 @@ def holder(
     link = Link(network_options.address_of(superlink), key, root_certificates, wait)
     link.check()
     limit = Budget.approximate(epsilon_limit, delta_limit)
-    unit = Unit(network_options.neighbours_named(neighbours), rows_per_person)
+    unit = Unit(network_options.neighbours_named(neighbours), people.rows_per_person)
     consent = _consent(policy)
-    access = options.access(
-        ignore_extra=ignore_extra, encoding=encoding, memory=memory, table=table
-    )
-    access = replace(access, persons=options.persons(person_id, rows_per_person))
-    name, book = dataset or dataset_name(data, access), options.open_ledger(ledger)
+    access = replace(reading.access, persons=people.persons)
+    name, book = purse.dataset or dataset_name(data, access), purse.book
     folder = store or book.path.with_name(f"{book.path.stem}.answers") / name
     with (
         open_source(data, loaded, access) as source,

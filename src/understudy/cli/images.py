@@ -2,46 +2,88 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from understudy.cli import options
+import typer
+
 from understudy.cli.console import Stopwatch, messages, print_json, results, training_bar
-from understudy.cli.wishes import Wishes
+from understudy.cli.groups import Group
+from understudy.cli.keeping import rescued, write_json
 from understudy.errors import UsageError
 
 if TYPE_CHECKING:
-    from understudy.cli.methods import Training
+    from understudy.cli.learning import Learning
+    from understudy.cli.options import Purse
+    from understudy.gan.convolutions import Shape
     from understudy.gan.image_model import ImageModel
     from understudy.gan.pictures import ImageGAN
 
 
 @dataclass(frozen=True)
-class ImageRequest:
-    """What the command line asks of images."""
+class ImageOptions(Group):
+    """Options that images alone take."""
 
-    method: str
-    epsilon: str | None
-    delta: str
-    training: Training
-    height: int | None
-    width: int | None
-    classes: int | None
-    checkpoint: Path | None
-    rows: int | None
-    seed: int | None
-    schema: Path | None = None
-    neighbours: str | None = None
-    wishes: Wishes = field(default_factory=Wishes)
+    height: Annotated[
+        int | None, typer.Option("--height", help="Images: pixels, a public fact.")
+    ] = None
+    width: Annotated[int | None, typer.Option("--width", help="Images: pixels, a public fact.")] = (
+        None
+    )
+    classes: Annotated[
+        int | None, typer.Option("--classes", help="Images: how many labels there are, from 0 on.")
+    ] = None
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            "--checkpoint", help="Images by dpgan: an .npz file from which a killed run goes on."
+        ),
+    ] = None
+
+    @property
+    def shape(self) -> Shape:
+        """The public facts, all of which are needed."""
+        from understudy.gan.convolutions import Shape
+
+        sizes = {"height": self.height, "width": self.width, "classes": self.classes}
+        for name in (name for name, value in sizes.items() if value is None):
+            raise UsageError(
+                f"{name} is not given; images need public facts, as --height 28 --width 28 "
+                "--classes 10"
+            )
+        return Shape(*(value or 0 for value in sizes.values()))
+
+    def refuse_for_tables(self) -> None:
+        """Refuse what only images take."""
+        for name in (name for name, value in asdict(self).items() if value is not None):
+            raise UsageError(f"--{name} is for images in an .npz file; leave it out")
 
 
-def build(asked: ImageRequest) -> ImageGAN:
+def build(learning: Learning) -> ImageGAN:
     """The method asked for; what cannot work is refused before anything is read."""
-    from understudy.gan.convolutions import Shape
-    from understudy.gan.pictures import IMAGE_SETTINGS, METHODS, ImageGAN
+    from understudy.gan.pictures import IMAGE_SETTINGS, ImageGAN
 
-    if asked.schema is not None:
+    epsilon, asked = _epsilon_of(learning), learning.request
+    checkpoint = learning.images.checkpoint
+    if checkpoint is not None and checkpoint.suffix != ".npz":
+        raise UsageError(f"checkpoint {checkpoint}: must end in .npz")
+    settings = asked.training.settings(IMAGE_SETTINGS)
+    found = ImageGAN(
+        learning.images.shape,
+        *(epsilon, asked.delta, asked.method, settings),
+        checkpoint=checkpoint,
+    )
+    found.check()
+    return found
+
+
+def _epsilon_of(learning: Learning) -> str:
+    """What may be spent; what the command line asks beyond images is refused."""
+    from understudy.gan.pictures import METHODS
+
+    asked = learning.request
+    if learning.schema is not None:
         raise UsageError("images have no schema; leave it out, and give height, width and classes")
     if asked.method not in METHODS:
         raise UsageError(f"method {asked.method!r} makes no images; use {' or '.join(METHODS)}")
@@ -55,60 +97,21 @@ def build(asked: ImageRequest) -> ImageGAN:
         raise UsageError(
             f"images have labels in y and no columns; leave out {asked.wishes.given[0]}"
         )
-    if asked.checkpoint is not None and asked.checkpoint.suffix != ".npz":
-        raise UsageError(f"checkpoint {asked.checkpoint}: must end in .npz")
-    settings = asked.training.settings(IMAGE_SETTINGS)
-    found = ImageGAN(
-        Shape(*_declared(asked)),
-        *(asked.epsilon, asked.delta, asked.method, settings),
-        checkpoint=asked.checkpoint,
-    )
-    found.check()
-    return found
+    return asked.epsilon
 
 
-def _declared(asked: ImageRequest) -> tuple[int, int, int]:
-    sizes = {"height": asked.height, "width": asked.width, "classes": asked.classes}
-    missing = [name for name, value in sizes.items() if value is None]
-    if missing:
-        raise UsageError(
-            f"{missing[0]} is not given; images need public facts, as --height 28 --width 28 "
-            "--classes 10"
-        )
-    height, width, classes = (value or 0 for value in sizes.values())
-    return height, width, classes
-
-
-def refuse_for_tables(**given: object) -> None:
-    """Refuse what only images take."""
-    unfit = [name for name, value in given.items() if value is not None]
-    if unfit:
-        raise UsageError(f"--{unfit[0]} is for images in an .npz file; leave it out")
-
-
-@dataclass(frozen=True)
-class Purse:
-    """Who pays for images: a ledger, and the name under which they stand in it."""
-
-    ledger: Path | None
-    dataset: str | None
-
-
-def synth_images(
-    asked: ImageRequest, data: Path, output: Path, purse: Purse, *, as_json: bool
-) -> None:
+def synth_images(learning: Learning, output: Path, *, seed: int | None, as_json: bool) -> None:
     """Fit, sample, and write OUTPUT with OUTPUT.privacy.json beside it."""
-    from understudy.cli.synth import rescued, write_json
     from understudy.files import check_apart, check_writable
     from understudy.gan.images import write_images
 
-    method = build(asked)
-    check_apart(_for_images(output), str(data))
+    method = build(learning)
+    check_apart(_for_images(output), *learning.inputs)
     statement_path = check_writable(f"{check_writable(output)}.privacy.json")
     watch = Stopwatch()
-    model = _fitted(method, data, purse, watch)
+    model = _fitted(method, Path(learning.data), learning.purse, watch)
     with rescued(model), watch.timed("sample"):
-        made = model.sample(asked.rows, seed=asked.seed)
+        made = model.sample(learning.request.rows, seed=seed)
         write_images(output, made)
         document = summary(model, made.rows)
         write_json(statement_path, document)
@@ -120,18 +123,15 @@ def synth_images(
     messages().print(f"statement in {output}.privacy.json", style="dim")
 
 
-def fit_images(
-    asked: ImageRequest, data: Path, output: Path, purse: Purse, *, as_json: bool
-) -> None:
+def fit_images(learning: Learning, output: Path, *, as_json: bool) -> None:
     """Learn a model of private images and keep it in one file."""
-    from understudy.cli.synth import rescued
     from understudy.files import check_apart, check_writable
 
-    method = build(asked)
-    check_apart(output, str(data))
+    method = build(learning)
+    check_apart(output, *learning.inputs)
     check_writable(output)
     watch = Stopwatch()
-    model = _fitted(method, data, purse, watch)
+    model = _fitted(method, Path(learning.data), learning.purse, watch)
     with rescued(model):
         model.save(output)
     if as_json:
@@ -187,10 +187,9 @@ def _fitted(method: ImageGAN, data: Path, purse: Purse, watch: Stopwatch) -> Ima
     from understudy.gan.images import read_images
 
     images = read_images(data, method.shape)
-    ledger, name = options.open_ledger(purse.ledger), purse.dataset or data.stem
     method.notice = _warn
     with watch.timed("fit"), training_bar() as method.progress:
-        return method.fit(images, ledger=ledger, dataset=name)
+        return method.fit(images, ledger=purse.book, dataset=purse.dataset or data.stem)
 
 
 def _warn(text: str) -> None:

@@ -10,6 +10,7 @@ import typer
 
 from understudy.cli import options
 from understudy.cli.console import Stopwatch, messages, print_json
+from understudy.cli.groups import grouped
 from understudy.cli.keeping import write_or_keep
 from understudy.errors import OutputError, UsageError
 
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from understudy.discover import Inferred, Skeleton
 
 
+@grouped
 def infer(
+    *,
     data: options.Data,
     schema: Annotated[
         Path,
@@ -35,14 +38,9 @@ def infer(
     neighbours: Annotated[
         str, typer.Option("--neighbours", help="add-remove, which holds for both, or replace.")
     ] = "add-remove",
-    dataset: options.DatasetName = None,
-    ledger: options.LedgerFile = None,
-    ignore_extra: options.IgnoreExtra = False,
-    encoding: options.Encoding = "utf-8",
-    memory: options.Memory = None,
-    table: options.TableName = None,
-    person_id: options.PersonId = None,
-    rows_per_person: options.RowsPerPerson = None,
+    purse: options.Purse,
+    reading: options.Reading,
+    people: options.People,
     as_json: options.AsJson = False,
 ) -> None:
     """Learn what a schema lacks from private rows: values, ranges and bins. Spends budget."""
@@ -53,10 +51,7 @@ def infer(
         raise UsageError(
             "epsilon is not given; say how much privacy loss is allowed, as --epsilon 1"
         )
-    access = options.access(
-        ignore_extra=ignore_extra, encoding=encoding, memory=memory, table=table
-    )
-    access = replace(access, persons=options.persons(person_id, rows_per_person))
+    access = replace(reading.access, persons=people.persons)
     _check_output(output, skeleton)
     watch = Stopwatch()
     with watch.stage("infer", "reading and counting") as readings:
@@ -66,8 +61,8 @@ def infer(
             epsilon=epsilon,
             delta=delta,
             neighbours=neighbours,
-            ledger=options.open_ledger(ledger),
-            dataset=dataset,
+            ledger=purse.book,
+            dataset=purse.dataset,
             access=replace(access, watch=readings),
         )
     write_or_keep(inferred.schema.text_for(output).encode(), output, what="schema")

@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from understudy.cli import options
+from understudy.cli.groups import Group
 from understudy.cli.wishes import Wishes
 from understudy.errors import UsageError
 
 if TYPE_CHECKING:
     from understudy.gan.training import Settings
     from understudy.model import Model
-    from understudy.privacy.ledger import Ledger
     from understudy.schema import Schema
-    from understudy.sources import Access
     from understudy.synthesizers import Synthesizer
 
 METHODS = (
@@ -28,13 +30,31 @@ _TRAINED_REMARK = "rows come from a trained network, which has no probabilities 
 
 
 @dataclass(frozen=True)
-class Training:
+class Training(Group):
     """What the command line asks of a method that trains networks; what is not said is None."""
 
-    epochs: float | None = None
-    batch: int | None = None
-    clip: float | None = None
-    pace: float | None = None
+    epochs: Annotated[
+        float | None,
+        typer.Option("--epochs", help="dpgan, noise-gan: how often a row is expected in a batch."),
+    ] = None
+    batch: Annotated[
+        int | None,
+        typer.Option(
+            "--batch", min=1, help="dpgan, noise-gan: how many rows a batch has, expected."
+        ),
+    ] = None
+    clip: Annotated[
+        float | None,
+        typer.Option("--clip", help="dpgan: the norm at which a row's gradient is cut off."),
+    ] = None
+    pace: Annotated[
+        float | None,
+        typer.Option(
+            "--pace",
+            help="dpgan, noise-gan: how fast networks learn, times the usual; less where they "
+            "diverge.",
+        ),
+    ] = None
 
     def settings(self, base: Settings) -> Settings:
         """Settings with what was said in place."""
@@ -48,20 +68,16 @@ class Training:
 
 
 @dataclass(frozen=True)
-class Request:
-    """What the command line asks of a method."""
+class Choice(Group):
+    """A method, what it may spend and what it may learn."""
 
-    method: str
-    epsilon: str | None
-    delta: str
-    neighbours: str | None
-    rows: int | None
-    structure: str | None
-    degree: int | None
-    person_id: str | None = None
-    rows_per_person: int | None = None
+    epsilon: options.Epsilon = None
+    delta: options.Delta = "0"
+    method: options.MethodName = "auto"
+    structure: options.StructureName = None
+    degree: options.Degree = None
     wishes: Wishes = field(default_factory=Wishes)
-    training: Training = field(default_factory=Training)
+    neighbours: options.NeighboursName = None
 
     @property
     def chosen(self) -> str:
@@ -71,6 +87,15 @@ class Request:
         if self.method != "auto":
             return self.method
         return "nist" if exact(self.delta, what="delta") > 0 else "privbayes"
+
+
+@dataclass(frozen=True)
+class Request(Choice):
+    """What the command line asks of a method that is going to be fitted."""
+
+    rows: options.RowCount = None
+    people: options.People = field(default_factory=options.People)
+    training: Training = field(default_factory=Training)
 
 
 def build(request: Request, schema: Schema) -> Synthesizer:
@@ -99,25 +124,13 @@ def build(request: Request, schema: Schema) -> Synthesizer:
     return synthesizer
 
 
-def fitted(
-    synthesizer: Synthesizer, data: str, access: Access, *, dataset: str | None, ledger: Ledger
-) -> Model:
-    """A model of private rows, paid for from a ledger."""
-    from understudy.sources import dataset_name, open_source
-
-    name = dataset or dataset_name(data, access)
-    access = replace(access, persons=synthesizer.persons)
-    with open_source(data, synthesizer.schema, access) as source:
-        return synthesizer.fit(source, ledger=ledger, dataset=name).model_
-
-
 def _arguments(request: Request, schema: Schema) -> dict[str, Any]:
     arguments: dict[str, Any] = {
         "epsilon": request.epsilon or "0",
         "delta": request.delta,
         "neighbours": request.neighbours,
-        "person_id": request.person_id,
-        "rows_per_person": request.rows_per_person,
+        "person_id": request.people.person_id,
+        "rows_per_person": request.people.rows_per_person,
     }
     _refuse_training(request)
     network = {"structure": request.structure, "degree": request.degree}

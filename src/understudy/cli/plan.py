@@ -9,7 +9,7 @@ import typer
 
 from understudy.cli import methods, options
 from understudy.cli.console import print_json, results, steps
-from understudy.cli.wishes import Wishes
+from understudy.cli.groups import grouped
 from understudy.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,34 +18,21 @@ if TYPE_CHECKING:
     from understudy.planning import Band, Plan
 
 
+@grouped
 def plan(
+    *,
     schema: options.SchemaFile,
     rows: Annotated[
         int, typer.Option("--rows", "-n", help="About how many rows the private table has.")
     ],
-    epsilon: options.Epsilon = None,
-    delta: options.Delta = "0",
-    method: options.MethodName = "auto",
-    structure: options.StructureName = None,
-    degree: options.Degree = None,
-    target: options.Target = None,
-    protect: options.Protect = None,
-    quasi_identifiers: options.QuasiIdentifiers = None,
-    require: options.Require = None,
-    forbid: options.Forbid = None,
-    tier: options.Tier = None,
-    predictors: options.Predictors = None,
-    neighbours: options.NeighboursName = None,
+    choice: methods.Choice,
     as_json: options.AsJson = False,
 ) -> None:
     """Tell what a budget can support: questions, noise, expected error, time and memory."""
     from understudy.planning import plan_fit
     from understudy.schema import Schema
 
-    wishes = Wishes(target, protect, quasi_identifiers, require, forbid, tier, predictors)
-    request = methods.Request(
-        method, epsilon, delta, neighbours, None, structure, degree, wishes=wishes
-    )
+    request = methods.Request(**vars(choice))
     methods.refuse_trained(request)
     synthesizer = methods.build(request, Schema.load(schema))
     if request.chosen == "histogram":

@@ -10,6 +10,7 @@ import typer
 
 from understudy.cli import options, stream_options
 from understudy.cli.console import messages, print_json, results
+from understudy.cli.groups import grouped
 from understudy.cli.stream_density import density
 from understudy.errors import UsageError
 
@@ -98,11 +99,12 @@ def _planned(
 
 
 @app.command()
+@grouped
 def intrusion(
+    *,
     state: Annotated[Path, typer.Argument(help="The state that was seen.")],
     keys: stream_options.KeyFile = None,
-    dataset: options.DatasetName = None,
-    ledger: options.LedgerFile = None,
+    purse: options.Purse,
 ) -> None:
     """Announce that a state was seen: it is kept as public, and a fresh epoch begins."""
     from understudy.privacy.budget import Budget
@@ -112,10 +114,10 @@ def intrusion(
 
     opened = FileState.open(state, None if keys is None else key_lines(keys))
     design = opened.design
-    book = options.open_ledger(ledger)
+    book = purse.book
     cost = Budget.pure(design.state_epsilon)
     with (
-        book.grant(dataset or state.stem, cost, about=stream_options.about(design)) as grant,
+        book.grant(purse.dataset or state.stem, cost, about=stream_options.about(design)) as grant,
         DensityEstimator.over(opened, grant) as visits,
     ):
         visits.announce_intrusion()
@@ -125,14 +127,15 @@ def intrusion(
 
 
 @app.command()
+@grouped
 def merge(
+    *,
     states: stream_options.States,
     disjoint: Annotated[
         bool, typer.Option("--disjoint", help="No user is in more than one of the states.")
     ] = False,
     keys: stream_options.KeyFile = None,
-    dataset: options.DatasetName = None,
-    ledger: options.LedgerFile = None,
+    purse: options.Purse,
     as_json: options.AsJson = False,
 ) -> None:
     """Give one answer for all shards of a stream."""
@@ -144,9 +147,10 @@ def merge(
     names = None if keys is None else key_lines(keys)
     opened = [FileState.open(path, names) for path in states]
     design = opened[0].design
-    book, cost = options.open_ledger(ledger), Budget.pure(design.answer_epsilon)
+    book, cost = purse.book, Budget.pure(design.answer_epsilon)
     try:
-        with book.grant(dataset or "shards", cost, about=stream_options.about(design)) as grant:
+        name = purse.dataset or "shards"
+        with book.grant(name, cost, about=stream_options.about(design)) as grant:
             answer = merged(opened, grant, disjoint=disjoint)
     finally:
         for state in opened:

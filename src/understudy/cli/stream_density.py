@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,6 +14,8 @@ import typer
 
 from understudy.cli import options, stream_options
 from understudy.cli.console import messages
+from understudy.cli.groups import grouped
+from understudy.cli.stream_source import Source
 from understudy.cli.stream_terms import Terms
 from understudy.errors import UsageError
 
@@ -21,49 +23,19 @@ if TYPE_CHECKING:
     from understudy.privacy.grant import Grant
     from understudy.privacy.ledger import Ledger
     from understudy.stream import Answer, DensityEstimator, Design
-    from understudy.stream.reading import Wait
     from understudy.stream.state import State
     from understudy.stream.texts import Texts
     from understudy.stream.universe import Ids
 
 
+@grouped
 def density(
-    data: Annotated[
-        str,
-        typer.Argument(help="Lines, .csv or .parquet of ids, redis://…; - is standard input."),
-    ] = "-",
-    epsilon: stream_options.Epsilon = None,
-    universe: stream_options.UniverseSize = None,
-    first: stream_options.First = 0,
-    keys: stream_options.KeyFile = None,
-    hash_space: stream_options.HashSpace = None,
-    vertices: stream_options.Vertices = None,
-    column: Annotated[str | None, typer.Option("--column", help="That holds ids.")] = None,
-    redis_stream: Annotated[
-        str | None, typer.Option("--stream", help="The key of a Redis stream.")
-    ] = None,
-    group: Annotated[str, typer.Option("--group", help="Of Redis consumers.")] = "understudy",
-    consumer: Annotated[
-        str, typer.Option("--consumer", help="Whose unfinished entries come again.")
-    ] = "understudy",
-    idle: Annotated[
-        float | None,
-        typer.Option("--idle", min=0, help="Seconds without entries that end a Redis stream."),
-    ] = None,
-    deletions: Annotated[
-        bool, typer.Option("--deletions", help="Lines that begin with - are users going away.")
-    ] = False,
-    estimator: stream_options.EstimatorName = "bernoulli",
-    levels: stream_options.Levels = 2,
-    sample: stream_options.Sample = None,
-    answers: stream_options.Answers = 1,
+    *,
+    source: Source,
+    terms: Terms,
     every: Annotated[
         float | None,
         typer.Option("--every", min=0.01, help="Seconds between answers, besides that at the end."),
-    ] = None,
-    shards: stream_options.Shards = 1,
-    like: Annotated[
-        Path | None, typer.Option("--like", help="A state whose sample a new one is to share.")
     ] = None,
     state: stream_options.StateFile = None,
     no_answer: Annotated[
@@ -72,23 +44,17 @@ def density(
     strict: Annotated[
         bool, typer.Option("--strict", help="End where an id is nobody's, instead of dropping it.")
     ] = False,
-    dataset: options.DatasetName = None,
-    ledger: options.LedgerFile = None,
+    purse: options.Purse,
     as_json: options.AsJson = False,
 ) -> None:
     """Take a stream of ids in, and tell how many different users it had."""
-    terms = Terms(
-        *(universe, first, keys, hash_space, vertices, epsilon, answers),
-        *(estimator, levels, sample, shards, like),
-    )
     if no_answer and state is None:
         raise UsageError("without an answer and without --state nothing would be left")
     job = _Job(terms, state, 0 if no_answer else _most_answers(terms, every), strict)
-    source = _Source(data, column, redis_stream, group, consumer, idle, deletions)
     _forbid_core_dumps()
     with (
         source.opened() as batches,
-        job.opened(options.open_ledger(ledger), dataset or _name(state, source)) as visits,
+        job.opened(purse.book, purse.dataset or _name(state, source)) as visits,
     ):
         _say_terms(visits.design, as_json=as_json)
         schedule = _Schedule(every, min(job.answers, visits.answers_left))
@@ -96,7 +62,7 @@ def density(
             stream_options.tell(answer, as_json=as_json)
 
 
-def _name(state: Path | None, source: _Source) -> str:
+def _name(state: Path | None, source: Source) -> str:
     """The data's name in the ledger: a state outlives the files that are read into it."""
     return source.name if state is None else state.stem
 
@@ -122,49 +88,6 @@ class _Schedule:
         due = self.wait() == 0
         self._given += due
         return due
-
-
-@dataclass(frozen=True)
-class _Source:
-    """Where events come from, and whether some of them are deletions."""
-
-    data: str
-    column: str | None
-    stream: str | None
-    group: str
-    consumer: str
-    idle: float | None
-    deletions: bool
-
-    @property
-    def name(self) -> str:
-        """The data's name in the ledger, unless another is given."""
-        return self.stream or ("stream" if self.data == "-" else Path(self.data).stem)
-
-    @contextmanager
-    def opened(self) -> Iterator[Callable[[Wait], Iterator[Ids]]]:
-        """Batches, given how often one must come; whatever is not there is refused now."""
-        from understudy.stream.reading import check_events, events
-        from understudy.stream.redis_streams import SCHEMES, Place, RedisEvents
-
-        if not self.data.startswith(SCHEMES):
-            check_events(self.data, self.column)
-            yield lambda wait: events(self.data, column=self.column, wait=wait)
-            return
-        if self.stream is None or self.idle is None:
-            raise UsageError(
-                "name the Redis stream with --stream, and with --idle the silence that ends it"
-            )
-        if self.deletions:
-            raise UsageError(
-                "Redis may deliver an event twice, which deletions do not bear; "
-                "send them through a file or standard input"
-            )
-        source = RedisEvents(Place(self.data, self.stream, self.group, self.consumer))
-        try:
-            yield lambda wait: source.batches(idle=self.idle, wait=wait)
-        finally:
-            source.close()
 
 
 def _most_answers(terms: Terms, every: float | None) -> int:
@@ -259,7 +182,7 @@ class _Job:
 
 
 def _answers(
-    visits: DensityEstimator, batches: Iterator[Ids], source: _Source, schedule: _Schedule
+    visits: DensityEstimator, batches: Iterator[Ids], source: Source, schedule: _Schedule
 ) -> Iterator[Answer]:
     """Answers while events come in, and one at the end; never more than declared."""
     for batch in batches:

@@ -20,17 +20,8 @@ Epsilon = Annotated[
 UniverseSize = Annotated[
     int | None, typer.Option("--universe", min=1, help="How many users there are, numbered from 0.")
 ]
-First = Annotated[int, typer.Option("--first", help="The first user's number.")]
 KeyFile = Annotated[
     Path | None, typer.Option("--keys", help="A public file that names every user, a line each.")
-]
-HashSpace = Annotated[
-    int | None,
-    typer.Option("--hash-space", help="So many places for users that nobody can list."),
-]
-Vertices = Annotated[
-    int | None,
-    typer.Option("--vertices", help="Of a graph: users are edges, lines are pairs of vertices."),
 ]
 EstimatorName = Annotated[
     str, typer.Option("--estimator", help="bernoulli, dwork, quantised, laplace or gaussian.")
@@ -45,14 +36,10 @@ Sample = Annotated[
     ),
 ]
 Answers = Annotated[int, typer.Option("--answers", help="How many answers share the second ε.")]
-Shards = Annotated[
-    int, typer.Option("--shards", help="How many states share users, each at its part of ε.")
-]
 StateFile = Annotated[
     Path | None,
     typer.Option("--state", help="A file that is the state: made when it is not there."),
 ]
-# A universe that no sample is a large part of.
 States = Annotated[list[Path], typer.Argument(help="The state files of all shards.")]
 
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import typer
+
+from understudy.cli import stream_options
+from understudy.cli.groups import Group
 from understudy.errors import UsageError
 
 if TYPE_CHECKING:
@@ -14,21 +18,33 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Terms:
+class Terms(Group):
     """What was asked for; all of it counts for a new state."""
 
-    universe: int | None
-    first: int
-    keys: Path | None
-    hash_space: int | None
-    vertices: int | None
-    epsilon: str | None
-    answers: int
-    estimator: str
-    levels: int
-    sample: int | None
-    shards: int
-    like: Path | None
+    epsilon: stream_options.Epsilon = None
+    universe: stream_options.UniverseSize = None
+    first: Annotated[int, typer.Option("--first", help="The first user's number.")] = 0
+    keys: stream_options.KeyFile = None
+    hash_space: Annotated[
+        int | None,
+        typer.Option("--hash-space", help="So many places for users that nobody can list."),
+    ] = None
+    vertices: Annotated[
+        int | None,
+        typer.Option(
+            "--vertices", help="Of a graph: users are edges, lines are pairs of vertices."
+        ),
+    ] = None
+    estimator: stream_options.EstimatorName = "bernoulli"
+    levels: stream_options.Levels = 2
+    sample: stream_options.Sample = None
+    answers: stream_options.Answers = 1
+    shards: Annotated[
+        int, typer.Option("--shards", help="How many states share users, each at its part of ε.")
+    ] = 1
+    like: Annotated[
+        Path | None, typer.Option("--like", help="A state whose sample a new one is to share.")
+    ] = None
 
     def design(self) -> Design:
         """The terms of a new state."""

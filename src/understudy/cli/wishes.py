@@ -3,28 +3,87 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import typer
+
+from understudy.cli.groups import Group
 from understudy.errors import UsageError
 
 if TYPE_CHECKING:
     from understudy.learn.restrict import Restrictions
 
 
+_PANEL = "What the network may be"
+
+
 @dataclass(frozen=True)
-class Wishes:
+class Wishes(Group):
     """Options as they were given; the names of the fields are those of the options."""
 
-    target: str | None = None
-    protect: Sequence[str] | None = None
-    quasi_identifiers: str | None = None
-    require: Sequence[str] | None = None
-    forbid: Sequence[str] | None = None
-    tier: Sequence[str] | None = None
-    predictors: Path | None = None
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            rich_help_panel=_PANEL,
+            help="The column that others are used to predict: the first of the network; "
+            "for dpgan and noise-gan the one whose values are made to order.",
+        ),
+    ] = None
+    protect: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--protect",
+            rich_help_panel=_PANEL,
+            help="A sensitive column: it depends on the target alone, or on what is listed, as "
+            "illness=age,sex; nothing depends on it. Repeat for more.",
+        ),
+    ] = None
+    quasi_identifiers: Annotated[
+        str | None,
+        typer.Option(
+            "--quasi-identifiers",
+            rich_help_panel=_PANEL,
+            help="Columns, as age,sex, that an attacker may know; named in the statement.",
+        ),
+    ] = None
+    require: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--require",
+            rich_help_panel=_PANEL,
+            help="An edge that must be, parent:child. Repeat for more.",
+        ),
+    ] = None
+    forbid: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--forbid",
+            rich_help_panel=_PANEL,
+            help="An edge that must not be, parent:child. Repeat for more.",
+        ),
+    ] = None
+    tier: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--tier",
+            rich_help_panel=_PANEL,
+            help="Columns, as age,sex, that come next: no parents from later tiers. Repeat, in "
+            "order; columns in none come last.",
+        ),
+    ] = None
+    predictors: Annotated[
+        Path | None,
+        typer.Option(
+            "--predictors",
+            rich_help_panel=_PANEL,
+            help="A CSV matrix of 0 and 1: a line for each child, 1 where the column may be a "
+            "parent.",
+        ),
+    ] = None
 
     @property
     def given(self) -> list[str]:
