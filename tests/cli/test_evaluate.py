@@ -13,6 +13,16 @@ PRIVATE = "Computed from private rows: not for release"
 RELEASED = "Releasable: drawn under differential privacy"
 
 
+_TOWNS = """
+[columns.town]
+kind = "categorical"
+values = ["Köln", "Paris"]
+
+[columns.ill]
+kind = "boolean"
+"""
+
+
 def _page(desk: Desk) -> Path:
     return desk.folder / "report.html"
 
@@ -69,7 +79,8 @@ def test_json_says_that_it_is_private(made: Desk) -> None:
 def test_attacks_are_asked_for_by_name(made: Desk) -> None:
     """The page gets their section, JSON their numbers, and the ledger hears nothing of it."""
     spent = made.spent
-    document = _evaluate(made, "--sensitive", "name", "--keys", "age", "--json").document
+    attack = ("--sensitive", "name", "--keys", "age", "--classifiers", "logistic-regression")
+    document = _evaluate(made, *attack, "--json").document
     assert ["original", "synthetic"] == [t["name"] for t in document["disclosure"]["tables"]]
     assert 'id="disclosure"' in _page(made).read_text(encoding="utf-8")
     assert spent == made.spent
@@ -212,6 +223,26 @@ def test_no_cell_stands_in_messages(made: Desk) -> None:
     result = _evaluate(made, "--json")
     page = _page(made).read_text(encoding="utf-8")
     assert SECRET not in result.out + result.err + page
+
+
+def test_real_tables_in_another_encoding(desk: Desk) -> None:
+    """The owner's files are read as told, the stand-in as UTF-8: all is as if in UTF-8."""
+    text = "town,ill\n" + "Köln,yes\n" * 30 + "Paris,no\n" * 20
+    desk.schema.write_text(_TOWNS)
+    desk.output.write_text("town,ill\nKöln,no\nParis,no\n", encoding="utf-8")
+    desk.data.write_text(text, encoding="utf-8")
+    attack = ("--sensitive", "ill", "--keys", "town", "--classifiers", "none", "--json")
+    expected = _evaluate(desk, *attack, "--holdout", desk.data).document
+    desk.data.write_text(text, encoding="latin-1")
+    refused = _evaluate(desk)
+    assert (4, True) == (refused.code, "name it, for example --encoding latin-1" in refused.err)
+    latin = ("--encoding", "latin-1", "--json")
+    found = _evaluate(desk, *latin, *attack, "--holdout", desk.data).document
+    for part in ("rows", "tvd", "disclosure"):
+        assert expected[part] == found[part]
+    assert 50 == found["rows"]["held-out"]["fitting"]
+    released = _evaluate(desk, *latin, "--release-epsilon", 100_000, "--already-released").document
+    assert expected["tvd"]["1"]["mean"] == pytest.approx(released["tvd"]["1"]["mean"], abs=1e-3)
 
 
 # --- what may leave -----------------------------------------------------------------------------

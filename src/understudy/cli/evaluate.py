@@ -64,6 +64,9 @@ def evaluate(
     neighbours: Annotated[
         str | None, typer.Option("--neighbours", help="Of what is released: add-remove or replace.")
     ] = None,
+    encoding: Annotated[
+        str, typer.Option("--encoding", help="Of CSV text in real tables, for example latin-1.")
+    ] = "utf-8",
     people: options.People,
     already_released: Annotated[
         bool,
@@ -109,6 +112,7 @@ def evaluate(
             delta or "0",
             neighbours,
             people.persons,
+            encoding,
             seed,
         )
         check_releasable(subject, already_released=already_released)
@@ -122,14 +126,23 @@ def evaluate(
         schema,
         target=target,
         holdout=holdout,
-        classifiers=classifiers or "default",
+        classifiers=_named(classifiers) or "default",
         seed=seed,
+        encoding=encoding,
     )
     disclosure = None
     if sensitive is not None and keys is not None:
         names = [name.strip() for name in keys.split(",")]
         disclosure = _attacked(
-            real, synthetic, schema, sensitive=sensitive, keys=names, holdout=holdout, seed=seed
+            real,
+            synthetic,
+            schema,
+            sensitive=sensitive,
+            keys=names,
+            classifiers=_named(classifiers) or "sba",
+            holdout=holdout,
+            seed=seed,
+            encoding=encoding,
         )
     _write_page(found, subject, disclosure, output)
     if as_json:
@@ -171,19 +184,22 @@ def _check_output(output: Path, inputs: list[Path]) -> None:
     check_writable(output)
 
 
+def _named(classifiers: str | None) -> str | list[str] | None:
+    """A choice of learners by its name, or learners by theirs."""
+    names = [name.strip() for name in (classifiers or "").split(",")]
+    return names if len(names) > 1 else names[0] or None
+
+
 def _evaluated(real: Path, synthetic: Path, schema: Path, **asked: Any) -> Evaluation:
     """The evaluation, with a word on a terminal about what is being done."""
     from understudy.evaluate import evaluate
     from understudy.schema import Schema
 
-    names = asked.pop("classifiers").split(",")
-    chosen = names[0] if len(names) == 1 else [name.strip() for name in names]
     with messages().status("reading") as status:
         found = evaluate(
             real,
             synthetic,
             Schema.load(schema),
-            classifiers=chosen,
             progress=lambda done, total, what: status.update(f"{done + 1} of {total}: {what}"),
             **asked,
         )

@@ -28,6 +28,7 @@ class Request:
     delta: str
     neighbours: str | None
     persons: Persons | None
+    encoding: str
     seed: int
 
     def unit(self, statement: Statement | None) -> Unit:
@@ -77,17 +78,15 @@ def released(request: Request, subject: Subject, *, dataset: str | None, ledger:
     schema = Schema.load(request.schema)
     unit = request.unit(subject.statement)
     summarizer = Summarizer(schema, request.epsilon, request.delta, unit)
-    for side, data in (("real", request.real), ("synthetic", request.synthetic)):
-        check_columns(data, schema, side=side)
+    check_columns(request.real, schema, side="real", encoding=request.encoding)
+    check_columns(request.synthetic, schema, side="synthetic")
     with messages().status("reading and counting"):
         sheet = load(request.synthetic, schema, side="synthetic", seed=request.seed)
         held = yardsticks(schema, sheet, seed=request.seed)
-        access = Access(ignore_extra=True)
+        private = Access(True, request.encoding, persons=request.persons)
         with (
-            open_source(request.synthetic, schema, access) as synthetic,
-            open_source(
-                request.real, schema, Access(ignore_extra=True, persons=request.persons)
-            ) as real,
+            open_source(request.synthetic, schema, Access(ignore_extra=True)) as synthetic,
+            open_source(request.real, schema, private) as real,
         ):
             summary = summarizer.run(
                 real, synthetic, dataset=dataset or dataset_name(request.real), ledger=ledger

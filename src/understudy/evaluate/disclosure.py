@@ -29,7 +29,7 @@ from understudy.evaluate.membership import MOST_SYNTHETIC, Membership, membershi
 from understudy.evaluate.metric import Watch, unwatched
 from understudy.evaluate.overlap import overlap
 from understudy.evaluate.prediction import SECONDS_PER_MODEL, Settings
-from understudy.evaluate.sheets import MOST_ROWS, Sheet, check_columns, load
+from understudy.evaluate.sheets import MOST_ROWS, OWN_SIDES, Sheet, load_all
 from understudy.files import Rows
 from understudy.optional import require
 from understudy.schema import Schema
@@ -57,6 +57,7 @@ def disclosure_risk(
     seed: int = 0,
     seconds_per_model: float = SECONDS_PER_MODEL,
     most_rows: int = MOST_ROWS,
+    encoding: str = "utf-8",
     progress: Watch | None = None,
 ) -> Disclosure:
     """Attack real rows with the original and with stand-ins for it.
@@ -72,6 +73,7 @@ def disclosure_risk(
         classifiers: `sba`, `default`, `all`, `tuc-2`, `none`, or names of learners.
         seconds_per_model: when a model is ended that has not come to an end by itself.
         most_rows: of larger tables so many rows are looked at, chosen by the seed.
+        encoding: of the text in CSV files of real rows; that of stand-ins is UTF-8.
         progress: told the steps done, the steps in all, and what comes next.
 
     Raises:
@@ -97,12 +99,7 @@ def disclosure_risk(
     given = {"real": real, **stand_ins}
     if holdout is not None:
         given["held-out"] = holdout
-    for side, data in given.items():
-        check_columns(data, schema, side=side)
-    sheets = {
-        side: load(data, schema, side=side, seed=seed, most=most_rows)
-        for side, data in given.items()
-    }
+    sheets = load_all(given, schema, seed=seed, most=most_rows, encoding=encoding)
     return attacked(
         schema,
         scenario,
@@ -116,7 +113,7 @@ def disclosure_risk(
 
 def _check(stand_ins: Mapping[str, Any], settings: Settings) -> None:
     """Refuse names that are taken, and classifiers that are not there."""
-    if taken := {ORIGINAL, "real", "held-out"} & stand_ins.keys():
+    if taken := {ORIGINAL, *OWN_SIDES} & stand_ins.keys():
         raise UsageError(f"a stand-in cannot be called {min(taken)!r}; call it otherwise")
     if any(learner.classifier.module == "xgboost" for learner in learners(settings.classifiers)):
         require("xgboost", extra="evaluate")

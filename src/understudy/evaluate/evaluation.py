@@ -20,7 +20,7 @@ from understudy.evaluate.learners import learners
 from understudy.evaluate.metric import Watch, unwatched
 from understudy.evaluate.nist import Tasks, roles_of, tasks
 from understudy.evaluate.prediction import SECONDS_PER_MODEL, Prediction, Settings, predict
-from understudy.evaluate.sheets import MOST_ROWS, Sheet, check_columns, load
+from understudy.evaluate.sheets import MOST_ROWS, Sheet, load_all
 from understudy.evaluate.variation import WAYS, Variation, variation
 from understudy.files import Rows
 from understudy.optional import require
@@ -121,6 +121,7 @@ def evaluate(
     seed: int = 0,
     seconds_per_model: float = SECONDS_PER_MODEL,
     most_rows: int = MOST_ROWS,
+    encoding: str = "utf-8",
     progress: Watch | None = None,
 ) -> Evaluation:
     """Compare synthetic rows with real ones by every metric there is.
@@ -137,6 +138,7 @@ def evaluate(
         seed: of everything that is drawn: rows of large tables, resamples, splits, learners.
         seconds_per_model: when a model is ended that has not come to an end by itself.
         most_rows: of larger tables so many rows are compared, chosen by the seed.
+        encoding: of the text in CSV files of real rows; the stand-in's is UTF-8.
         progress: told the steps done, the steps in all, and what comes next.
 
     Raises:
@@ -154,8 +156,13 @@ def evaluate(
     settings = Settings(classifiers, seconds=seconds_per_model, seed=seed)
     asked = _asked(schema, target, roles, settings)
     steps = _Steps(progress or unwatched, len(_STAGES) + len(learners(classifiers)))
-    given = {"real": real, "synthetic": synthetic, "held-out": holdout}
-    sheets = steps.take("reading", lambda: _read(given, schema, seed=seed, most=most_rows))
+    given = {"real": real, "synthetic": synthetic}
+    if holdout is not None:
+        given["held-out"] = holdout
+    sheets = steps.take(
+        "reading",
+        lambda: load_all(given, schema, seed=seed, most=most_rows, encoding=encoding),
+    )
     both = steps.take("drawing", lambda: _compared(sheets, schema, seed))
     columns = steps.take("columns", lambda: distributions(both))
     variations = steps.take("marginals", lambda: tuple(variation(both, ways) for ways in WAYS))
@@ -233,18 +240,6 @@ class _Steps:
 
     def inner(self, done: int, total: int, what: str) -> None:
         self._watch(len(_STAGES) + done, self._total, f"prediction: {what}")
-
-
-def _read(
-    given: Mapping[str, Rows | Table | None], schema: Schema, *, seed: int, most: int
-) -> dict[str, Sheet]:
-    """All tables, once all of them were seen to have the columns."""
-    there = {side: data for side, data in given.items() if data is not None}
-    for side, data in there.items():
-        check_columns(data, schema, side=side)
-    return {
-        side: load(data, schema, side=side, seed=seed, most=most) for side, data in there.items()
-    }
 
 
 def _compared(sheets: Mapping[str, Sheet], schema: Schema, seed: int) -> Comparison:

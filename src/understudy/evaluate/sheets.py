@@ -29,6 +29,8 @@ from understudy.table import Codes, Table
 
 # Metrics of more rows hardly change and would take minutes.
 MOST_ROWS = 1_000_000
+# Tables that are the owner's own, as they are called in errors.
+OWN_SIDES = ("real", "held-out")
 # Of a data frame so many rows are encoded at a time.
 _BLOCK = 1 << 20
 
@@ -91,29 +93,55 @@ class Sheet:
         return f"Sheet({self.table!r})"
 
 
+def load_all(
+    given: Mapping[str, Rows | Table], schema: Schema, *, seed: int, most: int, encoding: str
+) -> dict[str, Sheet]:
+    """All tables, once all of them were seen to have the columns.
+
+    Args:
+        encoding: of the owner's own CSV files; stand-ins are written in UTF-8.
+    """
+    texts = {side: encoding if side in OWN_SIDES else "utf-8" for side in given}
+    for side, data in given.items():
+        check_columns(data, schema, side=side, encoding=texts[side])
+    return {
+        side: load(data, schema, side=side, seed=seed, most=most, encoding=texts[side])
+        for side, data in given.items()
+    }
+
+
 def load(
-    data: Rows | Table, schema: Schema, *, side: str, seed: int, most: int = MOST_ROWS
+    data: Rows | Table,
+    schema: Schema,
+    *,
+    side: str,
+    seed: int,
+    most: int = MOST_ROWS,
+    encoding: str = "utf-8",
 ) -> Sheet:
     """The rows of a file, a data frame or a table of codes; a seeded choice where there are more.
 
     Args:
         side: what the data is called in errors: real, synthetic or held-out.
+        encoding: of a CSV file's text.
 
     Privacy: the rows are read as they are; errors speak of columns alone.
     """
     # Each side by itself: rows that stand in the same places need not be chosen together.
     generator = np.random.default_rng([seed, *side.encode()])
-    extra = check_columns(data, schema, side=side)
+    extra = check_columns(data, schema, side=side, encoding=encoding)
     if isinstance(data, Table):
         return _chosen_codes(data, schema, most, generator)
     codec = Codec(schema)
     with _named(side):
-        blocks = (_encoded(block, codec) for block in _blocks(data, codec))
+        blocks = (_encoded(block, codec) for block in _blocks(data, codec, encoding))
         chosen = _choose(blocks, most, generator)
     return Sheet(chosen.table, chosen.numbers, chosen.read, chosen.fitting, extra)
 
 
-def check_columns(data: Rows | Table, schema: Schema, *, side: str) -> tuple[str, ...]:
+def check_columns(
+    data: Rows | Table, schema: Schema, *, side: str, encoding: str = "utf-8"
+) -> tuple[str, ...]:
     """Refuse data without the columns of a schema, before a row is read; what it has besides."""
     if isinstance(data, Table):
         if data.domain != Domain.of(schema):
@@ -124,7 +152,7 @@ def check_columns(data: Rows | Table, schema: Schema, *, side: str) -> tuple[str
     if not are_rows(data):
         raise UsageError(f"the {side} data is no table; pass a file, a data frame or a mapping")
     with _named(side):
-        names = _header(data)
+        names = _header(data, encoding)
         Codec(schema).check_columns(names)
     return tuple(name for name in names if name not in schema.columns)
 
@@ -138,20 +166,20 @@ def _named(side: str) -> Iterator[None]:
         raise DataError(f"the {side} data cannot be compared: {error}") from None
 
 
-def _blocks(data: Rows, codec: Codec) -> Iterator[pa.Table]:
+def _blocks(data: Rows, codec: Codec, encoding: str) -> Iterator[pa.Table]:
     """At least one block, perhaps without rows."""
     if isinstance(data, str | os.PathLike):
         yield pa.schema(codec.read_types.items()).empty_table()
-        yield from read_blocks(data, codec, ignore_extra=True)
+        yield from read_blocks(data, codec, ignore_extra=True, encoding=encoding)
     else:
         rows = read_rows(data, codec, ignore_extra=True)
         for start in range(0, max(rows.num_rows, 1), _BLOCK):
             yield rows.slice(start, _BLOCK)
 
 
-def _header(data: Rows) -> list[str]:
+def _header(data: Rows, encoding: str) -> list[str]:
     if isinstance(data, str | os.PathLike):
-        return column_names(data)
+        return column_names(data, encoding=encoding)
     names: list[str] = arrow_table(data).column_names
     return names
 
