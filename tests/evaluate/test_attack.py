@@ -18,7 +18,8 @@ from understudy.schema import Schema
 
 SCHEMA = listed(t=3, a=3, b=3, c=3)
 TREE = LEARNERS["decision-tree"]
-SETTINGS = Settings("decision-tree", seconds=60)
+# Far more time than a model takes, however busy the machine is.
+SETTINGS = Settings("decision-tree", seconds=600)
 
 
 def _rows(count: int, seed: int) -> Sheet:

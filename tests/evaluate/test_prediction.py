@@ -23,7 +23,9 @@ from understudy.schema import Schema
 pytest.importorskip("sklearn")
 
 SCHEMA = listed(y=2, x=2, z=3)
-TREE = Settings("decision-tree", seconds=60)
+# Far more than any model takes, however busy the machine is.
+AMPLE = 600
+TREE = Settings("decision-tree", seconds=AMPLE)
 
 
 def _rows(rows: int, seed: int, *, flipped: bool = False, schema: Schema = SCHEMA) -> Sheet:
@@ -165,7 +167,7 @@ def test_numbers_are_predicted_by_regressors() -> None:
     )
     x = np.random.default_rng(0).random(200) * 100
     rows = load({"x": x, "y": 3 * x}, schema, side="real", seed=0)
-    settings = Settings(("logistic-regression", "lda"), seconds=60)
+    settings = Settings(("logistic-regression", "lda"), seconds=AMPLE)
     found = predict(schema, real=rows, synthetic=rows, target="y", settings=settings)
     linear, lda = found.models
     assert ("regression", "it predicts classes only") == (found.task, lda.synthetic.reason)
@@ -176,12 +178,12 @@ def test_numbers_are_predicted_by_regressors() -> None:
 @pytest.mark.slow
 def test_a_model_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its process is gone, and the reason names the time allowed."""
-    nap = [sys.executable, "-c", "import time; time.sleep(60)"]
+    nap = [sys.executable, "-c", "import time; time.sleep(200)"]
     monkeypatch.setattr(worker, "COMMAND", nap)
     job = Job("decision-tree", "classification", 0, *(np.zeros((2, 1)),) * 3)
     started = time.perf_counter()
     answer = run(job, seconds=1)
-    assert time.perf_counter() - started < 20
+    assert time.perf_counter() - started < 100
     assert "ended after 1 seconds, the time allowed for a model" == answer.reason
 
 
@@ -191,7 +193,7 @@ def test_a_model_whose_process_dies_is_a_reason(monkeypatch: pytest.MonkeyPatch)
     died = [sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"]
     monkeypatch.setattr(worker, "COMMAND", died)
     job = Job("decision-tree", "classification", 0, *(np.zeros((2, 1)),) * 3)
-    assert "its process ended with -9, perhaps for want of memory" == run(job, seconds=30).reason
+    assert "its process ended with -9, perhaps for want of memory" == run(job, seconds=AMPLE).reason
 
 
 @pytest.mark.slow
@@ -200,7 +202,7 @@ def test_a_model_learnt_in_this_process_is_the_same() -> None:
     generator = np.random.default_rng(0)
     train, test = generator.random((40, 3)), generator.random((20, 3))
     job = Job("random-forest", "classification", 1, train, (train[:, 0] > 0.5).astype(int), test)
-    here, apart = run(job, seconds=None), run(job, seconds=60)
+    here, apart = run(job, seconds=None), run(job, seconds=AMPLE)
     assert apart.predicted is not None
     assert np.array_equal(here.predicted, apart.predicted)  # type: ignore[arg-type]
     assert np.array_equal(here.strength, apart.strength)  # type: ignore[arg-type]
@@ -211,7 +213,7 @@ def test_a_learner_that_fails_says_no_more_than_its_error() -> None:
     """The error's own words may quote rows."""
     train = np.full((4, 1), np.nan, np.float32)
     job = Job("lda", "classification", 0, train, np.array([0, 1, 0, 1]), train)
-    assert "the learner failed with ValueError" == run(job, seconds=60).reason
+    assert "the learner failed with ValueError" == run(job, seconds=AMPLE).reason
     assert "the learner failed with ValueError" == run(job, seconds=None).reason
 
 
@@ -255,7 +257,7 @@ def test_kernels_and_neighbours_learn_from_ten_thousand_rows() -> None:
 @pytest.mark.slow
 def test_capped_rows_are_stated() -> None:
     """A learner that sees fewer rows than there are says so."""
-    settings = Settings("decision-tree", seconds=60, most_rows=50)
+    settings = Settings("decision-tree", seconds=AMPLE, most_rows=50)
     rows = _rows(200, 1)
     found = predict(
         SCHEMA, real=rows, synthetic=rows, target="y", held_out=_rows(80, 2), settings=settings

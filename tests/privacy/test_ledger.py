@@ -312,7 +312,8 @@ def test_killed_at_any_instant_it_never_under_reports(tmp_path: Path) -> None:
         account = Ledger(path).account("a")
         assert sum(run["charges"] for run in account.runs) >= seen
         assert account.spent.epsilon >= Fraction(seen, 100)
-        assert all(run["open"] == (seen < 100) for run in account.runs)
+        # One that was killed after its last release may not have come to its close.
+        assert all(run["open"] or seen == 100 for run in account.runs)
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(one, range(100)))

@@ -40,7 +40,7 @@ def postgres() -> Iterator[str]:
     folder = Path(tempfile.mkdtemp(prefix="understudy-postgres-"))
     if user:
         shutil.chown(folder, user)
-    data, port = folder / "data", free_port()
+    data = folder / "data"
 
     def run(program: str, *arguments: str) -> None:
         command = [str(programs / program), "-D", str(data), *arguments]
@@ -48,6 +48,8 @@ def postgres() -> Iterator[str]:
 
     try:
         run("initdb", "--auth=trust", "--username=owner", "--encoding=UTF8", "--no-sync")
+        # Not before: who asks for a port while a database is set up might be given the same one.
+        port = free_port()
         settings = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off"
         run("pg_ctl", "-w", "-l", str(folder / "log"), "-o", settings, "start")
         try:
