@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +101,8 @@ def test_ctrl_c_ends_a_local_cluster(desk: Desk, folder: Path) -> None:
     process = desk.start(*arguments, "--cluster", "local")
     children = _with_children(process, 3)
     for pid in [process.pid, *(child.pid for child in children)]:
-        os.kill(pid, signal.SIGINT)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGINT)
     out, err = process.communicate(timeout=120)
     said = "error: interrupted; nothing was left half-written, and the ledger is true\n"
     assert (130, "", said) == (process.returncode, out, err)
@@ -110,7 +112,7 @@ def test_ctrl_c_ends_a_local_cluster(desk: Desk, folder: Path) -> None:
 
 def _is_alive(process: Any) -> bool:
     """Whether a process still runs a moment later."""
-    for _ in range(500):
+    for _ in range(6000):
         if not process.is_running() or process.status() == "zombie":
             return False
         time.sleep(0.01)

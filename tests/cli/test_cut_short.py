@@ -127,7 +127,7 @@ def test_a_signal_that_falls_where_an_object_is_dropped_still_ends_the_run(
         "main.app.command('drop')(_drop)\n"
     )
     process = desk.start("drop", before=dropped)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=120)
     assert (130, "") == (process.returncode, out), err
     assert ["error: interrupted; nothing was left half-written, and the ledger is true"] == (
         err.splitlines()

@@ -74,7 +74,7 @@ def test_an_interrupt_loses_no_finished_cell(desk: Desk) -> None:
     members = _children(process.pid)
     assert 2 <= len(members)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=120)
     stopped = _record(folder)
     assert (130, False) == (process.returncode, stopped["complete"])
     assert "interrupted" in errors
@@ -97,7 +97,7 @@ def _wait_for_a_cell(folder: Path) -> None:
 
 def _left(members: list[str]) -> list[str]:
     """Those that are still there after a while, which the last one needs to see the others go."""
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while (there := [m for m in members if Path("/proc", m).exists()]) and time.monotonic() < until:
         time.sleep(0.05)
     return there

@@ -245,7 +245,8 @@ def test_a_holder_with_hardly_any_rows_takes_part(name: str, rows: int) -> None:
     analyst = Analyst(LocalChannel(holders), plan)
     model = analyst.learn()
     assert [] == analyst.report.findings
-    assert 300 < model.rows < 500
+    # Noise on three numbers of rows has a scale of 7.5 each; another holder would be 200 rows.
+    assert 250 < model.rows < 550
 
 
 # --- holders that lie --------------------------------------------------------------------------

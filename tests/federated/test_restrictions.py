@@ -289,8 +289,10 @@ def test_malformed_restrictions_are_refused_unspent(change: dict[str, Any]) -> N
     assert 0 == holder._ledger.account(holder.dataset).spent.epsilon
 
 
-def _agreed(restrictions: Restrictions, **policy: Any) -> tuple[Any, Message]:
-    plan = _plan("votes", restrictions, "1")
+def _agreed(
+    restrictions: Restrictions, epsilon: str = "1", /, **policy: Any
+) -> tuple[Any, Message]:
+    plan = _plan("votes", restrictions, epsilon)
     terms = plan.terms()
     holder = next(iter(_holders(plan).values()))
     holder._policy = Policy(Fraction(1), **policy) if policy else AgreeToAll()
@@ -344,7 +346,7 @@ def _grant(holder: Any) -> str:
 
 def test_a_local_model_keeps_to_what_was_agreed() -> None:
     """Its restrictions are those of the run: a question has no say in them."""
-    holder, _ = _agreed(RULES["protected"])
+    holder, _ = _agreed(RULES["protected"], "20")
     reply = asked(holder, Fit(structure="greedy", degree=2))
     assert isinstance(reply.body, Fitted)
     [family] = [axes for axes in reply.body.families if axes[-1] == "ill"]

@@ -28,6 +28,7 @@ from understudy.sample import deal_codes
 from understudy.schema import Schema
 from understudy.synthesizers import Independent, Nist, PrivBayes, Random, Synthesizer
 from understudy.table import Table
+from understudy.testing import seeded
 
 SIZES = (3, 2, 12, 5, 2)
 SCHEMA = Schema.parse(
@@ -213,7 +214,7 @@ def test_the_forecast_is_near(method: str) -> None:
         "privbayes": PrivBayes(schema, epsilon=1),
         "independent": Independent(schema, epsilon=1, delta=1e-9),
     }[method]
-    model = synthesizer.fit(MemorySource(table)).model_
+    model = seeded(synthesizer, 1).fit(MemorySource(table)).model_
     made = Table(table.domain, deal_codes(model, model.rows, np.random.default_rng(1)), model.rows)
     for ways, band in enumerate(_planned(synthesizer, table.rows).expected.distances, start=1):
         assert band is not None

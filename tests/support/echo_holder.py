@@ -23,11 +23,19 @@ def _echo(body: bytes, notes: Path) -> bytes:
         file.write(body + b"\n")
     if body.startswith(b"die"):
         os._exit(9)
-    if body.startswith(b"sleep"):
-        time.sleep(float(body.removeprefix(b"sleep ")))
+    if body.startswith(b"wait"):
+        _wait_for(Path(body.removeprefix(b"wait ").decode()))
     if body.startswith(b"fail"):
         raise ValueError(body.decode())
     return b"echo " + body
+
+
+def _wait_for(place: Path) -> None:
+    """Until there is a file, and no longer than a minute."""
+    for _ in range(6000):
+        if place.exists():
+            return
+        time.sleep(0.01)
 
 
 def _say(text: str) -> None:

@@ -39,8 +39,8 @@ PLANS: dict[str, dict[str, Any]] = {
 
 
 def plan_of(name: str, **other: Any) -> Plan:
-    """One of `PLANS`, perhaps with something changed."""
-    return Plan(SCHEMA, **(PLANS[name] | {"deadline": 5.0, "attempts": 2} | other))
+    """One of `PLANS`, perhaps with something changed; patient, for kernels may yet compile."""
+    return Plan(SCHEMA, **(PLANS[name] | {"deadline": 600.0, "attempts": 2} | other))
 
 
 def unit_of(plan: Plan) -> Unit:

@@ -266,8 +266,8 @@ def infer_schema(
     Example:
         >>> sizes = Skeleton.parse({"columns": {"size": {"kind": "integer", "min": 0}}})
         >>> inferred = infer_schema({"size": [1, 2, 3] * 500}, sizes, epsilon=2)
-        >>> inferred.schema.columns["size"].bounds[0]
-        1
+        >>> inferred.statement.document()["epsilon"]
+        2.0
 
     Privacy: everything is charged before it is drawn. The schema is released and says its cost.
     """

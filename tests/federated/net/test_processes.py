@@ -35,6 +35,12 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         yield site, channel
 
 
+@pytest.fixture
+def heard_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An analyst who waits for all to hear the farewell, as long as a busy machine may need."""
+    monkeypatch.setattr("understudy.federated.net.channel._FAREWELL_SECONDS", 60.0)
+
+
 def _refusal(site: Site, address: str, **changes: Any) -> str:
     """What a holder with another key or other roots is told."""
     usual = {"key": site.folder / "north", "root_certificates": site.folder / "roots.crt"}
@@ -65,14 +71,15 @@ def test_a_holder_may_be_asked_alone(running: Running) -> None:
 def test_a_slow_holder_is_left_out_and_a_fault_is_said(running: Running) -> None:
     """The deadline holds; what the others said is kept; no text of a fault travels."""
     site, channel = running
+    released = site.folder / "released"
+    asked = {"north": b"quick", "south": b"wait " + bytes(released), "west": b"fail 4711"}
     started = time.monotonic()
-    asked = {"north": b"quick", "south": b"sleep 4", "west": b"fail 4711"}
-    replies = channel.ask(asked, deadline=3)
+    replies = channel.ask(asked, deadline=4)
+    released.touch()
     assert {"north": b"echo quick"} == replies
-    assert 3 <= time.monotonic() - started < 3.9
+    assert 4 <= time.monotonic() - started
     assert any("west: the holder had a fault" in text for text in site.said)
     assert not any("4711" in text for text in site.said)
-    time.sleep(1.5)
 
 
 def test_a_wrong_certificate_is_refused_at_once(running: Running, tmp_path: Path) -> None:
@@ -146,7 +153,7 @@ def test_a_run_with_an_altered_bundle_is_refused(
     monkeypatch.setitem(bundle._FILES, "pyproject.toml", project)
     site = Site.made(tmp_path, ["north"])
     with site.analyst(["north"]) as channel, site.holders(channel, ["north"]):
-        assert {} == channel.ask({"north": b"question"}, deadline=4)
+        assert {} == channel.ask({"north": b"question"}, deadline=30)
     assert [] == site.asked("north")
     assert any("bundle is not the one without code" in text for text in site.said)
 
@@ -156,17 +163,16 @@ def test_a_holder_killed_while_it_answers_is_left_out_and_comes_back(tmp_path: P
     site = Site.made(tmp_path)
     with site.analyst() as channel, site.holders(channel) as processes:
         asked = {"north": b"one", "south": b"die", "west": b"one"}
-        assert {"north", "west"} == set(channel.ask(asked, deadline=3))
-        assert 9 == processes["south"].wait(10)
+        assert {"north", "west"} == set(channel.ask(asked, deadline=5))
+        assert 9 == processes["south"].wait(60)
         assert any("south gave no answer" in text for text in site.said)
-        again = site.start("south", channel.address)
-        replies = channel.ask(dict.fromkeys(NAMES, b"two"), deadline=60)
+        with site.holders(channel, ["south"]):
+            replies = channel.ask(dict.fromkeys(NAMES, b"two"), deadline=60)
         assert dict.fromkeys(NAMES, b"echo two") == replies
-    out, _ = again.communicate(timeout=20)
-    assert "1" == out
     assert ["die", "two"] == site.asked("south")
 
 
+@pytest.mark.usefixtures("heard_out")
 def test_holders_end_with_the_farewell(tmp_path: Path) -> None:
     """After a run they end by themselves, and say how many answers they gave."""
     site = Site.made(tmp_path, ["north"])
@@ -174,7 +180,7 @@ def test_holders_end_with_the_farewell(tmp_path: Path) -> None:
         process = site.start("north", channel.address)
         channel.wait_for(1, seconds=60)
         assert {"north": b"echo one"} == channel.ask({"north": b"one"}, deadline=30)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=60)
     assert (0, "1") == (process.returncode, out)
     assert "farewell" in err
 
@@ -186,6 +192,7 @@ class Forger(Node):
         return letters.Letter(b"forged", b"guessed")
 
 
+@pytest.mark.usefixtures("heard_out")
 def test_a_reply_without_the_nonce_is_dropped(tmp_path: Path) -> None:
     """Whoever did not get the question cannot answer it."""
     site = Site.made(tmp_path, ["north"])
@@ -195,7 +202,7 @@ def test_a_reply_without_the_nonce_is_dropped(tmp_path: Path) -> None:
         forger.start()
         channel.wait_for(1, seconds=60)
         assert {} == channel.ask({"north": b"one"}, deadline=3)
-    forger.join(20)
+    forger.join(60)
     assert not forger.is_alive()
 
 
@@ -224,7 +231,7 @@ def test_the_superlink_does_not_outlive_a_killed_analyst(tmp_path: Path) -> None
     assert "refuses key" in _refusal(site, address, key=_other_key(tmp_path))
     process.kill()
     process.communicate()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while "cannot be reached" not in _refusal(site, address, wait=0):
         assert time.monotonic() < deadline
         time.sleep(0.5)
