@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import chi2_contingency, chisquare
+from scipy.stats import binomtest, chi2_contingency, chisquare
 
 NEVER = 1e-9
 
@@ -31,14 +31,15 @@ def fit_of_choices(draws: npt.NDArray[np.int64], chances: npt.NDArray[np.float64
 
 
 def _p_value(observed: npt.NDArray[np.int64], expected: npt.NDArray[np.float64]) -> float:
-    kept = expected >= 5
-    lost = [observed[~kept].sum(), expected[~kept].sum()]
-    seen, awaited = observed[kept].astype(float), expected[kept]
-    if lost[1] > 0:
-        seen, awaited = np.append(seen, lost[0]), np.append(awaited, lost[1])
-    if seen.size == 1:
-        return 1.0
-    return float(chisquare(seen, awaited * seen.sum() / awaited.sum()).pvalue)
+    """Of common cells by chi-square, of all rare ones together by the exact binomial law."""
+    common = expected >= 5
+    seen, awaited = observed[common], expected[common]
+    share = min(float(expected[~common].sum() / expected.sum()), 1.0)
+    rare = binomtest(int(observed[~common].sum()), int(observed.sum()), share).pvalue
+    if seen.size < 2:
+        return float(rare)
+    fit = chisquare(seen, awaited * seen.sum() / awaited.sum()).pvalue
+    return float(min(2 * min(fit, rare), 1.0))
 
 
 def fit_in_bins(
