@@ -149,7 +149,7 @@ class ImageGAN:
         else:
             game, standing = before
             census, course = _resumed(standing, grant, game.step)
-        trainer = Trainer(critic, maker, self.settings, course, census.chances)
+        trainer = Trainer(critic, maker, self.settings, course, census.rows, census.chances)
         trainer.watches = self._watches(course, census, grant, kept)
         try:
             return trainer.play(game, curator, images_behind), census

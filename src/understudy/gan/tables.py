@@ -210,7 +210,8 @@ class DPGAN(TableGAN):
 
         reach = RowsBehind(domain, maker.target)
         trainer = Trainer(
-            critic, maker, self.played, course, census.chances, watches=[*self.watches]
+            *(critic, maker, self.played, course, census.rows, census.chances),
+            watches=[*self.watches],
         )
         return self.finished(trainer.play(game, curator, self.seen(reach)), census)
 

@@ -173,14 +173,29 @@ Watch = Callable[[Game], None]
 
 @dataclass
 class Trainer:
-    """Plays the game: each step of the critic is asked of the Curator and paid for."""
+    """Plays the game: each step of the critic is asked of the Curator and paid for.
+
+    Attributes:
+        examples: how many there are, declared or paid for.
+        chances: of each class.
+    """
 
     critic: Critic
     generator: Generator
     settings: Settings
     course: Course
+    examples: int
     chances: Sequence[float]
     watches: list[Watch] = field(default_factory=list)
+
+    @property
+    def expected(self) -> float:
+        """How many examples a batch has on average, at the schedule's own rate.
+
+        Were it another number, private examples would weigh more or less than generated ones, and
+        the critic would gain by raising, or lowering, all its scores without end.
+        """
+        return max(self.examples * float(self.course.schedule.rate), 1.0)
 
     def play(self, game: Game, curator: Curator, reach: Reach) -> Game:
         """The game to its end.
@@ -209,7 +224,7 @@ class Trainer:
             return replace(about, examples=reach(source))
 
         released = curator.release(mechanism, look, name=QUESTION)
-        real = mechanism.in_units(released) / self.settings.batch
+        real = mechanism.in_units(released) / self.expected
         fake, penalty = self._generated_part(game, about)
         slope = self.settings.clip * torch().from_numpy((fake - real).astype(np.float32))
         gradient = split(slope, game.critic)

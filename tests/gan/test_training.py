@@ -1,0 +1,74 @@
+"""The game: both sides weigh the same, whatever the sizes of batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from support.sheets import coded, listed
+from support.torches import need_torch
+from understudy.engines.memory import MemorySource
+from understudy.gan.gradients import Given
+from understudy.gan.networks import RowCritic
+from understudy.gan.training import Course, Game, Settings, Trainer
+from understudy.privacy.budget import Budget
+from understudy.privacy.curator import Curator, Instruments
+from understudy.privacy.grant import CommittedGrant
+from understudy.privacy.unit import Neighbours, Unit
+from understudy.testing import SeededNoise
+
+WIDTH = 5
+
+
+@dataclass(frozen=True)
+class Copier:
+    """A generator that has learned everything: what it makes are the private examples."""
+
+    held: Given
+    latent: int = 2
+
+    def initial(self, random: Any) -> dict[str, Any]:
+        """One weight, which has no part in anything."""
+        return {"w": need_torch().zeros(1)}
+
+    def make(self, parameters: Any, latents: Any, labels: Any, random: Any) -> Any:
+        """So many of them, in order."""
+        return self.held.batch(np.arange(len(labels)) % self.held.rows)[0]
+
+
+def _copied(rows: int) -> Given:
+    torch = need_torch()
+    examples = torch.rand(rows, WIDTH, generator=torch.Generator().manual_seed(1))
+    return Given(examples, torch.zeros(rows, dtype=torch.int64))
+
+
+def _slope(rows: int, batch: int, monkeypatch: pytest.MonkeyPatch) -> float:
+    """The largest part of the critic's gradient when both sides show it the same."""
+    held = _copied(rows)
+    settings = Settings(epochs=1, batch=batch, rounds=1, penalty=0.0)
+    critic, generator = RowCritic(WIDTH), Copier(held)
+    game = Game.begin(critic, generator, settings)
+    cells = sum(value.numel() for value in game.critic.values())
+    course = Course.within(settings.schedule(rows, cells), Budget.unlimited())
+    source = MemorySource(coded(listed(a=2), {"a": [0] * rows}))
+    grant = CommittedGrant(Budget.unlimited())
+    instruments = Instruments(noise=SeededNoise(1))
+    curator = Curator(source, Unit(Neighbours.ADD_REMOVE), grant, instruments)
+    curator.commit(course.questions)
+    seen: list[Any] = []
+    monkeypatch.setattr(Game, "move_critic", lambda game, gradient, pace: seen.append(gradient))
+    monkeypatch.setattr(Settings, "generated", rows)
+    trainer = Trainer(critic, generator, settings, course, rows, (1.0,))
+    trainer.critic_step(game, curator, lambda source: held)
+    return max(float(part.abs().max()) for part in seen[0].values())
+
+
+@pytest.mark.parametrize(("rows", "batch"), [(40, 40), (30, 40), (50, 40)])
+def test_a_critic_that_is_shown_the_same_on_both_sides_stays_where_it_is(
+    rows: int, batch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All rows are in the batch, fewer or more of them than were asked for."""
+    assert 0 == pytest.approx(_slope(rows, batch, monkeypatch), abs=1e-6)
