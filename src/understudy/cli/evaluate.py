@@ -120,30 +120,14 @@ def evaluate(
         _hand_over(release, output, as_json=as_json)
         return
     _check_attack(sensitive, keys)
-    found = _evaluated(
-        real,
-        synthetic,
-        schema,
-        target=target,
-        holdout=holdout,
-        classifiers=_named(classifiers) or "default",
-        seed=seed,
-        encoding=encoding,
-    )
+    tables = (real, synthetic, schema)
+    common: dict[str, Any] = {"holdout": holdout, "seed": seed, "encoding": encoding}
+    chosen = _named(classifiers)
+    found = _evaluated(*tables, target=target, classifiers=chosen or "default", **common)
     disclosure = None
     if sensitive is not None and keys is not None:
-        names = [name.strip() for name in keys.split(",")]
-        disclosure = _attacked(
-            real,
-            synthetic,
-            schema,
-            sensitive=sensitive,
-            keys=names,
-            classifiers=_named(classifiers) or "sba",
-            holdout=holdout,
-            seed=seed,
-            encoding=encoding,
-        )
+        common |= {"sensitive": sensitive, "keys": [name.strip() for name in keys.split(",")]}
+        disclosure = _attacked(*tables, classifiers=chosen or "sba", **common)
     _write_page(found, subject, disclosure, output)
     if as_json:
         print_json(_document(found, subject, disclosure, output))
