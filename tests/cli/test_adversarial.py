@@ -134,6 +134,8 @@ def test_impossible_tables_are_refused(
         (("--method", "dpgan", "--height", 8, "--width", 8), "classes is not given"),
         (("--method", "dpgan", *SIZES, "--neighbours", "replace"), "no bound under replace"),
         (("--method", "dpgan", *SIZES, "--target", "y"), "leave out --target"),
+        (("--method", "dpgan", *SIZES, "--person-id", "p"), "--person-id is for tables"),
+        (("--method", "dpgan", *SIZES, "--memory", "1GB"), "--memory is for tables"),
         (("--method", "dpgan", *SIZES, "--schema", "s.toml"), "images have no schema"),
         (("--method", "dpgan", *SIZES, "--checkpoint", "a.zip"), "must end in .npz"),
         (("--method", "noise-gan", *SIZES, "--checkpoint", "a.npz"), "is not resumed"),

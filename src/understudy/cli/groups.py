@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from functools import wraps
 from typing import Any, TypeGuard, get_type_hints
 
 Parameters = list[inspect.Parameter]
 
 
+@dataclass(frozen=True)
 class Group:
-    """A frozen dataclass whose fields are options, or groups of options themselves."""
+    """Options as they were given: each field is one, or a group of them."""
+
+    @property
+    def given(self) -> list[str]:
+        """The options that say something else than their defaults, as people write them."""
+        said = ((each, getattr(self, each.name)) for each in fields(self))
+        return [
+            f"--{each.name.replace('_', '-')}"
+            for each, value in said
+            if value != each.default and value != []
+        ]
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -23,7 +35,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
         command(**{each.name: _value(each, given) for each in taken})
 
     options = _options(taken)
-    run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]  # read by inspect
     run.__annotations__ = {option.name: option.annotation for option in options}
     return run
 

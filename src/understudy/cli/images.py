@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -56,8 +56,8 @@ class ImageOptions(Group):
 
     def refuse_for_tables(self) -> None:
         """Refuse what only images take."""
-        for name in (name for name, value in asdict(self).items() if value is not None):
-            raise UsageError(f"--{name} is for images in an .npz file; leave it out")
+        for option in self.given:
+            raise UsageError(f"{option} is for images in an .npz file; leave it out")
 
 
 def build(learning: Learning) -> ImageGAN:
@@ -93,10 +93,10 @@ def _epsilon_of(learning: Learning) -> str:
         )
     if asked.epsilon is None:
         raise UsageError("epsilon is not given; say how much privacy loss is allowed, as -e 10")
-    if asked.wishes.given:
-        raise UsageError(
-            f"images have labels in y and no columns; leave out {asked.wishes.given[0]}"
-        )
+    for option in asked.wishes.given:
+        raise UsageError(f"images have labels in y and no columns; leave out {option}")
+    for option in (*asked.people.given, *learning.reading.given):
+        raise UsageError(f"{option} is for tables; images are protected one by one; leave it out")
     return asked.epsilon
 
 

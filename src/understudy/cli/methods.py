@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -169,9 +169,9 @@ def refuse_trained(request: Request) -> None:
 
 def _refuse_training(request: Request) -> None:
     """Refuse what only trained methods take, where the method is another."""
-    unfit = [name for name, value in asdict(request.training).items() if value is not None]
+    unfit = request.training.given
     if unfit and request.chosen not in _TRAINED:
-        raise UsageError(f"--{unfit[0]} is for {' and '.join(_TRAINED)}; leave it out")
+        raise UsageError(f"{unfit[0]} is for {' and '.join(_TRAINED)}; leave it out")
 
 
 def remarks(request: Request, model: Model) -> list[str]:

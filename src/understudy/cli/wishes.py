@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Collection
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,7 +22,7 @@ _PANEL = "What the network may be"
 
 @dataclass(frozen=True)
 class Wishes(Group):
-    """Options as they were given; the names of the fields are those of the options."""
+    """What a network may be, as it was given."""
 
     target: Annotated[
         str | None,
@@ -84,12 +84,6 @@ class Wishes(Group):
             "parent.",
         ),
     ] = None
-
-    @property
-    def given(self) -> list[str]:
-        """The options that were given, as people write them."""
-        named = ((each.name, getattr(self, each.name)) for each in fields(self))
-        return [f"--{name.replace('_', '-')}" for name, value in named if value]
 
     def restrictions(self, known: Collection[str]) -> Restrictions:
         """The same as restrictions on networks of these attributes."""
