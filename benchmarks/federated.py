@@ -90,7 +90,7 @@ def distance(table: Table, model: Model) -> float:
 def _central(schema: Schema, table: Table, terms: Mapping[str, Any]) -> Model:
     if "delta" in terms:
         return Nist(schema, epsilon=1, delta=DELTA).fit(MemorySource(table)).model_
-    return PrivBayes(schema, epsilon=1).fit(MemorySource(table)).model_
+    return PrivBayes(schema, epsilon=1, neighbours="replace").fit(MemorySource(table)).model_
 
 
 def _mean(schema: Schema, table: Table, terms: Mapping[str, Any], runs: int) -> float:

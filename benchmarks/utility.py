@@ -16,6 +16,7 @@ from benchmarks.real_tables import SHARED, TABLES
 from benchmarks.scoreboard import Scoreboard
 from understudy.engines.memory import MemorySource
 from understudy.evaluate.fidelity import total_variation, workload
+from understudy.privacy.budget import exact
 from understudy.sample import deal_codes
 from understudy.schema import Schema
 from understudy.synthesizers import Independent, Nist, PrivBayes, Synthesizer
@@ -27,6 +28,13 @@ DELTA = "1e-9"
 METHODS: dict[str, Callable[[Schema, str], Synthesizer]] = {
     "nist": lambda schema, epsilon: Nist(schema, epsilon=epsilon, delta=DELTA),
     "privbayes": lambda schema, epsilon: PrivBayes(schema, epsilon=epsilon),
+    "privbayes, replace": lambda schema, epsilon: PrivBayes(
+        schema, epsilon=epsilon, neighbours="replace"
+    ),
+    # A promise about added rows at ε implies one about replaced rows at 2ε: equal protection.
+    "privbayes, replace at 2ε": lambda schema, epsilon: PrivBayes(
+        schema, epsilon=2 * exact(epsilon), neighbours="replace"
+    ),
     "independent": lambda schema, epsilon: Independent(schema, epsilon=epsilon, delta=DELTA),
 }
 # What Adult must reach with nist, and the best PrivBayes among other tools.

@@ -114,7 +114,7 @@ def test_people_are_told_too(desk: Desk) -> None:
     sampled = desk.run("sample", model, "-o", desk.output, "-n", 0)
     inspected = desk.run("inspect", model)
     assert ("", "") == (fitted.out, sampled.out)
-    assert "any one row replaced" in fitted.err
+    assert "any one row added or removed" in fitted.err
     assert "method privbayes, because no delta was given" in fitted.err
     assert "0 rows" in sampled.err
     assert all(word in inspected.out for word in ("privbayes", "counts of name", "ε ="))
@@ -131,7 +131,7 @@ def test_names_with_brackets_are_shown_as_they_are(desk: Desk) -> None:
     assert (0, True) == (fitted.code, "m[x].zip" in fitted.err)
     assert "counts of a[/b] [kg] :key:" in desk.run("inspect", model).out
     assert "a[/b] [kg] :key:" in desk.run("schema", "check", desk.schema).out
-    assert "d[/e]: spent" in desk.run("ledger", "show").out
+    assert "d[/e]\n" in desk.run("ledger", "show").out
 
 
 def test_schema_init_writes_a_skeleton_without_values(desk: Desk) -> None:

@@ -296,9 +296,15 @@ def test_impossible_parameters_are_refused(options: dict[str, object], message: 
         (PrivBayes(SCHEMA, epsilon=1, structure="forest"), "'forest' is unknown"),
         (PrivBayes(SCHEMA, epsilon=1, degree=-1), "degree is -1"),
         (PrivBayes(SCHEMA, epsilon=1, theta=0), "theta is 0"),
-        (PrivBayes(SCHEMA, epsilon=1, score="TVD"), "no sensitivity under replace; use R or MI"),
+        (
+            PrivBayes(SCHEMA, epsilon=1, neighbours="replace", score="TVD"),
+            "no sensitivity under replace; use R or MI",
+        ),
         (Nist(SCHEMA, epsilon=1, delta=1e-6, score="R"), "under add-remove; use TVD"),
-        (PrivBayes(SCHEMA, epsilon=1, score="F"), "two-valued columns only; use R"),
+        (
+            PrivBayes(SCHEMA, epsilon=1, neighbours="replace", score="F"),
+            "two-valued columns only; use R",
+        ),
         (
             PrivBayes(SCHEMA, epsilon=1, structure=Network.without_edges(["size", "what"])),
             "'what' is unknown; known are colour",
@@ -336,7 +342,7 @@ def test_binary_tables_may_be_scored_by_f() -> None:
     generator = np.random.default_rng(1)
     a, c = generator.random(2000) < 0.5, generator.random(2000) < 0.5
     rows = {"a": a, "b": a ^ (generator.random(2000) < 0.02), "c": c}
-    fitted = PrivBayes(schema, epsilon=20, score="F", degree=1).fit(rows)
+    fitted = PrivBayes(schema, epsilon=20, neighbours="replace", score="F", degree=1).fit(rows)
     assert ("a",) == next(f.parents for f in fitted.model_.network if f.child == "b")
 
 

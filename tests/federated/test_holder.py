@@ -126,7 +126,7 @@ def test_the_stricter_limit_holds(tmp_path: Path) -> None:
         with _fresh(folder=tmp_path, limit=Budget.pure(limit)):
             found = Ledger(tmp_path / "north.jsonl").account("rows").limit
             assert found is not None
-            assert Fraction(1) == found.epsilon
+            assert Fraction(1) == found.total.epsilon
 
 
 def test_no_more_questions_than_agreed() -> None:

@@ -41,6 +41,7 @@ BUILDERS: dict[str, Callable[[], Synthesizer]] = {
     "nist replace": lambda: Nist(SCHEMA, epsilon=1, delta=1e-6, neighbours="replace"),
     "nist greedy": lambda: Nist(SCHEMA, epsilon=1, delta=1e-6, structure="greedy", degree=2),
     "privbayes": lambda: PrivBayes(SCHEMA, epsilon=1),
+    "privbayes replace": lambda: PrivBayes(SCHEMA, epsilon=1, neighbours="replace"),
     "privbayes tree": lambda: PrivBayes(
         SCHEMA, epsilon=1, structure="tree", neighbours="add-remove"
     ),
@@ -74,7 +75,7 @@ def test_the_noise_is_that_of_a_real_fit(builder: str) -> None:
     assert len(planned) >= len(SIZES)
 
 
-@pytest.mark.parametrize("builder", ["privbayes", "independent"])
+@pytest.mark.parametrize("builder", ["privbayes replace", "independent"])
 def test_the_noise_is_that_of_a_private_fit(builder: str) -> None:
     """Where nothing depends on a noisy number of rows, it is so with real noise too."""
     synthesizer = BUILDERS[builder]()
@@ -90,7 +91,8 @@ def test_the_noise_is_that_of_a_private_fit(builder: str) -> None:
     [
         ("nist", [ROWS, ONE_WAY, SCORES, TABLES]),
         ("nist replace", [ONE_WAY, SCORES, TABLES]),
-        ("privbayes", [ONE_WAY, CHOICES, TABLES]),
+        ("privbayes", [ROWS, ONE_WAY, CHOICES, TABLES]),
+        ("privbayes replace", [ONE_WAY, CHOICES, TABLES]),
         ("independent", [ONE_WAY]),
     ],
 )

@@ -159,7 +159,7 @@ def test_added_rows_imply_replaced_ones_at_twice_the_cost() -> None:
     assert 1 == part.epsilon
     assert float(part.delta) == pytest.approx(expected, rel=1e-11)
     assert part.delta >= Fraction("1e-6") * (1 + Fraction("1.6487212707001281468"))
-    fit = PrivBayes(_schema(COST), epsilon=1).fit(ROWS)
+    fit = PrivBayes(_schema(COST), epsilon=1, neighbours="replace").fit(ROWS)
     assert 2 == fit.model_.statement.bound.epsilon
 
 

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from understudy.errors import BudgetExceeded, LedgerError, UsageError
+from understudy.privacy.accounts import Room, Spent
 from understudy.privacy.budget import Budget
 from understudy.privacy.events import Charge, LaplaceEvent
 from understudy.privacy.grant import Grant
-from understudy.privacy.ledger import Ledger, Spent, _checksum, default_path
+from understudy.privacy.ledger import Ledger, _checksum, default_path
 
 QUARTER = Charge("counts of age", LaplaceEvent(Fraction(4), Fraction(1)))
 
@@ -33,7 +34,7 @@ def test_spending_adds_up_exactly(ledger: Ledger) -> None:
     for _ in range(3):
         with ledger.grant("a", Budget.pure("1/3")) as grant:
             grant.charge([Charge("q", LaplaceEvent(Fraction(3), Fraction(1)))])
-    assert Spent() == ledger.account("a").remaining
+    assert Room(Spent()) == ledger.account("a").remaining
     with pytest.raises(BudgetExceeded), ledger.grant("a", Budget.pure("1e-30")):
         pass
 
@@ -47,7 +48,7 @@ def test_a_refusal_says_what_is_left(ledger: Ledger) -> None:
     ):
         pass
     assert Spent(Fraction(2)) == caught.value.requested
-    assert Spent(Fraction(1), Fraction(1, 10**6)) == caught.value.remaining
+    assert Room(Spent(Fraction(1), Fraction(1, 10**6))) == caught.value.remaining
     assert Spent() == ledger.account("a").spent
 
 

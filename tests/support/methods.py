@@ -39,18 +39,18 @@ BUILDERS: dict[str, Builder] = {
     "independent approximate replace": lambda schema: Independent(
         schema, epsilon=1, delta=1e-6, neighbours="replace"
     ),
-    "privbayes greedy replace": lambda schema: PrivBayes(schema, epsilon=1),
-    "privbayes greedy": lambda schema: PrivBayes(
-        schema, epsilon=1, neighbours="add-remove", theta=4, degree=2
-    ),
-    "privbayes pairwise": lambda schema: PrivBayes(
-        schema, epsilon=1, neighbours="add-remove", structure="pairwise"
-    ),
+    "privbayes greedy replace": lambda schema: PrivBayes(schema, epsilon=1, neighbours="replace"),
+    "privbayes greedy": lambda schema: PrivBayes(schema, epsilon=1, theta=4, degree=2),
+    "privbayes pairwise": lambda schema: PrivBayes(schema, epsilon=1, structure="pairwise"),
     "privbayes pairwise capped replace": lambda schema: PrivBayes(
-        schema, epsilon=1, structure="pairwise", theta=4
+        schema, epsilon=1, neighbours="replace", structure="pairwise", theta=4
     ),
-    "privbayes tree replace": lambda schema: PrivBayes(schema, epsilon=1, structure="tree"),
-    "privbayes information replace": lambda schema: PrivBayes(schema, epsilon=1, score="MI"),
+    "privbayes tree replace": lambda schema: PrivBayes(
+        schema, epsilon=1, neighbours="replace", structure="tree"
+    ),
+    "privbayes information replace": lambda schema: PrivBayes(
+        schema, epsilon=1, neighbours="replace", score="MI"
+    ),
     "nist pairwise": lambda schema: Nist(schema, epsilon=1, delta=1e-6),
     "nist pairwise capped": lambda schema: Nist(schema, epsilon=1, delta=1e-6, theta=0.1),
     "nist pairwise replace": lambda schema: Nist(
@@ -62,7 +62,7 @@ BUILDERS: dict[str, Builder] = {
     ),
     "nist tree": lambda schema: Nist(schema, epsilon=1, delta=1e-6, structure="tree"),
     "privbayes genetic replace": lambda schema: PrivBayes(
-        schema, epsilon=1, structure="genetic", search=QUICK
+        schema, epsilon=1, neighbours="replace", structure="genetic", search=QUICK
     ),
     "nist genetic": lambda schema: Nist(
         schema, epsilon=1, delta=1e-6, structure="genetic", search=QUICK, degree=2
@@ -76,13 +76,17 @@ BUILDERS: dict[str, Builder] = {
         restrictions=protecting(schema),
     ),
     "privbayes greedy protected": lambda schema: PrivBayes(
-        schema, epsilon=1, neighbours="add-remove", restrictions=protecting(schema)
+        schema, epsilon=1, restrictions=protecting(schema)
     ),
     "nist pairwise protected replace": lambda schema: Nist(
         schema, epsilon=1, delta=1e-6, neighbours="replace", restrictions=protecting(schema)
     ),
     "privbayes tree protected replace": lambda schema: PrivBayes(
-        schema, epsilon=1, structure="tree", restrictions=protecting(schema)
+        schema,
+        epsilon=1,
+        neighbours="replace",
+        structure="tree",
+        restrictions=protecting(schema),
     ),
     "histogram replace": lambda schema: Histogram(schema, epsilon=1, rows=500),
     "dpgan": lambda schema: adversarial(schema, epsilon=1, delta=1e-6),

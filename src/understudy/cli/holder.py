@@ -79,7 +79,10 @@ def holder(
     folder = store or book.path.with_name(f"{book.path.stem}.answers") / name
     with (
         open_source(data, loaded, access) as source,
-        Holder(source, loaded, unit, book, name, limit, consent, folder, key.name) as answering,
+        Holder(
+            *(source, loaded, unit, book, name, limit, consent, folder, key.name),
+            person_id=people.person_id,
+        ) as answering,
     ):
         answers = Node(link, answering.handle, _say, stay=stay).serve()
     spent = book.account(name).spent

@@ -9,11 +9,17 @@ import typer
 
 from understudy.cli import options
 from understudy.cli.console import messages, print_json, results
+from understudy.errors import UsageError
 
 if TYPE_CHECKING:
-    from understudy.privacy.ledger import Account, Spent
+    from rich.table import Table
+
+    from understudy.privacy.accounts import Account, Limit, Room, Spent, Total
+    from understudy.privacy.adjacency import Adjacency
 
 app = typer.Typer(no_args_is_help=True, help="What was spent on which data, and what remains.")
+
+_RULES = ("zcdp", "basic")
 
 
 @app.command()
@@ -22,7 +28,7 @@ def show(
     ledger: options.LedgerFile = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show every run and what remains of the limit, if one is set."""
+    """Show every run, what runs add up to for whom, and what remains of a limit."""
     book = options.open_ledger(ledger)
     accounts = [book.account(dataset)] if dataset else list(book.accounts().values())
     if as_json:
@@ -39,56 +45,197 @@ def limit(
     dataset: Annotated[str, typer.Argument(help="The data's name in the ledger.")],
     epsilon: Annotated[str, typer.Option("--epsilon", "-e", help="The most that may be spent.")],
     delta: options.Delta = "0",
+    neighbours: Annotated[
+        str,
+        typer.Option("--neighbours", help="Whom it is for: units under add-remove or replace."),
+    ] = "add-remove",
+    unit: Annotated[
+        str | None, typer.Option("--unit", help="row, person, image or user; row unless given.")
+    ] = None,
+    person_id: Annotated[
+        str | None, typer.Option("--person-id", help="The column that names persons.")
+    ] = None,
+    accounting: Annotated[
+        str | None,
+        typer.Option(
+            "--accounting",
+            help="How runs are counted: zcdp (usual with a delta) or basic composition.",
+        ),
+    ] = None,
+    own_delta: Annotated[
+        str,
+        typer.Option("--own-delta", help="zcdp: the part of delta kept for `schema infer`."),
+    ] = "0",
+    basic_epsilon: Annotated[
+        str,
+        typer.Option(
+            "--basic-epsilon",
+            help="zcdp: the part of epsilon set aside for runs without a rho, such as dpgan.",
+        ),
+    ] = "0",
+    basic_delta: Annotated[
+        str, typer.Option("--basic-delta", help="zcdp: the part of delta set aside likewise.")
+    ] = "0",
     ledger: options.LedgerFile = None,
 ) -> None:
-    """Set the ceiling of a dataset; runs that would exceed it are refused."""
-    from understudy.privacy.budget import Budget
+    """Set the ceiling of a dataset; runs that would exceed it are refused.
 
+    The rule that counts it is fixed now. It holds for one kind of neighbours: a run whose promise
+    says nothing about these is refused.
+    """
+    from understudy.privacy.accounts import Spent
+    from understudy.privacy.budget import Budget, exact
+
+    whom = _adjacency(unit, neighbours, person_id)
     ceiling = Budget.approximate(epsilon, delta)
+    aside = Spent(
+        exact(basic_epsilon, what="basic-epsilon"), exact(basic_delta, what="basic-delta")
+    )
+    total = Spent(ceiling.amount, ceiling.delta)
+    wanted = _limit(total, whom, accounting, exact(own_delta, what="own-delta"), aside)
     book = options.open_ledger(ledger)
-    book.limit(dataset, epsilon=ceiling.amount, delta=ceiling.delta)
-    remaining = book.account(dataset).remaining
-    messages().print(f"limit of {dataset}: {ceiling}; left of it: {remaining}")
+    book.set_limit(dataset, wanted)
+    account = book.account(dataset)
+    messages().print(f"limit of {dataset}: {wanted}; left of it: {account.remaining}")
+    if account.total(whom).own + account.total(whom).implied:
+        messages().print("runs before this limit count against it")
+
+
+def _adjacency(unit: str | None, neighbours: str, person_id: str | None) -> Adjacency:
+    from understudy.privacy.adjacency import Adjacency, UnitKind
+    from understudy.privacy.unit import Neighbours
+
+    named = unit or ("person" if person_id else "row")
+    try:
+        kind, relation = UnitKind(named), Neighbours(neighbours)
+    except ValueError:
+        units, relations = " or ".join(UnitKind), " or ".join(Neighbours)
+        raise UsageError(
+            f"a limit for {named!r} under {neighbours!r} is unknown; use {units} under {relations}"
+        ) from None
+    if (kind is UnitKind.PERSON) != (person_id is not None):
+        raise UsageError("a limit for persons needs --person-id, and only such a limit takes it")
+    return Adjacency(kind, relation, person_id)
+
+
+def _limit(
+    total: Spent, whom: Adjacency, accounting: str | None, own: Fraction, aside: Spent
+) -> Limit:
+    from understudy.privacy.accounts import Limit, Spent
+
+    if accounting not in (None, *_RULES):
+        raise UsageError(f"accounting {accounting!r} is unknown; use {' or '.join(_RULES)}")
+    if accounting == "basic" or (accounting is None and not total.delta):
+        if own or aside != Spent():
+            raise UsageError(
+                "--own-delta, --basic-epsilon and --basic-delta are parts of a limit counted in "
+                "zCDP; leave them out, or give a --delta"
+            )
+        return Limit.basic(total, whom)
+    return Limit.zcdp(total, whom, own_delta=own, purse=aside)
 
 
 def _show(account: Account) -> None:
+    say = results()
+    say.print(account.dataset, style="bold")
+    for total in account.totals:
+        _show_total(total)
+    if account.limit is None:
+        say.print("no limit is set")
+    else:
+        say.print(f"limit {account.limit}; left: {account.remaining}")
+    if account.runs:
+        say.print(_runs(account))
+
+
+def _show_total(total: Total) -> None:
+    say = results()
+    converted = f", {total.implied} of other neighbours converted" if total.implied else ""
+    say.print(
+        f"{total.adjacency}: spent {total.spent} (basic composition of "
+        f"{total.own + total.implied} runs{converted})"
+    )
+    enough = total.would_have_sufficed
+    if enough is not None:
+        say.print(
+            f"  a limit of {enough}, counted in zCDP and set before the first run, would have "
+            "allowed all of it",
+            style="dim",
+        )
+    if total.silent:
+        say.print(f"  {total.silent} runs of other neighbours promise nothing here: in no sum")
+
+
+def _runs(account: Account) -> Table:
     from rich.table import Table
 
-    say = results()
-    say.print(f"{account.dataset}: spent {account.spent} (runs added up)", style="bold")
-    say.print(
-        f"limit {account.limit}, left {account.remaining}" if account.limit else "no limit is set"
-    )
-    if not account.runs:
-        return
-    runs = Table("when", "method", "epsilon", "delta", "neighbours", "answers", "", box=None)
+    runs = Table("when", "method", "epsilon", "delta", "protects", "answers", "", box=None)
     for run in account.runs:
-        spent: Spent = run["spent"]
+        cost = run["cost"]
         runs.add_row(
             str(run["time"]),
             str(run.get("method", "")),
-            f"{float(spent.epsilon):g}",
-            f"{float(spent.delta):g}",
-            str(run.get("neighbours", "")),
+            f"{float(cost.spent.epsilon):g}",
+            f"{float(cost.spent.delta):g}",
+            str(cost.adjacency),
             str(run["charges"]),
             "never closed: counted whole" if run["open"] else "",
         )
-    say.print(runs)
+    return runs
 
 
 def _document(account: Account) -> dict[str, Any]:
     return {
         "dataset": account.dataset,
-        "limit": _amounts(account.limit),
-        "spent": _amounts(account.spent),
-        "remaining": _amounts(account.remaining),
-        "runs": [{**run, "spent": _amounts(run["spent"])} for run in account.runs],
+        "limit": None if account.limit is None else _limit_document(account.limit),
+        "spent": _spent_document(account),
+        "totals": [_total_document(total) for total in account.totals],
+        "remaining": _room_document(account.remaining),
+        "runs": [_run_document(run) for run in account.runs],
     }
 
 
-def _amounts(spent: Spent | None) -> dict[str, Any] | None:
-    if spent is None:
+def _spent_document(account: Account) -> dict[str, Any] | None:
+    """The sum over all runs; null where they protect whom no single number speaks of."""
+    from understudy.errors import LedgerError
+    from understudy.privacy.entries import amounts
+
+    try:
+        return amounts(account.spent)
+    except LedgerError:
         return None
-    exact: dict[str, Fraction] = {"epsilon": spent.epsilon, "delta": spent.delta}
-    numbers = {name: float(value) for name, value in exact.items()}
-    return numbers | {f"{name}_exact": str(value) for name, value in exact.items()}
+
+
+def _limit_document(limit: Limit) -> dict[str, Any]:
+    from understudy.privacy.entries import limit_fields
+
+    return limit_fields(limit)
+
+
+def _total_document(total: Total) -> dict[str, Any]:
+    from understudy.privacy.accounts import Cost
+    from understudy.privacy.entries import amounts, cost_fields
+
+    enough = total.would_have_sufficed
+    return {
+        **cost_fields(Cost(total.adjacency, total.spent, total.concentrated)),
+        "runs": total.own,
+        "converted": total.implied,
+        "silent": total.silent,
+        "zcdp_limit": None if enough is None else amounts(enough),
+    }
+
+
+def _room_document(room: Room | None) -> dict[str, Any] | None:
+    from understudy.privacy.entries import amounts, concentrated_fields
+
+    if room is None:
+        return None
+    return {**amounts(room.purse), **concentrated_fields(room.concentrated)}
+
+
+def _run_document(run: Any) -> dict[str, Any]:
+    from understudy.privacy.entries import amounts, cost_fields
+
+    own = {key: value for key, value in run.items() if key != "cost"}
+    return {**own, **cost_fields(run["cost"]), "spent": amounts(run["cost"].spent)}

@@ -77,7 +77,8 @@ def released(request: Request, subject: Subject, *, dataset: str | None, ledger:
 
     schema = Schema.load(request.schema)
     unit = request.unit(subject.statement)
-    summarizer = Summarizer(schema, request.epsilon, request.delta, unit)
+    named = request.persons.column if request.persons else None
+    summarizer = Summarizer(schema, request.epsilon, request.delta, unit, named)
     check_columns(request.real, schema, side="real", encoding=request.encoding)
     check_columns(request.synthetic, schema, side="synthetic")
     with messages().status("reading and counting"):

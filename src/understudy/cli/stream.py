@@ -117,7 +117,7 @@ def intrusion(
     book = purse.book
     cost = Budget.pure(design.state_epsilon)
     with (
-        book.grant(purse.dataset or state.stem, cost, about=stream_options.about(design)) as grant,
+        stream_options.granted(book, purse.dataset or state.stem, cost, design) as grant,
         DensityEstimator.over(opened, grant) as visits,
     ):
         visits.announce_intrusion()
@@ -150,7 +150,7 @@ def merge(
     book, cost = purse.book, Budget.pure(design.answer_epsilon)
     try:
         name = purse.dataset or "shards"
-        with book.grant(name, cost, about=stream_options.about(design)) as grant:
+        with stream_options.granted(book, name, cost, design) as grant:
             answer = merged(opened, grant, disjoint=disjoint)
     finally:
         for state in opened:

@@ -114,7 +114,7 @@ class _Job:
         cost = min(self.answers, design.answers - given) * design.answer_epsilon
         cost += Fraction(0) if state else design.state_epsilon
         with (
-            ledger.grant(dataset, Budget.pure(cost), about=stream_options.about(design)) as grant,
+            stream_options.granted(ledger, dataset, Budget.pure(cost), design) as grant,
             self._over(state or self._begun(design, grant), grant) as visits,
         ):
             yield visits

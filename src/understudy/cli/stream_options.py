@@ -11,6 +11,11 @@ import typer
 from understudy.cli.console import results
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from understudy.privacy.budget import Budget
+    from understudy.privacy.grant import Grant
+    from understudy.privacy.ledger import Ledger
     from understudy.stream import Answer, Design
 
 Epsilon = Annotated[
@@ -43,12 +48,14 @@ StateFile = Annotated[
 States = Annotated[list[Path], typer.Argument(help="The state files of all shards.")]
 
 
-def about(design: Design) -> dict[str, str]:
-    """What a grant's entry in the ledger says of a stream."""
-    from understudy.stream.density import NEIGHBOURS, UNIT
+def granted(
+    ledger: Ledger, dataset: str, cost: Budget, design: Design
+) -> AbstractContextManager[Grant]:
+    """A grant for a stream, whose unit is a user with all events."""
+    from understudy.privacy.adjacency import Adjacency, UnitKind
 
-    method = f"stream density, {design.response.name}"
-    return {"method": method, "unit": UNIT, "neighbours": NEIGHBOURS}
+    about = {"method": f"stream density, {design.response.name}"}
+    return ledger.grant(dataset, cost, adjacency=Adjacency(UnitKind.USER), about=about)
 
 
 def tell(answer: Answer, *, as_json: bool) -> None:

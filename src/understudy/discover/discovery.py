@@ -23,6 +23,7 @@ from understudy.discover.values import listing
 from understudy.errors import UsageError
 from understudy.files import Rows
 from understudy.inference import Inference
+from understudy.privacy.adjacency import Adjacency
 from understudy.privacy.budget import Amount, Budget
 from understudy.privacy.curator import Curator, Instruments
 from understudy.privacy.grant import BasicGrant, Grant
@@ -75,12 +76,14 @@ class Discovery:
         epsilon: what all answers together may cost.
         delta: the chance allowed for categories to be released that one unit alone brought in.
         unit: whom the promise protects.
+        person_id: the column that names persons, where they are the unit.
     """
 
     skeleton: Skeleton
     epsilon: Amount
     delta: Amount = 0
     unit: Unit = field(default_factory=lambda: Unit(Neighbours.ADD_REMOVE))
+    person_id: str | None = None
     instruments: Instruments = field(default_factory=Instruments)
 
     def __post_init__(self) -> None:
@@ -190,13 +193,9 @@ class Discovery:
             return
         if not self.instruments.noise.private:
             raise UsageError("a run that is not private is no entry for a ledger; leave it out")
-        about = {
-            "method": METHOD,
-            "unit": self.unit.label,
-            "neighbours": str(self.unit.neighbours),
-            "schema": self.skeleton.provisional.fingerprint,
-        }
-        with ledger.grant(dataset, self.budget, about=about, kind=kind) as grant:
+        about = {"method": METHOD, "schema": self.skeleton.provisional.fingerprint}
+        whom = Adjacency.of(self.unit, self.person_id)
+        with ledger.grant(dataset, self.budget, adjacency=whom, about=about, kind=kind) as grant:
             yield grant
 
     def _stated(self, grant: Grant) -> Statement:
@@ -278,7 +277,8 @@ def infer_schema(
         choices = " or ".join(Neighbours)
         raise UsageError(f"neighbours is {neighbours!r}; use {choices}") from None
     loaded = skeleton if isinstance(skeleton, Skeleton) else Skeleton.load(skeleton)
-    return Discovery(loaded, epsilon, delta, unit).run(
+    named = access.persons.column if access.persons else None
+    return Discovery(loaded, epsilon, delta, unit, named).run(
         lambda schema, columns: open_keyed(data, schema, columns, access),
         dataset=dataset or dataset_name(data, access),
         ledger=ledger,

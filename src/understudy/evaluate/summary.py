@@ -24,6 +24,7 @@ from understudy.errors import DataError, UsageError
 from understudy.evaluate.fidelity import workload
 from understudy.evaluate.variation import WAYS
 from understudy.marginal import Counts
+from understudy.privacy.adjacency import Adjacency
 from understudy.privacy.budget import Amount, Budget
 from understudy.privacy.curator import Curator, Instruments, Question
 from understudy.privacy.grant import Grant
@@ -87,12 +88,14 @@ class Summarizer:
         epsilon: what all answers together may cost.
         delta: the chance allowed for a larger loss.
         unit: whom the promise protects.
+        person_id: the column that names persons, where they are the unit.
     """
 
     schema: Schema
     epsilon: Amount
     delta: Amount = 0
     unit: Unit = field(default_factory=lambda: Unit(Neighbours.ADD_REMOVE))
+    person_id: str | None = None
     instruments: Instruments = field(default_factory=Instruments)
 
     def __post_init__(self) -> None:
@@ -157,13 +160,9 @@ class Summarizer:
             return
         if not self.instruments.noise.private:
             raise UsageError("a run that is not private is no entry for a ledger; leave it out")
-        about = {
-            "method": METHOD,
-            "unit": self.unit.label,
-            "neighbours": str(self.unit.neighbours),
-            "schema": self.schema.fingerprint,
-        }
-        with ledger.grant(dataset, self.budget, about=about) as grant:
+        about = {"method": METHOD, "schema": self.schema.fingerprint}
+        whom = Adjacency.of(self.unit, self.person_id)
+        with ledger.grant(dataset, self.budget, adjacency=whom, about=about) as grant:
             yield grant
 
     def _stated(self, grant: Grant) -> Statement:

@@ -44,12 +44,14 @@ from understudy.federated.messages import (
 from understudy.federated.store import Answers, FolderStore, MemoryStore, digest
 from understudy.federated.terms import Terms
 from understudy.privacy.accounting import zcdp_epsilon
+from understudy.privacy.accounts import Limit, Rule, Spent
+from understudy.privacy.adjacency import Adjacency
 from understudy.privacy.budget import Budget
 from understudy.privacy.budget import Measure as BudgetMeasure
 from understudy.privacy.curator import Curator, Instruments
 from understudy.privacy.events import Charge
 from understudy.privacy.grant import Grant
-from understudy.privacy.ledger import Ledger, ScratchLedger, Spent
+from understudy.privacy.ledger import Ledger, ScratchLedger
 from understudy.privacy.unit import Unit
 from understudy.schema import Schema
 
@@ -93,6 +95,7 @@ class Holder:
         policy: agrees to the terms of a run, or refuses.
         store: the folder of answers already given; None for simulations alone.
         name: what the analyst calls this holder.
+        person_id: the column that names persons, where they are the unit.
         instruments: other noise, or a tape, for tests and audits.
 
     Privacy: whatever leaves was charged to the ledger first, by the rules of the Curator. The
@@ -111,8 +114,10 @@ class Holder:
         store: Path | None,
         name: str,
         *,
+        person_id: str | None = None,
         instruments: Instruments | None = None,
     ) -> None:
+        self._whom = Adjacency.of(unit, person_id)
         self.name, self.dataset, self.schema, self.unit = name, dataset, schema, unit
         self._source, self._policy = source, policy
         self._instruments = instruments or Instruments()
@@ -241,12 +246,12 @@ class Holder:
     def _open(self, identity: str, budget: Budget, run: str, terms: Terms) -> None:
         about = {
             "method": f"federated {terms.protocol}",
-            "unit": self.unit.label,
-            "neighbours": str(self.unit.neighbours),
             "schema": self.schema.fingerprint,
             "run": run,
         }
-        self._ledger.open(self.dataset, Grant(budget, identity=identity), about=about)
+        self._ledger.open(
+            self.dataset, Grant(budget, identity=identity), adjacency=self._whom, about=about
+        )
 
     def _run(self, name: str) -> Run:
         if name not in self._runs:
@@ -320,7 +325,7 @@ class Holder:
         ]
         return _closed(
             [line for grant in grants for line in self._ledger.entries(grant["grant"])],
-            [grant["spent"] for grant in grants],
+            [grant["cost"].spent for grant in grants],
             private=self._instruments.noise.private,
         )
 
@@ -331,9 +336,15 @@ class Holder:
             return
         asked = Spent(limit.amount, limit.delta)
         known = self._ledger.account(self.dataset).limit
-        strict = asked if known is None else _stricter(asked, known)
-        if strict != known:
-            self._ledger.limit(self.dataset, epsilon=strict.epsilon, delta=strict.delta)
+        if known is not None and known.adjacency not in (None, self._whom):
+            raise UsageError(
+                f"dataset {self.dataset!r}: the ledger's limit is for {known.adjacency}, and this "
+                f"holder protects {self._whom}; set one for those with `ledger limit`"
+            )
+        strict = asked if known is None else _stricter(asked, known.total)
+        if known is None or strict != known.total:
+            counted = Limit.zcdp if known and known.rule is Rule.ZCDP else Limit.basic
+            self._ledger.set_limit(self.dataset, counted(strict, self._whom))
 
     def _public_rows(self) -> int | None:
         nothing = Grant(Budget.pure(0))
@@ -349,6 +360,9 @@ class _Tagged:
 
     def append(self, entries: Sequence[Mapping[str, Any]]) -> None:
         self.ledger.append([{**entry, "request": self.request} for entry in entries])
+
+    def reserve(self, grant: Grant) -> None:
+        self.ledger.reserve(grant)
 
 
 @dataclass

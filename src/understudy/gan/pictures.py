@@ -22,6 +22,7 @@ from understudy.gan.images import LABEL, ImageSource, LabelledImages, images_beh
 from understudy.gan.noise_layer import NoiseTrainer, release_features
 from understudy.gan.tables import QUESTION_SHARE, Census
 from understudy.gan.training import Course, Game, Settings, Trainer, Watch
+from understudy.privacy.adjacency import Adjacency
 from understudy.privacy.budget import Amount, Budget, Measure
 from understudy.privacy.curator import Curator, Instruments
 from understudy.privacy.events import Charge
@@ -80,7 +81,7 @@ class ImageGAN:
     @property
     def unit(self) -> Unit:
         """Whom the promise protects: single images."""
-        return Unit(METHODS[self.method])
+        return Unit(METHODS[self.method], of_images=True)
 
     @property
     def maker(self) -> ImageMaker:
@@ -253,14 +254,15 @@ class ImageGAN:
             return
         if self.budget.measure is Measure.UNLIMITED or not self.instruments.noise.private:
             raise UsageError("a run that is not private is no entry for a ledger; leave it out")
-        about = {
-            "method": self.method,
-            "unit": self.unit.label,
-            "neighbours": str(self.unit.neighbours),
-        }
+        whom = Adjacency.of(self.unit)
         identity = None if before is None else str(before[1]["grant"])
         with ledger.grant(
-            dataset, self.budget, about=about, kind=CommittedGrant, resume=identity
+            dataset,
+            self.budget,
+            adjacency=whom,
+            about={"method": self.method},
+            kind=CommittedGrant,
+            resume=identity,
         ) as grant:
             assert isinstance(grant, CommittedGrant)
             yield grant

@@ -46,6 +46,9 @@ _GRID = Fraction(1, 10**6)
 _WIDEST_SIGMA = 10_000
 # Sampled sums are claimed for at a little less δ; the rest is for what integers differ from reals.
 _KEPT_BACK = 2.0**-10
+# A plan's ρ is searched for until its ε is so near to what is allowed, or so often.
+_CLOSE_ENOUGH = Fraction(999, 1000)
+_TRIALS = 8
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,36 @@ def zcdp_rho(event: Event) -> Fraction | None:
     return epsilon**2 / (8 if isinstance(event, ExponentialEvent) else 2)
 
 
+@dataclass(frozen=True)
+class Concentrated:
+    """A cost in δ-approximate ρ-zCDP; both numbers add up, also adaptively.
+
+    Source: Bun, Steinke 2016, section 8; Whitehouse, Ramdas, Rogers, Wu 2023 for costs that are
+    chosen after seeing earlier answers.
+    """
+
+    rho: Fraction = Fraction(0)
+    delta: Fraction = Fraction(0)
+
+    def __add__(self, other: Concentrated) -> Concentrated:
+        return Concentrated(self.rho + other.rho, self.delta + other.delta)
+
+    def within(self, most: Concentrated) -> bool:
+        """Whether neither number exceeds the other cost's."""
+        return self.rho <= most.rho and self.delta <= most.delta
+
+
+def concentrated(event: Event) -> Concentrated | None:
+    """The cost of one event in approximate zCDP; None when it has none.
+
+    A key release is, outside an event of chance δ, a vector of Laplace noise.
+    """
+    if isinstance(event, KeyReleaseEvent):
+        return Concentrated((event.sensitivity / event.scale) ** 2 / 2, event.delta)
+    rho = zcdp_rho(event)
+    return None if rho is None else Concentrated(rho)
+
+
 def cost(event: Event, measure: Measure) -> Fraction | None:
     """What one event costs in a measure that adds up; None when it cannot be paid for in it."""
     return pure_epsilon(event) if measure is Measure.PURE else zcdp_rho(event)
@@ -131,6 +164,11 @@ def largest_rho(epsilon: float, delta: float) -> Fraction:
     while zcdp_delta(high, epsilon) <= delta:
         high *= 2
     return _at_most(_bisect(lambda rho: zcdp_delta(rho, epsilon) > delta, 0.0, high)[0])
+
+
+def rho_within(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """As `largest_rho`, for exact amounts, which are rounded down to floating-point numbers."""
+    return largest_rho(_float_below(epsilon), _float_below(delta))
 
 
 def gaussian_delta(rho: float, epsilon: float) -> float:
@@ -320,12 +358,14 @@ def announced_rho(plan: Callable[[Budget], Sequence[Event]], target: Budget) -> 
     """
     epsilon, delta = target.amount, target.delta
     best = trial = largest_rho(float(epsilon), float(delta))
-    for _ in range(4):
+    for _ in range(_TRIALS):
         bound = tightest(plan(Budget.zcdp(trial)), delta=delta, announced=True)
         if bound.epsilon is None or bound.epsilon <= 0:
             break
         if bound.epsilon <= epsilon:
             best = max(best, trial)
+            if bound.epsilon >= _CLOSE_ENOUGH * epsilon:
+                break
         # Near the target ε grows like the square root of ρ; aim a hair below it.
         ratio = float(epsilon / bound.epsilon)
         trial = _at_most(float(trial) * ratio**2 * (1 - 2e-4))
@@ -340,6 +380,12 @@ def _bisect(above: Callable[[float], bool], low: float, high: float) -> tuple[fl
             break
         low, high = (low, middle) if above(middle) else (middle, high)
     return low, high
+
+
+def _float_below(value: Fraction) -> float:
+    """The largest floating-point number not above the value."""
+    nearest = float(value)
+    return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
 
 
 def _at_most(value: float) -> Fraction:

@@ -15,10 +15,12 @@ from understudy.privacy.accounting import (
     PURE,
     ZCDP,
     Bound,
+    Concentrated,
     announced_rho,
     approximate_cost,
+    concentrated,
     cost,
-    largest_rho,
+    rho_within,
     tightest,
 )
 from understudy.privacy.budget import Budget, Measure
@@ -31,12 +33,18 @@ class Journal(Protocol):
     def append(self, entries: Sequence[Mapping[str, Any]]) -> None:
         """Write entries so that they survive the death of this process."""
 
+    def reserve(self, grant: Grant) -> None:
+        """Set aside what a grant may now spend in ρ, or refuse it; nothing was charged yet."""
+
 
 class Memory:
     """A journal for runs that keep no ledger file."""
 
     def append(self, entries: Sequence[Mapping[str, Any]]) -> None:
         """Keep nothing: the grant itself remembers its charges."""
+
+    def reserve(self, grant: Grant) -> None:
+        """Set nothing aside: there is no limit."""
 
 
 @dataclass
@@ -57,8 +65,7 @@ class Grant:
     def __post_init__(self) -> None:
         self._spendable = self.budget
         if self.budget.measure is Measure.APPROXIMATE:
-            epsilon, delta = float(self.budget.amount), float(self.budget.delta)
-            self._spendable = Budget.zcdp(largest_rho(epsilon, delta))
+            self._spendable = Budget.zcdp(rho_within(self.budget.amount, self.budget.delta))
         self._left = self._spendable.amount
 
     def resumed(self, charges: Sequence[Charge]) -> Self:
@@ -83,6 +90,28 @@ class Grant:
         """Whether a run that stopped may go on later: its grant stays open, and counts whole."""
         return False
 
+    @property
+    def reserve(self) -> Concentrated | None:
+        """The most that the run may cost in approximate zCDP; None where that is not counted.
+
+        Pure charges that add up to ε have squares that add up to at most ε².
+        """
+        match self._spendable.measure:
+            case Measure.PURE:
+                return Concentrated(self._spendable.amount**2 / 2)
+            case Measure.ZCDP:
+                return Concentrated(self._spendable.amount)
+            case _:
+                return None
+
+    @property
+    def spent(self) -> Concentrated | None:
+        """What the charges made so far cost in approximate zCDP; None where that is not counted."""
+        if self.reserve is None:
+            return None
+        costs = [concentrated(charge.event) for charge in self.charges]
+        return sum((cost for cost in costs if cost is not None), Concentrated())
+
     def announce(self, plan: Callable[[Budget], Sequence[Charge]]) -> Budget:
         """Fix the whole list of charges in advance, for the tighter bound that this allows.
 
@@ -95,11 +124,20 @@ class Grant:
         if self.charges or self.plan is not None:
             raise UsageError("a plan is announced once, before the first charge")
         if self.budget.measure is Measure.APPROXIMATE:
-            self._spendable = announced_rho(lambda b: _events(plan(b)), self.budget)
-            self._left = self._spendable.amount
+            self._raise(announced_rho(lambda b: _events(plan(b)), self.budget))
         self.announced = tuple(plan(self._spendable))
         self.plan = Counter(self.announced)
         return self._spendable
+
+    def _raise(self, spendable: Budget) -> None:
+        """Spend by the larger ρ of a plan, unless a limit counted in ρ leaves no room for it."""
+        before = self._spendable
+        self._spendable = spendable
+        try:
+            self.journal.reserve(self)
+        except BudgetExceeded:
+            self._spendable = before
+        self._left = self._spendable.amount
 
     def charge(self, charges: Sequence[Charge]) -> None:
         """Count and write down what is about to be drawn; refuse what exceeds the grant."""
@@ -169,6 +207,11 @@ class BasicGrant(Grant):
         """What is left of it."""
         return replace(self.budget, amount=self._left, delta=self._delta_left)
 
+    @property
+    def reserve(self) -> Concentrated:
+        """The most in approximate zCDP: pure parts as in every grant, and all of δ."""
+        return Concentrated(self.budget.amount**2 / 2, self.budget.delta)
+
     def announce(self, plan: Callable[[Budget], Sequence[Charge]]) -> Budget:
         """Refuse: sums of ε and δ gain nothing from a plan."""
         del plan
@@ -215,6 +258,11 @@ class CommittedGrant(Grant):
     def remaining(self) -> Budget:
         """What is left of it; δ is for the list alone."""
         return replace(self.budget, amount=self._left)
+
+    @property
+    def reserve(self) -> Concentrated | None:
+        """None: a list is paid for by its privacy-loss distribution, and has no ρ."""
+        return None
 
     def announce(self, plan: Callable[[Budget], Sequence[Charge]]) -> Budget:
         """Refuse: what is committed to comes after the questions."""

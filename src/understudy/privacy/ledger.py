@@ -1,10 +1,10 @@
 """The ledger: what was spent on which data, kept so that it never says less than the truth.
 
 An append-only file of JSON lines. A *limit* sets a ceiling for a dataset, a *grant* sets aside
-the whole budget of one run before its first question, a *charge* names each answer before its
-noise is drawn, and a *close* states what the run came to. A grant that was never closed (the
-process died) counts whole. Grants add up by basic composition of (ε, δ), which holds also when
-later runs are chosen after seeing earlier results (Rogers, Roth, Ullman, Vadhan 2016).
+the whole budget of one run before its first question, a *reserve* sets more aside where the run
+announced its plan, a *charge* names each answer before its noise is drawn, and a *close* states
+what the run came to. A grant that was never closed (the process died) counts whole. What runs add
+up to, and what a limit leaves room for, is said by `accounts`.
 
 Every line is flushed to disk before the caller goes on, carries a checksum over itself and the
 line before it, and is written under a lock held by one process at a time.
@@ -18,60 +18,30 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from understudy.errors import BudgetExceeded, LedgerError, UsageError
-from understudy.privacy.budget import Budget, Measure, exactly
+from understudy.errors import LedgerError, UsageError
+from understudy.privacy.accounts import Account, Cost, Limit, Spent
+from understudy.privacy.adjacency import Adjacency
+from understudy.privacy.budget import Budget, Measure
+from understudy.privacy.entries import (
+    amounts,
+    concentrated_fields,
+    cost_fields,
+    limit_fields,
+    read_accounts,
+)
 from understudy.privacy.grant import Grant
 
 _TORN = "torn"
-
-
-@dataclass(frozen=True)
-class Spent:
-    """An (ε, δ) that adds up by basic composition."""
-
-    epsilon: Fraction = Fraction(0)
-    delta: Fraction = Fraction(0)
-
-    def __add__(self, other: Spent) -> Spent:
-        return Spent(self.epsilon + other.epsilon, self.delta + other.delta)
-
-    def within(self, limit: Spent) -> bool:
-        """Whether neither epsilon nor delta exceeds the limit."""
-        return self.epsilon <= limit.epsilon and self.delta <= limit.delta
-
-    def __str__(self) -> str:
-        return f"epsilon = {float(self.epsilon):g}, delta = {float(self.delta):g}"
-
-
-@dataclass(frozen=True)
-class Account:
-    """One dataset's standing: its limit if any, and what each run came to."""
-
-    dataset: str
-    limit: Spent | None
-    runs: tuple[Mapping[str, Any], ...]
-
-    @property
-    def spent(self) -> Spent:
-        """The sum over all runs, those never closed counted whole."""
-        return sum((run["spent"] for run in self.runs), Spent())
-
-    @property
-    def remaining(self) -> Spent | None:
-        """What is left under the limit; None when no limit is set."""
-        if self.limit is None:
-            return None
-        spent = self.spent
-        return Spent(
-            max(self.limit.epsilon - spent.epsilon, Fraction(0)),
-            max(self.limit.delta - spent.delta, Fraction(0)),
-        )
+# Version 0.1.0 wrote so many digits of a checksum; all of them are written now.
+_OLD_CHECK = 16
+# How often a file that was replaced while its lock was waited for is opened anew.
+_TRIES = 100
 
 
 class Ledger:
@@ -91,19 +61,47 @@ class Ledger:
         self.path = Path(path)
         self._known = _Known()
 
-    def limit(self, dataset: str, *, epsilon: Fraction, delta: Fraction = Fraction(0)) -> None:
-        """Set the ceiling of a dataset; the last one set holds."""
+    def limit(
+        self,
+        dataset: str,
+        *,
+        epsilon: Fraction,
+        delta: Fraction = Fraction(0),
+        adjacency: Adjacency | None = None,
+    ) -> None:
+        """Set the ceiling of a dataset by basic composition; the last one set holds.
+
+        Args:
+            dataset: the name of the rows.
+            epsilon: the most that all runs together may cost.
+            delta: the same of δ.
+            adjacency: whom it is for; rows added or removed unless given.
+        """
+        self.set_limit(dataset, Limit.basic(Spent(epsilon, delta), adjacency or Adjacency()))
+
+    def set_limit(self, dataset: str, limit: Limit) -> None:
+        """Set the ceiling of a dataset; the last one set holds, and counts earlier runs too.
+
+        Raises:
+            UsageError: an earlier run promises nothing to whom the limit is for.
+        """
         _check_name(dataset)
-        entry = {"entry": "limit", "dataset": dataset, **_amounts(Spent(epsilon, delta))}
         with self._locked() as book:
-            book.write([entry])
+            known = read_accounts(self.path, book.entries).get(dataset)
+            if known is not None and limit.adjacency and known.total(limit.adjacency).silent:
+                raise UsageError(
+                    f"dataset {dataset!r}: some of its runs promise nothing for "
+                    f"{limit.adjacency}, so that such a limit could not be kept; "
+                    "set one for another unit or other neighbours"
+                )
+            book.write([{"entry": "limit", "dataset": dataset, **limit_fields(limit)}])
 
     def accounts(self) -> dict[str, Account]:
         """The standing of every dataset in the ledger."""
         if not self.path.exists():
             return {}
         with self._locked() as book:
-            return _accounts(self.path, book.entries)
+            return read_accounts(self.path, book.entries)
 
     def account(self, dataset: str) -> Account:
         """The standing of one dataset, also when nothing was ever spent on it."""
@@ -115,6 +113,7 @@ class Ledger:
         dataset: str,
         budget: Budget,
         *,
+        adjacency: Adjacency | None = None,
         about: Mapping[str, str] | None = None,
         kind: type[Grant] = Grant,
         resume: str | None = None,
@@ -124,6 +123,7 @@ class Ledger:
         Args:
             dataset: the name of the rows it is spent on.
             budget: the most that the run may cost.
+            adjacency: whom it protects; rows added or removed unless given.
             about: what else the entry says.
             kind: how charges are counted.
             resume: the identity of a grant that a killed run left open, to go on with.
@@ -133,7 +133,7 @@ class Ledger:
         """
         grant = kind(budget, self) if resume is None else kind(budget, self, resume)
         if resume is None:
-            self.open(dataset, grant, about=about)
+            self.open(dataset, grant, adjacency=adjacency, about=about)
         else:
             self._reopen(dataset, grant)
         try:
@@ -142,33 +142,51 @@ class Ledger:
             if not grant.unfinished:
                 self.close(grant)
 
-    def open(self, dataset: str, grant: Grant, *, about: Mapping[str, str] | None = None) -> None:
+    def open(
+        self,
+        dataset: str,
+        grant: Grant,
+        *,
+        adjacency: Adjacency | None = None,
+        about: Mapping[str, str] | None = None,
+    ) -> None:
         """Set a grant's whole budget aside; whoever opens it so closes it, perhaps much later.
 
         Raises:
             BudgetExceeded: the dataset's limit does not leave room for the whole budget.
         """
         _check_terms(dataset, grant.budget)
-        asked = Spent(grant.budget.amount, grant.budget.delta)
+        cost = Cost(adjacency or Adjacency(), _whole(grant), grant.reserve)
         with self._locked() as book:
-            account = _accounts(self.path, book.entries).get(dataset)
-            if account and account.limit and not (account.spent + asked).within(account.limit):
-                raise BudgetExceeded(
-                    f"dataset {dataset!r}: asked for {asked}, but {account.remaining} is left of "
-                    f"the limit {account.limit}; ask for less, or raise it with `ledger limit`",
-                    requested=asked,
-                    remaining=account.remaining,
-                )
+            account = read_accounts(self.path, book.entries).get(dataset)
+            if account is not None:
+                account.check_room(cost)
             opening = {"entry": "grant", "grant": grant.identity, "dataset": dataset}
-            book.write([{**opening, **(about or {}), **_amounts(asked)}])
+            book.write([{**opening, **(about or {}), **cost_fields(cost)}])
+
+    def reserve(self, grant: Grant) -> None:
+        """Set more aside for a grant whose announced plan allows it to spend more in ρ.
+
+        Raises:
+            BudgetExceeded: the dataset's limit does not leave room for it.
+        """
+        with self._locked() as book:
+            for account in read_accounts(self.path, book.entries).values():
+                known = account.cost_of(grant.identity)
+                if known is not None:
+                    cost = replace(known, concentrated=grant.reserve)
+                    account.without(grant.identity).check_room(cost)
+            entry = {"entry": "reserve", "grant": grant.identity}
+            book.write([{**entry, **concentrated_fields(grant.reserve)}])
 
     def close(self, grant: Grant) -> None:
         """State what a grant came to; what it did not spend is free again."""
         bound = grant.bound()
-        whole = grant.budget.amount
-        spent = Spent(whole if bound.epsilon is None else bound.epsilon, bound.delta)
+        spent = Spent(
+            _whole(grant).epsilon if bound.epsilon is None else bound.epsilon, bound.delta
+        )
         closing = {"entry": "close", "grant": grant.identity, "accounting": bound.accounting}
-        self.append([{**closing, **_amounts(spent)}])
+        self.append([{**closing, **amounts(spent), **concentrated_fields(grant.spent)}])
 
     def entries(self, identity: str) -> list[Mapping[str, Any]]:
         """Everything that was written about one grant, in order."""
@@ -177,11 +195,11 @@ class Ledger:
 
     def _reopen(self, dataset: str, grant: Grant) -> None:
         _check_terms(dataset, grant.budget)
-        asked = Spent(grant.budget.amount, grant.budget.delta)
+        asked = _whole(grant)
         left = [
             run
             for run in self.account(dataset).runs
-            if run["grant"] == grant.identity and run["open"] and run["spent"] == asked
+            if run["grant"] == grant.identity and run["open"] and run["cost"].spent == asked
         ]
         if not left:
             raise LedgerError(
@@ -196,20 +214,38 @@ class Ledger:
 
     @contextmanager
     def _locked(self) -> Iterator[_Book]:
+        descriptor = self._held()
+        try:
+            self._known = self._known.updated(self.path, descriptor)
+            yield _Book(self.path, descriptor, self._known)
+        finally:
+            os.close(descriptor)
+
+    def _held(self) -> int:
+        """The file that stands under the ledger's name, locked for this process.
+
+        Whoever waits for the lock may get that of a file which another has taken the place of.
+        """
+        for _ in range(_TRIES):
+            descriptor = self._opened()
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if _stands_there(descriptor, self.path):
+                return descriptor
+            os.close(descriptor)
+        raise LedgerError(
+            f"ledger {self.path}: is replaced again and again while it is being locked; "
+            "stop whatever replaces it"
+        )
+
+    def _opened(self) -> int:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+            return os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         except OSError as error:
             raise LedgerError(
                 f"ledger {self.path}: cannot be opened: {error.strerror}; "
                 "choose another with --ledger"
             ) from None
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            self._known = self._known.updated(self.path, descriptor)
-            yield _Book(self.path, descriptor, self._known)
-        finally:
-            os.close(descriptor)
 
 
 @dataclass(frozen=True)
@@ -249,7 +285,7 @@ class ScratchLedger(Ledger):
 
     def accounts(self) -> dict[str, Account]:
         """The standing of every dataset."""
-        return _accounts(self.path, self._book.entries)
+        return read_accounts(self.path, self._book.entries)
 
     @contextmanager
     def _locked(self) -> Iterator[_Book]:
@@ -302,6 +338,10 @@ class _ScratchBook(_Book):
         self.entries += [{"time": time, **entry} for entry in entries]
 
 
+def _whole(grant: Grant) -> Spent:
+    return Spent(grant.budget.amount, grant.budget.delta)
+
+
 def _check_terms(dataset: str, budget: Budget) -> None:
     if budget.measure not in (Measure.PURE, Measure.APPROXIMATE):
         raise UsageError("a ledger grants epsilon or (epsilon, delta); convert the budget")
@@ -315,6 +355,14 @@ def _check_name(dataset: str) -> None:
         raise UsageError(
             f"dataset {dataset!r} is no Unicode and cannot be written; name it with --dataset"
         ) from None
+
+
+def _stands_there(descriptor: int, path: Path) -> bool:
+    """Whether an open file is the one that its name leads to."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _read_from(descriptor: int, start: int, end: int) -> bytes:
@@ -338,7 +386,7 @@ def _flush_folder(folder: Path) -> None:
 
 def _checksum(previous: str, entry: Mapping[str, Any]) -> str:
     text = previous + json.dumps(entry, ensure_ascii=False, sort_keys=True)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _verified(
@@ -379,11 +427,13 @@ def _is_whole(line: str, check: str) -> bool:
 
 
 def _is_right(claimed: object, previous: str, entry: Mapping[str, Any]) -> bool:
+    """Whether a line's checksum is its own; one of version 0.1.0 may follow none but such ones."""
     try:
-        return bool(claimed == _checksum(previous, entry))
+        whole = _checksum(previous, entry)
     except RecursionError:
         # Python reads lists in lists a little deeper than it writes them.
         return False
+    return claimed == whole or (len(previous) <= _OLD_CHECK and claimed == whole[:_OLD_CHECK])
 
 
 def _parsed(line: str) -> dict[str, Any] | None:
@@ -392,76 +442,6 @@ def _parsed(line: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return entry if isinstance(entry, dict) and isinstance(entry.get("entry"), str) else None
-
-
-def _accounts(path: Path, entries: Sequence[Mapping[str, Any]]) -> dict[str, Account]:
-    limits: dict[str, Spent] = {}
-    runs: dict[str, dict[str, Any]] = {}
-    for number, entry in enumerate(entries, 1):
-        try:
-            _enter(entry, limits, runs)
-        except (ArithmeticError, LookupError, TypeError, ValueError):
-            raise LedgerError(
-                f"ledger {path}: entry {number} does not say what it must; "
-                "restore the file from a copy before spending more"
-            ) from None
-    names = dict.fromkeys([*limits, *(run["dataset"] for run in runs.values())])
-    return {
-        name: Account(
-            name, limits.get(name), tuple(r for r in runs.values() if r["dataset"] == name)
-        )
-        for name in names
-    }
-
-
-def _enter(
-    entry: Mapping[str, Any], limits: dict[str, Spent], runs: dict[str, dict[str, Any]]
-) -> None:
-    """Take one entry into the books."""
-    match entry["entry"]:
-        case "limit":
-            limits[_text(entry, "dataset")] = _spent(entry)
-        case "grant":
-            known = {**entry, "dataset": _text(entry, "dataset"), "time": _text(entry, "time")}
-            if entry["grant"] in runs:
-                raise ValueError("a grant is opened once")
-            run = {**known, "spent": _spent(entry), "open": True, "charges": 0}
-            runs[_text(entry, "grant")] = run
-        case "charge":
-            runs[entry["grant"]]["charges"] += _times(entry)
-        case "close":
-            how = entry["accounting"]
-            runs[entry["grant"]] |= {"spent": _spent(entry), "open": False, "accounting": how}
-
-
-def _times(entry: Mapping[str, Any]) -> int:
-    """How many equal charges an entry stands for."""
-    times = entry.get("times", 1)
-    if not isinstance(times, int) or times < 1:
-        raise ValueError("times")
-    return times
-
-
-def _text(entry: Mapping[str, Any], key: str) -> str:
-    text = entry[key]
-    if not isinstance(text, str):
-        raise TypeError(key)
-    # Half a surrogate pair could be neither shown nor written.
-    text.encode()
-    return text
-
-
-def _amounts(spent: Spent) -> dict[str, Any]:
-    return {
-        "epsilon": float(spent.epsilon),
-        "delta": float(spent.delta),
-        "epsilon_exact": str(spent.epsilon),
-        "delta_exact": str(spent.delta),
-    }
-
-
-def _spent(entry: Mapping[str, Any]) -> Spent:
-    return Spent(exactly(entry["epsilon_exact"]), exactly(entry["delta_exact"]))
 
 
 def default_path() -> Path:

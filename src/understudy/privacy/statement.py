@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,15 +11,12 @@ from typing import Any
 from understudy.errors import UsageError
 from understudy.inference import Inference
 from understudy.privacy.accounting import BASIC, Bound, approximate_cost, zcdp_rho
+from understudy.privacy.adjacency import group_privacy
 from understudy.privacy.budget import exactly
 from understudy.privacy.events import Charge
-from understudy.privacy.laws import falling
 from understudy.privacy.unit import Neighbours, Unit
 from understudy.protection import Protection
 
-# Deltas are rounded up to a part in 10¹² of themselves, so that they stay short.
-_DIGITS = 12
-_BITS = 256
 # More equal answers than any run has.
 _MOST_TIMES = 10**7
 
@@ -100,9 +96,7 @@ class Statement:
     def parse(cls, document: Mapping[str, Any]) -> Statement:
         """The statement that was written down."""
         bound = _bound(document, document["accounting"])
-        rows = int(document["rows_per_person"])
-        of_rows = document["unit"] == "row" and rows == 1
-        unit = Unit(Neighbours(document["neighbours"]), None if of_rows else rows)
+        unit = _unit(document)
         charges = tuple(c for event in document["events"] for c in _repeated(event))
         part, withheld = document.get("inference"), document.get("protection")
         return cls(
@@ -135,22 +129,7 @@ def inherited(inference: Inference, unit: Unit) -> Bound:
             "the schema was learned under replace neighbours, which promises nothing for added "
             "and removed rows; ask for neighbours replace, or learn the schema under add-remove"
         )
-    twice = inference.delta * (1 + _exponential_at_most(inference.epsilon))
-    return Bound(BASIC, 2 * inference.epsilon, _short(twice))
-
-
-def _exponential_at_most(exponent: Fraction) -> Fraction:
-    """Not below e^exponent."""
-    bits = _BITS + 2 * math.ceil(exponent)
-    return Fraction(1 << bits, falling(exponent, bits))
-
-
-def _short(delta: Fraction) -> Fraction:
-    """The delta rounded up to a few digits, one at most."""
-    if not 0 < delta < 1:
-        return min(delta, Fraction(1))
-    step = Fraction(10) ** (math.floor(math.log10(delta)) - _DIGITS)
-    return min(math.ceil(delta / step) * step, Fraction(1))
+    return Bound(BASIC, *group_privacy(inference.epsilon, inference.delta, steps=2))
 
 
 def _sum(own: Bound, part: Bound) -> Bound:
@@ -190,6 +169,17 @@ def _priced(charge: Charge, times: int) -> dict[str, Any]:
     if cost is not None:
         return document | {"epsilon": float(cost[0])}
     return document | ({} if rho is None else {"rho": float(rho)})
+
+
+def _unit(document: Mapping[str, Any]) -> Unit:
+    """The unit that was written down: a person, unless its label is that of a row or an image."""
+    rows, label = int(document["rows_per_person"]), document["unit"]
+    alone = rows == 1 and label in ("row", "image")
+    return Unit(
+        Neighbours(document["neighbours"]),
+        None if alone else rows,
+        of_images=alone and label == "image",
+    )
 
 
 def _repeated(event: Mapping[str, Any]) -> list[Charge]:

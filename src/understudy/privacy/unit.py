@@ -21,9 +21,10 @@ class Neighbours(StrEnum):
 
 @dataclass(frozen=True)
 class Unit:
-    """The unit of privacy: one row, or one person with at most `rows_per_person` rows.
+    """The unit of privacy: one row, one image, or one person with at most `rows_per_person` rows.
 
     A person with at most one row is not a row: a row that comes may take the place of another.
+    An image counts as a row does, under another name.
 
     Example:
         >>> Unit(Neighbours.REPLACE).count_l1
@@ -32,6 +33,7 @@ class Unit:
 
     neighbours: Neighbours
     rows_per_person: int | None = None
+    of_images: bool = False
 
     def __post_init__(self) -> None:
         if self.rows_per_person is None:
@@ -70,6 +72,6 @@ class Unit:
     def label(self) -> str:
         """The unit in words."""
         if self.rows_per_person is None:
-            return "row"
+            return "image" if self.of_images else "row"
         rows = "row" if self.rows_per_person == 1 else "rows"
         return f"person with at most {self.rows_per_person} {rows}"

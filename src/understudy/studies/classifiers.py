@@ -141,7 +141,12 @@ class Classifiers(Study):
 
 
 def _synthetic(schema: Schema, train: Table, setting: Setting) -> Table:
-    method = PrivBayes(schema, epsilon=str(setting["epsilon"]), degree=int(setting["degree"]))
+    method = PrivBayes(
+        schema,
+        epsilon=str(setting["epsilon"]),
+        degree=int(setting["degree"]),
+        neighbours="replace",
+    )
     seed = int(setting["seed"])
     model = seeded(method, seed).fit(MemorySource(train)).model_
     codes = deal_codes(model, train.rows, np.random.default_rng(seed))

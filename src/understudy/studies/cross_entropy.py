@@ -139,10 +139,17 @@ def _diabetes(shelf: Shelf) -> Coded:
 _METHODS: dict[str, Callable[[Schema, Setting], Synthesizer]] = {
     COLUMNS: lambda schema, setting: Independent(schema, epsilon=Budget.unlimited()),
     NETWORK: lambda schema, setting: PrivBayes(
-        schema, epsilon=Budget.unlimited(), degree=int(setting["degree"]), score="MI"
+        schema,
+        epsilon=Budget.unlimited(),
+        neighbours="replace",
+        degree=int(setting["degree"]),
+        score="MI",
     ),
     PRIVBAYES: lambda schema, setting: PrivBayes(
-        schema, epsilon=str(setting["epsilon"]), degree=int(setting["degree"])
+        schema,
+        epsilon=str(setting["epsilon"]),
+        neighbours="replace",
+        degree=int(setting["degree"]),
     ),
     NIST: lambda schema, setting: Nist(schema, epsilon=str(setting["epsilon"]), delta=_DELTA),
     ALONE: lambda schema, setting: Independent(schema, epsilon=str(setting["epsilon"])),

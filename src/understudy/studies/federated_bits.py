@@ -294,7 +294,7 @@ def _baseline(setting: Setting, schema: Schema, table: Table) -> Model:
     degree, none = int(setting["degree"]), Budget.unlimited()
     if setting["form"] == COLUMNS:
         return seeded(Independent(schema, epsilon=none), 0).fit(MemorySource(table)).model_
-    method = PrivBayes(schema, epsilon=none, degree=degree, score="MI")
+    method = PrivBayes(schema, epsilon=none, degree=degree, score="MI", neighbours="replace")
     return seeded(method, 0).fit(MemorySource(table)).model_
 
 

@@ -167,7 +167,7 @@ def _method(schema: Schema, setting: Setting) -> Synthesizer:
     if method == "nist":
         return Nist(schema, epsilon=epsilon, delta=_DELTA)
     if method == "privbayes":
-        return PrivBayes(schema, epsilon=epsilon)
+        return PrivBayes(schema, epsilon=epsilon, neighbours="replace")
     return Independent(schema, epsilon=epsilon)
 
 

@@ -174,6 +174,7 @@ def _fitted(
     method = PrivBayes(
         task.schema,
         epsilon=Budget.unlimited() if off else str(setting["epsilon"]),
+        neighbours="replace",
         structure=str(setting["search"]),
         degree=int(setting["degree"]),
         # Bits, as in the paper; they have too large a sensitivity to be of use with noise.

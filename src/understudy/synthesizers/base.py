@@ -16,6 +16,7 @@ from understudy.errors import UsageError
 from understudy.files import Rows, are_rows, brand_of, in_brand
 from understudy.generator import RowGenerator
 from understudy.model import Model, Records
+from understudy.privacy.adjacency import Adjacency
 from understudy.privacy.budget import Amount, Budget, Measure
 from understudy.privacy.curator import Curator, Instruments, Tape
 from understudy.privacy.grant import Grant
@@ -216,13 +217,11 @@ class Synthesizer(ABC):
             return
         if budget.measure is Measure.UNLIMITED or not self._instruments.noise.private:
             raise UsageError("a run that is not private is no entry for a ledger; leave it out")
-        about = {
-            "method": self.method,
-            "unit": unit.label,
-            "neighbours": str(unit.neighbours),
-            "schema": self.schema.fingerprint,
-        }
-        with ledger.grant(dataset, budget, about=about, kind=self.grant_kind) as grant:
+        about = {"method": self.method, "schema": self.schema.fingerprint}
+        whom = Adjacency.of(unit, self.person_id)
+        with ledger.grant(
+            dataset, budget, adjacency=whom, about=about, kind=self.grant_kind
+        ) as grant:
             yield grant
 
     def _state(self, grant: Grant, unit: Unit) -> Statement:

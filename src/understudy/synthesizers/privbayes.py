@@ -10,12 +10,15 @@ from typing import ClassVar
 
 from understudy.errors import UsageError
 from understudy.privacy.budget import Budget, Measure
-from understudy.privacy.unit import Neighbours
 from understudy.synthesizers.network import NetworkSynthesizer
 
 
 class PrivBayes(NetworkSynthesizer):
-    """A Bayesian network under pure ε; by default replace-one neighbours and the score R.
+    """A Bayesian network under pure ε.
+
+    Under add-remove neighbours, the default, structure is chosen by total variation distance in
+    rows, and the number of rows is paid for. Under replace-one neighbours, as in the paper, it is
+    chosen by the score R, and the number of rows is public.
 
     Example:
         >>> from understudy.schema import Schema
@@ -27,7 +30,6 @@ class PrivBayes(NetworkSynthesizer):
     """
 
     method: ClassVar[str] = "privbayes"
-    default_neighbours: ClassVar[Neighbours] = Neighbours.REPLACE
     default_structure = "greedy"
 
     @property

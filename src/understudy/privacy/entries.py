@@ -1,0 +1,164 @@
+"""A ledger's entries: what is written of limits, grants and what they came to, and read back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from understudy.errors import LedgerError
+from understudy.privacy.accounting import ZCDP, Concentrated, rho_within
+from understudy.privacy.accounts import Account, Cost, Limit, Rule, Spent
+from understudy.privacy.adjacency import Adjacency
+from understudy.privacy.budget import exactly
+
+
+def amounts(spent: Spent) -> dict[str, Any]:
+    """An (ε, δ): numbers as numbers, exact fractions beside them as texts."""
+    return _fields(epsilon=spent.epsilon, delta=spent.delta)
+
+
+def concentrated_fields(cost: Concentrated | None) -> dict[str, Any]:
+    """A cost in approximate zCDP, nothing where there is none."""
+    return {} if cost is None else _fields(rho=cost.rho, rho_delta=cost.delta)
+
+
+def cost_fields(cost: Cost) -> dict[str, Any]:
+    """What a run costs whom."""
+    return {
+        **_whom(cost.adjacency),
+        **amounts(cost.spent),
+        **concentrated_fields(cost.concentrated),
+    }
+
+
+def limit_fields(limit: Limit) -> dict[str, Any]:
+    """A limit, whom it is for, and the rule that counts it with the amounts it was fixed at."""
+    return {
+        **({} if limit.adjacency is None else _whom(limit.adjacency)),
+        **amounts(limit.total),
+        "rule": str(limit.rule),
+        **_fields(purse_epsilon=limit.purse.epsilon, purse_delta=limit.purse.delta),
+        **concentrated_fields(limit.concentrated),
+    }
+
+
+def read_accounts(path: Path, entries: Sequence[Mapping[str, Any]]) -> dict[str, Account]:
+    """The standing of every dataset; an entry that lacks what it must say is refused."""
+    limits: dict[str, Limit] = {}
+    runs: dict[str, dict[str, Any]] = {}
+    for number, entry in enumerate(entries, 1):
+        try:
+            _enter(entry, limits, runs)
+        except (ArithmeticError, LookupError, TypeError, ValueError):
+            raise LedgerError(
+                f"ledger {path}: entry {number} does not say what it must; "
+                "restore the file from a copy before spending more"
+            ) from None
+    names = dict.fromkeys([*limits, *(run["dataset"] for run in runs.values())])
+    return {
+        name: Account(
+            name, limits.get(name), tuple(r for r in runs.values() if r["dataset"] == name)
+        )
+        for name in names
+    }
+
+
+def _enter(
+    entry: Mapping[str, Any], limits: dict[str, Limit], runs: dict[str, dict[str, Any]]
+) -> None:
+    """Take one entry into the books."""
+    match entry["entry"]:
+        case "limit":
+            limits[_text(entry, "dataset")] = _limit(entry)
+        case "grant":
+            known = {**entry, "dataset": _text(entry, "dataset"), "time": _text(entry, "time")}
+            if entry["grant"] in runs:
+                raise ValueError("a grant is opened once")
+            cost = Cost(_adjacency(entry), _spent(entry), _concentrated(entry))
+            runs[_text(entry, "grant")] = {**known, "cost": cost, "open": True, "charges": 0}
+        case "reserve":
+            runs[entry["grant"]]["cost"] = _reserved(entry, runs[entry["grant"]]["cost"])
+        case "charge":
+            runs[entry["grant"]]["charges"] += _times(entry)
+        case "close":
+            run = runs[entry["grant"]]
+            run |= {
+                "cost": _came_to(entry, run["cost"]),
+                "open": False,
+                "accounting": entry["accounting"],
+            }
+
+
+def _reserved(entry: Mapping[str, Any], cost: Cost) -> Cost:
+    return Cost(cost.adjacency, cost.spent, _concentrated(entry))
+
+
+def _came_to(entry: Mapping[str, Any], granted: Cost) -> Cost:
+    """What a run came to.
+
+    Version 0.1.0 wrote no ρ. Its runs by zCDP had spent at most the largest one within their
+    grant; others are left with their (ε, δ).
+    """
+    own = _concentrated(entry)
+    whole = granted.spent
+    if own is None and entry["accounting"] == ZCDP and 0 < whole.delta < 1:
+        own = Concentrated(rho_within(whole.epsilon, whole.delta))
+    return Cost(granted.adjacency, _spent(entry), own)
+
+
+def _limit(entry: Mapping[str, Any]) -> Limit:
+    """A limit; one of version 0.1.0 has no rule, and names nobody."""
+    if "rule" not in entry:
+        return Limit.basic(_spent(entry), None)
+    purse = Spent(exactly(entry["purse_epsilon_exact"]), exactly(entry["purse_delta_exact"]))
+    limit = Limit(_spent(entry), _adjacency(entry), purse, _concentrated(entry))
+    if limit.rule is not Rule(entry["rule"]):
+        raise ValueError("a rule and its amounts stand together")
+    return limit
+
+
+def _adjacency(entry: Mapping[str, Any]) -> Adjacency:
+    """Whom an entry protects: rows added or removed where it says nothing."""
+    person_id = None if entry.get("person_id") is None else _text(entry, "person_id")
+    return Adjacency.written(
+        str(entry.get("unit", "row")), str(entry.get("neighbours", "add-remove")), person_id
+    )
+
+
+def _whom(adjacency: Adjacency) -> dict[str, Any]:
+    named = {} if adjacency.person_id is None else {"person_id": adjacency.person_id}
+    return {"unit": str(adjacency.kind), "neighbours": str(adjacency.neighbours), **named}
+
+
+def _concentrated(entry: Mapping[str, Any]) -> Concentrated | None:
+    if "rho_exact" not in entry:
+        return None
+    return Concentrated(exactly(entry["rho_exact"]), exactly(entry["rho_delta_exact"]))
+
+
+def _spent(entry: Mapping[str, Any]) -> Spent:
+    return Spent(exactly(entry["epsilon_exact"]), exactly(entry["delta_exact"]))
+
+
+def _times(entry: Mapping[str, Any]) -> int:
+    """How many equal charges an entry stands for."""
+    times = entry.get("times", 1)
+    if not isinstance(times, int) or times < 1:
+        raise ValueError("times")
+    return times
+
+
+def _text(entry: Mapping[str, Any], key: str) -> str:
+    text = entry[key]
+    if not isinstance(text, str):
+        raise TypeError(key)
+    # Half a surrogate pair could be neither shown nor written.
+    text.encode()
+    return text
+
+
+def _fields(**values: Fraction) -> dict[str, Any]:
+    numbers: dict[str, Any] = {name: float(value) for name, value in values.items()}
+    return numbers | {f"{name}_exact": str(value) for name, value in values.items()}
