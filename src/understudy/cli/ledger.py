@@ -153,7 +153,7 @@ def _show_total(total: Total) -> None:
     converted = f", {total.implied} of other neighbours converted" if total.implied else ""
     say.print(
         f"{total.adjacency}: spent {total.spent} (basic composition of "
-        f"{total.own + total.implied} runs{converted})"
+        f"{_counted(total.own + total.implied)}{converted})"
     )
     enough = total.would_have_sufficed
     if enough is not None:
@@ -163,7 +163,11 @@ def _show_total(total: Total) -> None:
             style="dim",
         )
     if total.silent:
-        say.print(f"  {total.silent} runs of other neighbours promise nothing here: in no sum")
+        say.print(f"  not in this sum: {_counted(total.silent)}, promising nothing here")
+
+
+def _counted(runs: int) -> str:
+    return "1 run" if runs == 1 else f"{runs} runs"
 
 
 def _runs(account: Account) -> Table:

@@ -1,0 +1,82 @@
+"""`understudy ledger`: totals by whom runs protect, and limits that say so."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from support.commands import Desk
+
+OLD = Path(__file__).parents[1] / "data" / "ledger-0.1.0.jsonl"
+
+
+def test_mixed_runs_are_shown_by_whom_they_protect(desk: Desk) -> None:
+    """One under either relation: three under replace, one and a silent run under add-remove."""
+    desk.synth("--neighbours", "replace")
+    desk.synth("--neighbours", "add-remove")
+    shown = desk.run("ledger", "show", "people").out
+    assert "rows replaced: spent epsilon = 3, delta = 0" in shown
+    assert "1 of other neighbours converted" in shown
+    assert "rows added or removed: spent epsilon = 1, delta = 0" in shown
+    assert "not in this sum: 1 run, promising nothing here" in shown
+    [dataset] = desk.run("ledger", "show", "--json").document["datasets"]
+    assert [3, 1] == [total["epsilon"] for total in dataset["totals"]]
+    assert 3 == dataset["spent"]["epsilon"]
+    refused = desk.run("ledger", "limit", "people", "-e", 9)
+    assert (2, True) == (refused.code, "promise nothing for rows added or removed" in refused.err)
+
+
+def test_a_limit_refuses_by_name_and_spends_nothing(desk: Desk) -> None:
+    """A run of the other relation, and one that is too large: exit code 3, no rows, no entry."""
+    assert 0 == desk.run("ledger", "limit", "people", "-e", 4, "--delta", "1e-5").code
+    book = desk.ledger.path.read_text()
+    other = desk.synth("--neighbours", "replace")
+    assert 3 == other.code
+    assert "rows replaced, which promises nothing for rows added or removed" in other.err
+    large = desk.synth("--delta", "1e-5", "--epsilon", 5)
+    assert 3 == large.code
+    assert "is left of the limit epsilon = 4" in large.err
+    assert (book, False) == (desk.ledger.path.read_text(), desk.output.exists())
+
+
+def test_a_limit_in_zcdp_says_what_still_fits(desk: Desk) -> None:
+    """The ρ that is left, and the ε of a run that would take it."""
+    told = desk.run("ledger", "limit", "people", "-e", 4, "--delta", "1e-5").err
+    assert "by zCDP; left of it: rho = 0.3" in told
+    assert "room for a run of epsilon = " in told
+    [dataset] = desk.run("ledger", "show", "people", "--json").document["datasets"]
+    assert ("zCDP", "row", "add-remove") == tuple(
+        dataset["limit"][key] for key in ("rule", "unit", "neighbours")
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--unit", "cat"), "use row or person or image or user"),
+        (("--neighbours", "swap"), "use row or person"),
+        (("--unit", "person"), "needs --person-id"),
+        (("--unit", "row", "--person-id", "who"), "needs --person-id"),
+        (("--accounting", "magic"), "use zcdp or basic"),
+        (("--basic-epsilon", "1"), "leave them out, or give a --delta"),
+        (("--delta", "1e-5", "--own-delta", "1e-5"), "set aside less"),
+        (("--delta", "1e-5", "--basic-epsilon", "1", "--accounting", "basic"), "leave them out"),
+    ],
+)
+def test_limits_that_cannot_be_are_refused(desk: Desk, options: tuple[str, ...], why: str) -> None:
+    """By name, with the way out; the ledger stays empty."""
+    result = desk.run("ledger", "limit", "people", "-e", 1, *options)
+    assert (2, True) == (result.code, why in result.err)
+    assert {} == desk.ledger.accounts()
+
+
+def test_a_ledger_of_the_first_version_is_shown(desk: Desk) -> None:
+    """Totals by relation, and a limit that names nobody."""
+    shutil.copy(OLD, desk.ledger.path)
+    shown = desk.run("ledger", "show", "patients").out
+    assert "rows replaced: spent epsilon = 3, delta = 3.71828e-06" in shown
+    assert "rows added or removed: spent epsilon = 1, delta = 1e-06" in shown
+    refused = desk.synth("--dataset", "patients")
+    assert (3, True) == (refused.code, "set it again with `ledger limit`" in refused.err)
