@@ -265,7 +265,7 @@ def infer_schema(
 
     Example:
         >>> sizes = Skeleton.parse({"columns": {"size": {"kind": "integer", "min": 0}}})
-        >>> inferred = infer_schema({"size": [1, 2, 3] * 500}, sizes, epsilon=2)
+        >>> inferred = infer_schema({"size": [1, 2, 3] * 500}, sizes, epsilon=2, ledger=None)
         >>> inferred.statement.document()["epsilon"]
         2.0
 

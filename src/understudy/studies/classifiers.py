@@ -143,7 +143,7 @@ class Classifiers(Study):
 def _synthetic(schema: Schema, train: Table, setting: Setting) -> Table:
     method = PrivBayes(schema, epsilon=str(setting["epsilon"]), degree=int(setting["degree"]))
     seed = int(setting["seed"])
-    model = seeded(method, seed).fit(MemorySource(train)).model_
+    model = seeded(method, seed).fit(MemorySource(train), ledger=None).model_
     codes = deal_codes(model, train.rows, np.random.default_rng(seed))
     return Table(train.domain, {name: codes[name] for name in train.domain}, train.rows)
 
