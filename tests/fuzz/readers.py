@@ -428,7 +428,7 @@ def _read_state(path: Path) -> None:
     """As `stream density` does: resumed, a user taken in, answered and left."""
     from understudy.stream import DensityEstimator
 
-    with DensityEstimator.resume(path) as visits:
+    with DensityEstimator.resume(path, ledger=None) as visits:
         visits.update([1])
         visits.answer().document()
 

@@ -109,6 +109,7 @@ def intrusion(
     """Announce that a state was seen: it is kept as public, and a fresh epoch begins."""
     from understudy.privacy.budget import Budget
     from understudy.stream import DensityEstimator
+    from understudy.stream.density import about
     from understudy.stream.reading import key_lines
     from understudy.stream.state import FileState
 
@@ -117,7 +118,7 @@ def intrusion(
     book = purse.book
     cost = Budget.pure(design.state_epsilon)
     with (
-        book.grant(purse.dataset or state.stem, cost, about=stream_options.about(design)) as grant,
+        book.grant(purse.dataset or state.stem, cost, about=about(design)) as grant,
         DensityEstimator.over(opened, grant) as visits,
     ):
         visits.announce_intrusion()
@@ -140,6 +141,7 @@ def merge(
 ) -> None:
     """Give one answer for all shards of a stream."""
     from understudy.privacy.budget import Budget
+    from understudy.stream.density import about
     from understudy.stream.reading import key_lines
     from understudy.stream.shards import merged
     from understudy.stream.state import FileState
@@ -150,7 +152,7 @@ def merge(
     book, cost = purse.book, Budget.pure(design.answer_epsilon)
     try:
         name = purse.dataset or "shards"
-        with book.grant(name, cost, about=stream_options.about(design)) as grant:
+        with book.grant(name, cost, about=about(design)) as grant:
             answer = merged(opened, grant, disjoint=disjoint)
     finally:
         for state in opened:

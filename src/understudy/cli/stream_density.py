@@ -107,6 +107,7 @@ class _Job:
     def opened(self, ledger: Ledger, dataset: str) -> Iterator[DensityEstimator]:
         """The estimator, paid from a grant of all that this run may cost."""
         from understudy.privacy.budget import Budget
+        from understudy.stream.density import about
 
         state = self._resumed()
         design, given = (state.design, state.given) if state else (self.terms.design(), 0)
@@ -114,7 +115,7 @@ class _Job:
         cost = min(self.answers, design.answers - given) * design.answer_epsilon
         cost += Fraction(0) if state else design.state_epsilon
         with (
-            ledger.grant(dataset, Budget.pure(cost), about=stream_options.about(design)) as grant,
+            ledger.grant(dataset, Budget.pure(cost), about=about(design)) as grant,
             self._over(state or self._begun(design, grant), grant) as visits,
         ):
             yield visits

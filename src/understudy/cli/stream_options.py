@@ -11,7 +11,7 @@ import typer
 from understudy.cli.console import results
 
 if TYPE_CHECKING:
-    from understudy.stream import Answer, Design
+    from understudy.stream import Answer
 
 Epsilon = Annotated[
     str | None,
@@ -41,14 +41,6 @@ StateFile = Annotated[
     typer.Option("--state", help="A file that is the state: made when it is not there."),
 ]
 States = Annotated[list[Path], typer.Argument(help="The state files of all shards.")]
-
-
-def about(design: Design) -> dict[str, str]:
-    """What a grant's entry in the ledger says of a stream."""
-    from understudy.stream.density import NEIGHBOURS, UNIT
-
-    method = f"stream density, {design.response.name}"
-    return {"method": method, "unit": UNIT, "neighbours": NEIGHBOURS}
 
 
 def tell(answer: Answer, *, as_json: bool) -> None:

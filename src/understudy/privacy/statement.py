@@ -15,6 +15,7 @@ from understudy.privacy.accounting import BASIC, Bound, approximate_cost, zcdp_r
 from understudy.privacy.budget import exactly
 from understudy.privacy.events import Charge
 from understudy.privacy.laws import falling
+from understudy.privacy.record import Record
 from understudy.privacy.unit import Neighbours, Unit
 from understudy.protection import Protection
 
@@ -38,6 +39,7 @@ class Statement:
         inference: the part of the bound that the schema cost, where it was learned from rows; its
             own answers stand in the ledger.
         protection: what the network was made to withhold, where it was; not part of the promise.
+        record: which ledger keeps the run; None where the statement does not say.
     """
 
     method: str
@@ -47,6 +49,7 @@ class Statement:
     private: bool = True
     inference: Bound | None = None
     protection: Protection | None = None
+    record: Record | None = None
 
     def resting_on(self, inference: Inference | None) -> Statement:
         """The statement of a result that also rests on a schema learned from private rows."""
@@ -58,9 +61,14 @@ class Statement:
 
     @property
     def sentence(self) -> str:
-        """The promise in one sentence, and what was withheld in another."""
+        """The promise in one sentence; what was withheld, and a missing ledger, in others."""
         withheld = "" if self.protection is None else self.protection.sentence
-        return f"{self._promise} {withheld}".rstrip()
+        kept = "" if self.record is None or not self._is_private else self.record.sentence
+        return " ".join(part for part in (self._promise, withheld, kept) if part)
+
+    @property
+    def _is_private(self) -> bool:
+        return self.private and self.bound.epsilon is not None
 
     @property
     def _promise(self) -> str:
@@ -87,6 +95,7 @@ class Statement:
             "accounting": self.bound.accounting,
             "inference": None if self.inference is None else _amounts(self.inference),
             "protection": None if self.protection is None else self.protection.document(),
+            "ledger": None if self.record is None else self.record.document(),
             "sentence": self.sentence,
             "events": [_priced(charge, times) for charge, times in self.grouped],
         }
@@ -105,6 +114,7 @@ class Statement:
         unit = Unit(Neighbours(document["neighbours"]), None if of_rows else rows)
         charges = tuple(c for event in document["events"] for c in _repeated(event))
         part, withheld = document.get("inference"), document.get("protection")
+        kept = document.get("ledger")
         return cls(
             document["method"],
             bound,
@@ -113,6 +123,7 @@ class Statement:
             private=bool(document["private"]),
             inference=None if part is None else _bound(part, BASIC),
             protection=None if withheld is None else Protection.parse(withheld),
+            record=None if kept is None else Record.parse(kept),
         )
 
 
