@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from understudy.amounts import at_least, at_most, at_most_text
 from understudy.cli import options
 from understudy.cli.console import messages, print_json, results
 
@@ -48,7 +50,8 @@ def limit(
     book = options.open_ledger(ledger)
     book.limit(dataset, epsilon=ceiling.amount, delta=ceiling.delta)
     remaining = book.account(dataset).remaining
-    messages().print(f"limit of {dataset}: {ceiling}; left of it: {remaining}")
+    left = "" if remaining is None else remaining.as_remainder
+    messages().print(f"limit of {dataset}: {ceiling}; left of it: {left}")
 
 
 def _show(account: Account) -> None:
@@ -56,9 +59,9 @@ def _show(account: Account) -> None:
 
     say = results()
     say.print(f"{account.dataset}: spent {account.spent} (runs added up)", style="bold")
-    say.print(
-        f"limit {account.limit}, left {account.remaining}" if account.limit else "no limit is set"
-    )
+    remaining = account.remaining
+    left = "" if remaining is None else remaining.as_remainder
+    say.print(f"limit {account.limit}, left {left}" if account.limit else "no limit is set")
     if not account.runs:
         return
     runs = Table("when", "method", "epsilon", "delta", "neighbours", "answers", "", box=None)
@@ -67,8 +70,8 @@ def _show(account: Account) -> None:
         runs.add_row(
             str(run["time"]),
             str(run.get("method", "")),
-            f"{float(spent.epsilon):g}",
-            f"{float(spent.delta):g}",
+            at_most_text(spent.epsilon),
+            at_most_text(spent.delta),
             str(run.get("neighbours", "")),
             str(run["charges"]),
             "never closed: counted whole" if run["open"] else "",
@@ -81,14 +84,16 @@ def _document(account: Account) -> dict[str, Any]:
         "dataset": account.dataset,
         "limit": _amounts(account.limit),
         "spent": _amounts(account.spent),
-        "remaining": _amounts(account.remaining),
+        "remaining": _amounts(account.remaining, at_least),
         "runs": [{**run, "spent": _amounts(run["spent"])} for run in account.runs],
     }
 
 
-def _amounts(spent: Spent | None) -> dict[str, Any] | None:
+def _amounts(
+    spent: Spent | None, number: Callable[[Fraction], float] = at_most
+) -> dict[str, Any] | None:
     if spent is None:
         return None
     exact: dict[str, Fraction] = {"epsilon": spent.epsilon, "delta": spent.delta}
-    numbers = {name: float(value) for name, value in exact.items()}
+    numbers = {name: number(value) for name, value in exact.items()}
     return numbers | {f"{name}_exact": str(value) for name, value in exact.items()}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from understudy.amounts import at_most, at_most_text
 from understudy.cli import options, stream_options
 from understudy.cli.console import messages, print_json, results
 from understudy.cli.groups import grouped
@@ -55,9 +56,9 @@ def plan(
         print_json(document)
         return
     results().print(
-        f"{sizing.response.name}, epsilon = {float(amount):g} for the state, {answers} answers: "
-        f"a sample of {document['sample_size']:,} is within {alpha:g} of the density with "
-        f"probability {1 - beta:g}."
+        f"{sizing.response.name}, epsilon = {at_most_text(amount)} for the state, "
+        f"{answers} answers: a sample of {document['sample_size']:,} is within {alpha:g} of the "
+        f"density with probability {1 - beta:g}."
     )
     results().print(
         f"With m = {document['m']:,} it is within {document['alpha_of_m']:.3g}; standard error "
@@ -84,9 +85,9 @@ def _planned(
     variances = [sizing.variance(m, density, of) for density in (0, 0.5, 1)]
     return {
         "estimator": sizing.response.name,
-        "epsilon_state": float(epsilon),
-        "epsilon_answer": float(sizing.answer_epsilon),
-        "epsilon_total": 2 * float(epsilon),
+        "epsilon_state": at_most(epsilon),
+        "epsilon_answer": at_most(sizing.answer_epsilon),
+        "epsilon_total": at_most(2 * epsilon),
         "alpha": alpha,
         "beta": beta,
         "sample_size": least,
@@ -123,8 +124,8 @@ def intrusion(
     ):
         visits.announce_intrusion()
         epochs = visits.epochs
-    total = float(design.total_epsilon(epochs))
-    messages().print(f"epoch {epochs} of {state} has begun; epsilon = {total:g} in all")
+    total = at_most_text(design.total_epsilon(epochs))
+    messages().print(f"epoch {epochs} of {state} has begun; epsilon = {total} in all")
 
 
 @app.command()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from understudy.amounts import at_most_text
 from understudy.cli import options, stream_options
 from understudy.cli.console import messages
 from understudy.cli.groups import grouped
@@ -217,7 +218,7 @@ def _say_terms(design: Design, *, as_json: bool) -> None:
         return
     messages().print(
         f"{design.response.name} over {design.sample:,} of {design.universe.size:,} users: the "
-        f"state costs epsilon = {float(design.state_epsilon):g}, with all {design.answers} "
-        f"answers {float(design.total_epsilon()):g}. Ids of nobody in the universe are passed "
+        f"state costs epsilon = {at_most_text(design.state_epsilon)}, with all {design.answers} "
+        f"answers {at_most_text(design.total_epsilon())}. Ids of nobody in the universe are passed "
         "over unless --strict."
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from understudy.amounts import at_most_text
 from understudy.cli.console import results
 
 if TYPE_CHECKING:
@@ -51,6 +52,6 @@ def tell(answer: Answer, *, as_json: bool) -> None:
     results().print(
         f"density {answer.density:.4g} ± {answer.standard_error:.2g}, "
         f"distinct {answer.distinct:,.0f} ± {answer.distinct_error:,.0f} "
-        f"(m = {answer.m:,}; epsilon {float(answer.epsilon_state):g} for the state, "
-        f"{float(answer.epsilon_total):g} in all, for any one user and all their events)"
+        f"(m = {answer.m:,}; epsilon {at_most_text(answer.epsilon_state)} for the state, "
+        f"{at_most_text(answer.epsilon_total)} in all, for any one user and all their events)"
     )

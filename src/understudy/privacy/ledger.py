@@ -24,6 +24,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from understudy.amounts import at_least_text, at_most, at_most_text
 from understudy.errors import BudgetExceeded, LedgerError, UsageError
 from understudy.privacy.budget import Budget, Measure, exactly
 from understudy.privacy.grant import Grant
@@ -46,7 +47,12 @@ class Spent:
         return self.epsilon <= limit.epsilon and self.delta <= limit.delta
 
     def __str__(self) -> str:
-        return f"epsilon = {float(self.epsilon):g}, delta = {float(self.delta):g}"
+        return f"epsilon = {at_most_text(self.epsilon)}, delta = {at_most_text(self.delta)}"
+
+    @property
+    def as_remainder(self) -> str:
+        """The same in words where it is what is left: rounded down, not up."""
+        return f"epsilon = {at_least_text(self.epsilon)}, delta = {at_least_text(self.delta)}"
 
 
 @dataclass(frozen=True)
@@ -153,8 +159,9 @@ class Ledger:
         with self._locked() as book:
             account = _accounts(self.path, book.entries).get(dataset)
             if account and account.limit and not (account.spent + asked).within(account.limit):
+                left = account.remaining or Spent()
                 raise BudgetExceeded(
-                    f"dataset {dataset!r}: asked for {asked}, but {account.remaining} is left of "
+                    f"dataset {dataset!r}: asked for {asked}, but {left.as_remainder} is left of "
                     f"the limit {account.limit}; ask for less, or raise it with `ledger limit`",
                     requested=asked,
                     remaining=account.remaining,
@@ -453,8 +460,8 @@ def _text(entry: Mapping[str, Any], key: str) -> str:
 
 def _amounts(spent: Spent) -> dict[str, Any]:
     return {
-        "epsilon": float(spent.epsilon),
-        "delta": float(spent.delta),
+        "epsilon": at_most(spent.epsilon),
+        "delta": at_most(spent.delta),
         "epsilon_exact": str(spent.epsilon),
         "delta_exact": str(spent.delta),
     }

@@ -9,6 +9,7 @@ from fractions import Fraction
 from itertools import groupby
 from typing import Any
 
+from understudy.amounts import at_most, at_most_text
 from understudy.errors import UsageError
 from understudy.inference import Inference
 from understudy.privacy.accounting import BASIC, Bound, approximate_cost, zcdp_rho
@@ -74,10 +75,10 @@ class Statement:
     def _promise(self) -> str:
         if not self.private or self.bound.epsilon is None:
             return "NOT PRIVATE: made with predictable or no noise, for tests and studies only."
-        epsilon, delta = float(self.bound.epsilon), float(self.bound.delta)
-        slack = f", up to a chance of {delta:g}" if delta else ""
+        epsilon, delta = at_most_text(self.bound.epsilon), at_most_text(self.bound.delta)
+        slack = f", up to a chance of {delta}" if self.bound.delta else ""
         return (
-            f"Whatever is computed from this result would have been at most e^{epsilon:g} times "
+            f"Whatever is computed from this result would have been at most e^{epsilon} times "
             f"more or less likely with any one {self.unit.label} {_changed(self.unit)}{slack}."
             f"{_part(self.inference)}"
         )
@@ -175,16 +176,17 @@ def _sum(own: Bound, part: Bound) -> Bound:
 def _part(inference: Bound | None) -> str:
     if inference is None:
         return ""
-    amounts = f"epsilon = {float(inference.epsilon or 0):g}, delta = {float(inference.delta):g}"
+    epsilon, delta = inference.epsilon or Fraction(0), inference.delta
+    amounts = f"epsilon = {at_most_text(epsilon)}, delta = {at_most_text(delta)}"
     return f" Of this, {amounts} went into learning the schema."
 
 
 def _amounts(bound: Bound) -> dict[str, Any]:
     epsilon = bound.epsilon
     return {
-        "epsilon": None if epsilon is None else float(epsilon),
+        "epsilon": None if epsilon is None else at_most(epsilon),
         "epsilon_exact": None if epsilon is None else str(epsilon),
-        "delta": float(bound.delta),
+        "delta": at_most(bound.delta),
         "delta_exact": str(bound.delta),
     }
 
@@ -199,8 +201,8 @@ def _priced(charge: Charge, times: int) -> dict[str, Any]:
     cost, rho = approximate_cost(charge.event), zcdp_rho(charge.event)
     document = charge.document() | ({"times": times} if times > 1 else {})
     if cost is not None:
-        return document | {"epsilon": float(cost[0])}
-    return document | ({} if rho is None else {"rho": float(rho)})
+        return document | {"epsilon": at_most(cost[0])}
+    return document | ({} if rho is None else {"rho": at_most(rho)})
 
 
 def _repeated(event: Mapping[str, Any]) -> list[Charge]:

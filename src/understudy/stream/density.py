@@ -15,6 +15,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
+from understudy.amounts import at_most
 from understudy.errors import DataError, UnderstudyError, UsageError
 from understudy.privacy.budget import Amount, Budget
 from understudy.privacy.grant import Grant
@@ -93,7 +94,7 @@ class Answer:
             "standard_error": self.standard_error,
             "distinct_error": self.distinct_error,
             "m": self.m,
-            **{name: float(amount) for name, amount in amounts.items()},
+            **{name: at_most(amount) for name, amount in amounts.items()},
             **{f"{name}_exact": str(amount) for name, amount in amounts.items()},
             "unit": UNIT,
             "neighbours": NEIGHBOURS,
