@@ -56,4 +56,4 @@ def prepare(path: str, memory: str) -> Work:
 def _fit(path: str, memory: int) -> None:
     schema = adult_shaped()
     with open_source(path, schema, Access(memory=memory)) as source:
-        Nist(schema, epsilon=1, delta=1e-9).fit(source)
+        Nist(schema, epsilon=1, delta=1e-9).fit(source, ledger=None)

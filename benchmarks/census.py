@@ -44,5 +44,5 @@ def prepare(output: str, rows: str, columns: str) -> Work:
 
 
 def _job(schema: Schema, source: MemorySource, output: str) -> None:
-    model = Nist(schema, epsilon=1, delta=1e-9).fit(source).model_
+    model = Nist(schema, epsilon=1, delta=1e-9).fit(source, ledger=None).model_
     write_rows(sample_blocks(model, source.table.rows), output, Codec(schema))

@@ -89,8 +89,9 @@ def distance(table: Table, model: Model) -> float:
 
 def _central(schema: Schema, table: Table, terms: Mapping[str, Any]) -> Model:
     if "delta" in terms:
-        return Nist(schema, epsilon=1, delta=DELTA).fit(MemorySource(table)).model_
-    return PrivBayes(schema, epsilon=1, neighbours="replace").fit(MemorySource(table)).model_
+        return Nist(schema, epsilon=1, delta=DELTA).fit(MemorySource(table), ledger=None).model_
+    central = PrivBayes(schema, epsilon=1, neighbours="replace")
+    return central.fit(MemorySource(table), ledger=None).model_
 
 
 def _mean(schema: Schema, table: Table, terms: Mapping[str, Any], runs: int) -> float:

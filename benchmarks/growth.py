@@ -87,7 +87,7 @@ def made(rows: int, *, attributes: int = _ATTRIBUTES, values: int = _VALUES) -> 
 def job(table: Table) -> None:
     """Fit, sample as many rows, write them."""
     schema = integers(dict(table.domain.sizes))
-    model = Nist(schema, epsilon=1, delta=1e-9).fit(MemorySource(table)).model_
+    model = Nist(schema, epsilon=1, delta=1e-9).fit(MemorySource(table), ledger=None).model_
     with tempfile.TemporaryDirectory() as folder:
         write_rows(sample_blocks(model), Path(folder) / "out.parquet", Codec(schema))
 

@@ -62,7 +62,7 @@ def distances(
     sets["large attributes coarsened"] = coarsened_pairs(domain)
     found: dict[str, list[float]] = {name: [] for name in sets}
     for number in range(runs):
-        model = METHODS[method](schema).fit(MemorySource(fitted)).model_
+        model = METHODS[method](schema).fit(MemorySource(fitted), ledger=None).model_
         codes = deal_codes(model, model.rows, np.random.default_rng(number))
         made = Table(domain, codes, model.rows)
         for name, asked in sets.items():

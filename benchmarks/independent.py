@@ -21,7 +21,7 @@ def run(board: Scoreboard) -> None:
         write_uniform(schema, rows, table)
         schema.dump(columns)
         fit = in_turns(
-            {"fit": lambda: Independent(schema, epsilon=1).fit(table).sample()},
+            {"fit": lambda: Independent(schema, epsilon=1).fit(table, ledger=None).sample()},
             rounds=rounds,
             clock=time.perf_counter,
         )

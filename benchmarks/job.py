@@ -27,7 +27,7 @@ def run(board: Scoreboard) -> None:
         pairs = list(itertools.combinations(table.domain.attributes, 2))
 
         def job() -> None:
-            fitted = Nist(schema, epsilon=1, delta=1e-9).fit(path)
+            fitted = Nist(schema, epsilon=1, delta=1e-9).fit(path, ledger=None)
             write_rows(sample_blocks(fitted.model_), output, codec)
 
         taken = in_turns({"job": job, "pairs": lambda: by_bincount(table, pairs)}, rounds=2)

@@ -54,7 +54,9 @@ def generated() -> tuple[Schema, Table]:
         shape = [sizes[a] for a in parents]
         table = generator.dirichlet(np.full(sizes[child], 0.5), shape)
         conditionals.append(Conditional(Family(child, parents), table))
-    empty = Random(schema, epsilon=1, rows=50_000).fit({name: [] for name in names}).model_
+    empty = (
+        Random(schema, epsilon=1, rows=50_000).fit({name: [] for name in names}, ledger=None).model_
+    )
     model = Model(schema, tuple(conditionals), 50_000, empty.statement)
     return schema, Table(Domain.of(schema), sample_codes(model, 50_000, generator), 50_000)
 

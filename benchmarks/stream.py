@@ -54,7 +54,7 @@ def _taking_in(visits: DensityEstimator, ids: Ids) -> Work:
 def _arrays(board: Scoreboard) -> None:
     events = board.size.pick(2 * 10**7, 10**5)
     for users in board.size.pick((10**5, 10**7, 10**8), (10**3,)):
-        visits = DensityEstimator(users, epsilon=_EPSILON)
+        visits = DensityEstimator(users, epsilon=_EPSILON, ledger=None)
         seconds = in_turns({"ours": _taking_in(visits, _ids(users, events))})["ours"]
         what = f"updates a second from arrays, {users:,} users, one core"
         board.add(what, events / seconds / 1e6, "M/s", 100, at_most=False)
@@ -62,7 +62,7 @@ def _arrays(board: Scoreboard) -> None:
 
 def _text(board: Scoreboard) -> None:
     lines = board.size.pick(10**7, 10**4)
-    visits = DensityEstimator(10**5, epsilon=_EPSILON)
+    visits = DensityEstimator(10**5, epsilon=_EPSILON, ledger=None)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "ids.txt"
         path.write_text("\n".join(map(str, _ids(10**5, lines).tolist())))
@@ -82,7 +82,7 @@ def _others(board: Scoreboard) -> None:
     """The same stream through a set, np.unique and Redis's HyperLogLog, with what each holds."""
     users = board.size.pick(10**6, 10**3)
     ids = _ids(users, board.size.pick(10**6, 10**3))
-    visits = DensityEstimator(users, epsilon=_EPSILON)
+    visits = DensityEstimator(users, epsilon=_EPSILON, ledger=None)
     held: set[int] = set()
     works: dict[str, Work] = {
         "ours": _taking_in(visits, ids),
@@ -117,7 +117,7 @@ def _hyperloglog(board: Scoreboard, ids: Ids) -> None:
         exact = np.unique(ids).size
         counted = client.pfcount("visits")
         board.add("error of the HyperLogLog", abs(counted - exact) / exact * 100, "%")
-    visits = DensityEstimator(int(ids.max()) + 1, epsilon=_EPSILON)
+    visits = DensityEstimator(int(ids.max()) + 1, epsilon=_EPSILON, ledger=None)
     visits.update(ids)
     answer = visits.answer()
     board.add("standard error of ours", answer.distinct_error / exact * 100, "%")

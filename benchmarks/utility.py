@@ -70,7 +70,7 @@ def measure(schema: Schema, table: Table, method: str, epsilon: str, runs: int) 
     distances, fit_seconds = [], []
     for run in range(runs):
         started = time.process_time()
-        model = METHODS[method](schema, epsilon).fit(MemorySource(table)).model_
+        model = METHODS[method](schema, epsilon).fit(MemorySource(table), ledger=None).model_
         fit_seconds.append(time.process_time() - started)
         codes = deal_codes(model, max(model.rows, 1), np.random.default_rng(run))
         made = Table(table.domain, codes, model.rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,11 @@ settings.load_profile("ci" if os.environ.get("CI") else "understudy")
 
 # A shell that starts tests in the background has them ignore interrupts, and what they start too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# Tests name a ledger of their own each; what runs outside of them, as fixtures of a whole session
+# do, must not find the user's either.
+os.environ["UNDERSTUDY_LEDGER"] = str(Path(tempfile.mkdtemp(prefix="understudy-tests-")) / "ledger")
 
 
 @pytest.fixture(autouse=True)

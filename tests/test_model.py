@@ -49,7 +49,7 @@ ROWS = {"a": [True, False] * 20, "b": ["x", "y"] * 20, "c": ["2020-02-03"] * 40}
 @pytest.fixture(scope="module")
 def model() -> Model:
     """A model with an edge and a statement of several events."""
-    fitted = Independent(SCHEMA, epsilon="0.7", delta="1e-6").fit(ROWS).model_
+    fitted = Independent(SCHEMA, epsilon="0.7", delta="1e-6").fit(ROWS, ledger=None).model_
     first, second, third = fitted.conditionals
     both = np.stack([second.probabilities, second.probabilities[::-1]])
     edge = Conditional(Family("b", ("a",)), both)
@@ -84,7 +84,11 @@ def test_every_schema_survives_in_a_model(schema: Schema) -> None:
     """Names, values and bounds of every sort are kept."""
     from tempfile import TemporaryDirectory
 
-    model = Random(schema, epsilon=1, rows=5).fit({name: [] for name in schema.learned}).model_
+    model = (
+        Random(schema, epsilon=1, rows=5)
+        .fit({name: [] for name in schema.learned}, ledger=None)
+        .model_
+    )
     with TemporaryDirectory() as folder:
         model.save(Path(folder) / "m.zip")
         assert same(model, Model.load(Path(folder) / "m.zip"))

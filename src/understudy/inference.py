@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from understudy.amounts import at_most
+
 _KEYS = ("epsilon", "delta")
 _RELATIONS = ("add-remove", "replace")
 
@@ -39,9 +41,9 @@ class Inference:
     def document(self) -> dict[str, Any]:
         """The table `inference` of a schema file: numbers, and beside them their exact texts."""
         return {
-            "epsilon": float(self.epsilon),
+            "epsilon": at_most(self.epsilon),
             "epsilon_exact": str(self.epsilon),
-            "delta": float(self.delta),
+            "delta": at_most(self.delta),
             "delta_exact": str(self.delta),
             "neighbours": self.neighbours,
             **({} if self.rows_per_person is None else {"rows_per_person": self.rows_per_person}),
@@ -74,7 +76,8 @@ def _amount(document: Mapping[str, Any], key: str) -> Fraction:
     """An exact amount, which must be the number that stands beside it."""
     try:
         amount = Fraction(document[f"{key}_exact"])
-        agrees = float(amount) == document[key]
+        # Version 0.1.0 rounded to the nearest number.
+        agrees = document[key] in (at_most(amount), float(amount))
     except (KeyError, TypeError, ValueError, ZeroDivisionError, OverflowError):
         agrees = False
     if not agrees:

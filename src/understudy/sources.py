@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import overload
 
 import pyarrow as pa
 
@@ -180,14 +181,23 @@ def _needed(path: Path, codec: Codec) -> int:
     return max(by_size, _BYTES_PER_CELL * len(codec.columns) * parquet_rows(path))
 
 
-def dataset_name(data: object, access: Access = _PLAIN) -> str:
-    """The name a ledger knows some data by: that of a table, file or folder, else "table".
+@overload
+def dataset_name(data: str | os.PathLike[str], access: Access = _PLAIN) -> str: ...
 
-    The suffix of a format is no part of it, so that one table has one name in all of them.
+
+@overload
+def dataset_name(data: object, access: Access = _PLAIN) -> str | None: ...
+
+
+def dataset_name(data: object, access: Access = _PLAIN) -> str | None:
+    """The name a ledger knows some data by: that of a table, file or folder.
+
+    The suffix of a format is no part of it, so that one table has one name in all of them. Frames
+    and rows that were opened before have no name: None.
     """
     if access.table:
         return access.table
     if not isinstance(data, str | os.PathLike):
-        return "table"
+        return None
     path = Path(os.path.abspath(data))
     return path.stem if path.suffix in SUFFIXES else path.name

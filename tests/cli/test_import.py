@@ -127,5 +127,5 @@ def test_the_library_refuses_too() -> None:
     )
 
     with pytest.raises(SchemaError) as caught:
-        Independent(schema, epsilon=1).fit("none.csv")
+        Independent(schema, epsilon=1).fit("none.csv", ledger=None)
     assert ["column 'a'", "column 'b'"] == [p.split(":")[0] for p in caught.value.problems]

@@ -183,7 +183,7 @@ def test_two_persons_are_too_many(name: str) -> None:
 
 def test_the_statement_speaks_of_persons() -> None:
     """Of one row each, too: a row that comes may take the place of another."""
-    model = METHODS["independent"](1).fit(_rows(_crowd(60))).model_
+    model = METHODS["independent"](1).fit(_rows(_crowd(60)), ledger=None).model_
     document = model.statement.document()
     assert ("person with at most 1 row", 1) == (document["unit"], document["rows_per_person"])
     assert "any one person with at most 1 row added or removed" in model.statement.sentence
@@ -192,7 +192,9 @@ def test_the_statement_speaks_of_persons() -> None:
 
 def test_noise_grows_with_the_rows_of_a_person() -> None:
     """Tables by c, scores by 2c."""
-    one, five = (METHODS["nist"](most).fit(_rows(_crowd(60))).model_ for most in (1, 5))
+    one, five = (
+        METHODS["nist"](most).fit(_rows(_crowd(60)), ledger=None).model_ for most in (1, 5)
+    )
     ratios = {
         charge.question: other.event.sensitivity_squared / charge.event.sensitivity_squared  # type: ignore[union-attr]
         for charge, other in zip(one.statement.charges, five.statement.charges, strict=False)
@@ -217,7 +219,9 @@ def test_impossible_persons_are_refused(
     """Before anything is paid."""
     ledger = Ledger(tmp_path / "ledger.jsonl")
     with pytest.raises(UsageError, match=words):
-        Independent(SCHEMA, epsilon=1, **arguments).fit(_rows(_crowd(9)), ledger=ledger)  # type: ignore[arg-type]
+        Independent(SCHEMA, epsilon=1, **arguments).fit(
+            _rows(_crowd(9)), ledger=ledger, dataset="table"
+        )  # type: ignore[arg-type]
     assert {} == ledger.accounts()
 
 
@@ -227,15 +231,17 @@ def test_rows_that_are_not_bounded_are_refused() -> None:
     sources.append(_source(_crowd(9), 2))
     for source in sources:
         with pytest.raises(UsageError, match="not opened so"):
-            METHODS["independent"](3).fit(source)
+            METHODS["independent"](3).fit(source, ledger=None)
     with pytest.raises(UsageError, match="not opened so"):
-        Independent(SCHEMA, epsilon=1).fit(_source(_crowd(9), 2))
+        Independent(SCHEMA, epsilon=1).fit(_source(_crowd(9), 2), ledger=None)
 
 
 def test_a_missing_column_of_persons_is_named() -> None:
     """As any other column."""
     with pytest.raises(DataError, match="no column 'person'"):
-        Independent(SCHEMA, epsilon=1, person_id="person", rows_per_person=2).fit(_rows(_crowd(9)))
+        Independent(SCHEMA, epsilon=1, person_id="person", rows_per_person=2).fit(
+            _rows(_crowd(9)), ledger=None
+        )
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])

@@ -70,7 +70,7 @@ def builder(request: pytest.FixtureRequest) -> str:
 
 def test_round_trip(builder: str, tmp_path: Path) -> None:
     """Fit, save, load, sample: the loaded model is the fitted one."""
-    fitted = BUILDERS[builder](EVERY_KIND).fit(_random_source(EVERY_KIND, 200))
+    fitted = BUILDERS[builder](EVERY_KIND).fit(_random_source(EVERY_KIND, 200), ledger=None)
     for name in ("model.zip", "folder"):
         fitted.model_.save(tmp_path / name)
         loaded = Model.load(tmp_path / name)
@@ -93,7 +93,9 @@ def test_the_statement_equals_the_ledger(builder: str, tmp_path: Path) -> None:
 
 def test_only_declared_values_come_out(builder: str) -> None:
     """Every sampled row is legal: encoding it drops nothing and clips nothing."""
-    rows = BUILDERS[builder](EVERY_KIND).fit(_random_source(EVERY_KIND, 50)).sample(500)
+    rows = (
+        BUILDERS[builder](EVERY_KIND).fit(_random_source(EVERY_KIND, 50), ledger=None).sample(500)
+    )
     again = Codec(EVERY_KIND).encode(rows)
     assert 500 == again.rows == rows.num_rows
     assert list(EVERY_KIND.columns) == rows.column_names
@@ -118,7 +120,7 @@ def test_no_row_is_against_a_constraint(builder: str, rows: int, tmp_path: Path)
         with pytest.raises(UsageError, match="keeps no constraints"):
             BUILDERS[builder](RULED).check()
         return
-    fitted = BUILDERS[builder](RULED).fit(_random_source(RULED, rows))
+    fitted = BUILDERS[builder](RULED).fit(_random_source(RULED, rows), ledger=None)
     fitted.model_.save(tmp_path / "model.zip")
     loaded = Model.load(tmp_path / "model.zip")
     assert RULED == loaded.schema
@@ -131,7 +133,7 @@ def test_no_row_is_against_a_constraint(builder: str, rows: int, tmp_path: Path)
 @pytest.mark.parametrize("rows", [0, 1, 2])
 def test_tiny_tables(builder: str, rows: int) -> None:
     """No rows, one or two: a model all the same, and as many rows from it as asked for."""
-    fitted = BUILDERS[builder](EVERY_KIND).fit(_random_source(EVERY_KIND, rows))
+    fitted = BUILDERS[builder](EVERY_KIND).fit(_random_source(EVERY_KIND, rows), ledger=None)
     assert fitted.model_.rows >= 0
     assert fitted.model_.rows == fitted.sample().num_rows
     assert 7 == fitted.sample(7).num_rows
@@ -150,7 +152,10 @@ def test_tiny_tables(builder: str, rows: int) -> None:
 def test_one_column(builder: str, column: dict[str, object]) -> None:
     """A single column, also one that can hold a single value."""
     schema = Schema.parse({"columns": {"a": column}})
-    assert 5 == BUILDERS[builder](schema).fit(_random_source(schema, 30)).sample(5).num_rows
+    assert (
+        5
+        == BUILDERS[builder](schema).fit(_random_source(schema, 30), ledger=None).sample(5).num_rows
+    )
 
 
 @pytest.mark.parametrize("builder", WITH_CONDITIONALS)
@@ -158,7 +163,7 @@ def test_two_hundred_columns(builder: str) -> None:
     """Wide tables fit within the same budget."""
     columns = {f"c{i}": {"kind": "integer", "min": 0, "max": 1 + i % 7} for i in range(200)}
     schema = Schema.parse({"columns": columns})
-    fitted = BUILDERS[builder](schema).fit(_random_source(schema, 100))
+    fitted = BUILDERS[builder](schema).fit(_random_source(schema, 100), ledger=None)
     assert 200 == fitted.sample(3).num_columns
     assert (fitted.model_.statement.bound.epsilon or 0) <= 1
 
@@ -168,7 +173,9 @@ def test_two_hundred_columns(builder: str) -> None:
 @pytest.mark.parametrize("method", WITH_BUDGET)
 def test_extreme_budgets(method: str, epsilon: str, delta: str) -> None:
     """Very little and very much budget both work and are kept."""
-    fitted = WITH_BUDGET[method](EVERY_KIND, epsilon, delta).fit(_random_source(EVERY_KIND, 300))
+    fitted = WITH_BUDGET[method](EVERY_KIND, epsilon, delta).fit(
+        _random_source(EVERY_KIND, 300), ledger=None
+    )
     assert 0 < (fitted.model_.statement.bound.epsilon or 0) <= Fraction(epsilon)
     assert 10 == fitted.sample(10).num_rows
 
@@ -181,7 +188,7 @@ def test_tables_beyond_memory_are_refused_before_spending(
     ledger = Ledger(tmp_path / "ledger.jsonl")
     source = _random_source(EVERY_KIND, 10)
     with pytest.raises(CapacityError, match="fewer bins"):
-        Independent(EVERY_KIND, epsilon=1).fit(source, ledger=ledger)
+        Independent(EVERY_KIND, epsilon=1).fit(source, ledger=ledger, dataset="table")
     assert 0 == ledger.account("table").spent.epsilon
 
 
@@ -193,7 +200,7 @@ def test_large_tables_are_never_asked_for(structure: str) -> None:
     }
     schema = Schema.parse({"columns": {**columns, "flag": {"kind": "boolean"}}})
     fitted = Nist(schema, epsilon=1, delta=1e-6, structure=structure)
-    model = fitted.fit(_random_source(schema, 500)).model_
+    model = fitted.fit(_random_source(schema, 500), ledger=None).model_
     assert all(model.domain.cells(f.axes) < 1000 for f in model.network if f.parents)
 
 
@@ -205,7 +212,9 @@ def test_a_given_table_beyond_memory_is_refused_before_spending(tmp_path: Path) 
     ledger = Ledger(tmp_path / "ledger.jsonl")
     with pytest.raises(CapacityError, match="fewer bins"):
         PrivBayes(schema, epsilon=1, structure=network).fit(
-            _random_source(schema, 10), ledger=ledger
+            _random_source(schema, 10),
+            ledger=ledger,
+            dataset="table",
         )
     assert 0 == ledger.account("table").spent.epsilon
 
@@ -213,11 +222,13 @@ def test_a_given_table_beyond_memory_is_refused_before_spending(tmp_path: Path) 
 def test_repeatable_under_the_testing_seed(builder: str) -> None:
     """A seeded fit repeats, says NOT PRIVATE, and an unseeded one does neither."""
     source = _random_source(EVERY_KIND, 100)
-    first, second = (seeded(BUILDERS[builder](EVERY_KIND), 3).fit(source) for _ in range(2))
+    first, second = (
+        seeded(BUILDERS[builder](EVERY_KIND), 3).fit(source, ledger=None) for _ in range(2)
+    )
     check_same(first.model_, second.model_)
     assert "NOT PRIVATE" in first.model_.statement.sentence
     assert first.model_.statement.document()["private"] is False
-    private = BUILDERS[builder](EVERY_KIND).fit(source).model_.statement
+    private = BUILDERS[builder](EVERY_KIND).fit(source, ledger=None).model_.statement
     assert private.document()["private"] is True
     assert "NOT PRIVATE" not in private.sentence
 
@@ -225,7 +236,9 @@ def test_repeatable_under_the_testing_seed(builder: str) -> None:
 @pytest.mark.parametrize("builder", WITH_CONDITIONALS)
 def test_the_sampled_distribution_is_the_models(builder: str) -> None:
     """Rows come as often as the product of the conditionals says."""
-    model = seeded(BUILDERS[builder](SCHEMA), 1).fit(source_of(random_rows(400))).model_
+    model = (
+        seeded(BUILDERS[builder](SCHEMA), 1).fit(source_of(random_rows(400)), ledger=None).model_
+    )
     codes = sample_codes(model, 20_000, np.random.default_rng(2))
     assert fit_of_choices(cells_of(model, codes), joint_of(model)) > NEVER
 
@@ -233,7 +246,9 @@ def test_the_sampled_distribution_is_the_models(builder: str) -> None:
 @pytest.mark.parametrize("builder", WITH_CONDITIONALS)
 def test_rows_without_replacement_keep_to_the_model(builder: str) -> None:
     """Of every configuration of parents, codes come within one of the numbers expected."""
-    model = seeded(BUILDERS[builder](SCHEMA), 1).fit(source_of(random_rows(400))).model_
+    model = (
+        seeded(BUILDERS[builder](SCHEMA), 1).fit(source_of(random_rows(400)), ledger=None).model_
+    )
     codes = deal_codes(model, 5_000, np.random.default_rng(2))
     source = MemorySource(Table(model.domain, codes, 5_000))
     for conditional in model.conditionals:
@@ -247,7 +262,7 @@ def test_fitting_twice_spends_twice(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.jsonl")
     synthesizer = Independent(EVERY_KIND, epsilon="0.3")
     for _ in range(2):
-        synthesizer.fit(_random_source(EVERY_KIND, 10), ledger=ledger)
+        synthesizer.fit(_random_source(EVERY_KIND, 10), ledger=ledger, dataset="table")
     assert Fraction(6, 10) == ledger.account("table").spent.epsilon
 
 
@@ -257,8 +272,8 @@ def test_frames_go_out_in_the_brand_they_came_in() -> None:
     cells = {"a": [True, False, True]}
     frames = [pd.DataFrame(cells), pl.DataFrame(cells), pa.table(cells)]
     for frame in frames:
-        assert type(frame) is type(Random(schema, epsilon=1).fit(frame).sample(2))
-    assert pa.Table is type(Random(schema, epsilon=1).fit(cells).sample(2))
+        assert type(frame) is type(Random(schema, epsilon=1).fit(frame, ledger=None).sample(2))
+    assert pa.Table is type(Random(schema, epsilon=1).fit(cells, ledger=None).sample(2))
 
 
 def test_parameters_are_stored_unchanged() -> None:
@@ -285,7 +300,7 @@ def test_parameters_are_stored_unchanged() -> None:
 def test_impossible_parameters_are_refused(options: dict[str, object], message: str) -> None:
     """Refused by name before anything is read."""
     with pytest.raises(UsageError, match=message):
-        Independent(SCHEMA, **options).fit("nowhere.csv")  # type: ignore[arg-type]
+        Independent(SCHEMA, **options).fit("nowhere.csv", ledger=None)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -315,7 +330,7 @@ def test_impossible_parameters_are_refused(options: dict[str, object], message: 
 def test_impossible_networks_are_refused(synthesizer: Synthesizer, message: str) -> None:
     """Refused by name before anything is read."""
     with pytest.raises(UsageError, match=message):
-        synthesizer.fit("nowhere.csv")
+        synthesizer.fit("nowhere.csv", ledger=None)
 
 
 @pytest.mark.parametrize("theta", [None, 0.01])
@@ -325,14 +340,17 @@ def test_no_learner_exceeds_the_degree(structure: str, degree: int, theta: float
     """Whatever bounds the tables, no attribute gets more parents than were allowed."""
     rows: list[tuple[int, ...]] = [(i % 4, i % 4, i % 2, 0) for i in range(400)]
     fitted = PrivBayes(SCHEMA, epsilon=100, structure=structure, degree=degree, theta=theta).fit(
-        source_of(rows)
+        source_of(rows),
+        ledger=None,
     )
     assert fitted.model_.network.degree <= degree
 
 
 def test_random_rows_of_a_declared_number_are_free_with_a_delta_too() -> None:
     """Nothing is read, so nothing is spent."""
-    fitted = Random(SCHEMA, epsilon=1, delta=1e-6, rows=5).fit(source_of(random_rows(9)))
+    fitted = Random(SCHEMA, epsilon=1, delta=1e-6, rows=5).fit(
+        source_of(random_rows(9)), ledger=None
+    )
     assert (Fraction(0), 5) == (fitted.model_.statement.bound.epsilon, fitted.model_.rows)
 
 
@@ -342,7 +360,8 @@ def test_binary_tables_may_be_scored_by_f() -> None:
     generator = np.random.default_rng(1)
     a, c = generator.random(2000) < 0.5, generator.random(2000) < 0.5
     rows = {"a": a, "b": a ^ (generator.random(2000) < 0.02), "c": c}
-    fitted = PrivBayes(schema, epsilon=20, neighbours="replace", score="F", degree=1).fit(rows)
+    method = PrivBayes(schema, epsilon=20, neighbours="replace", score="F", degree=1)
+    fitted = method.fit(rows, ledger=None)
     assert ("a",) == next(f.parents for f in fitted.model_.network if f.child == "b")
 
 
@@ -359,8 +378,8 @@ def test_without_privacy_for_studies(tmp_path: Path) -> None:
     exact_method = Independent(SCHEMA, epsilon=Budget.unlimited())
     for method in (exact_method, seeded(Independent(SCHEMA, epsilon=1), 1)):
         with pytest.raises(UsageError, match="no entry for a ledger"):
-            method.fit(source, ledger=ledger)
-    model = exact_method.fit(source).model_
+            method.fit(source, ledger=ledger, dataset="table")
+    model = exact_method.fit(source, ledger=None).model_
     exact = source.count([("size",)])[0].counts / 1000
     assert exact.tolist() == pytest.approx(model.conditionals[1].probabilities.tolist())
     assert "NOT PRIVATE" in model.statement.sentence
@@ -379,4 +398,7 @@ def test_a_method_of_ones_own() -> None:
                 Random(self.schema, epsilon=1, rows=1).learn(curator).conditionals, count.total
             )
 
-    assert abs(Coin(SCHEMA, epsilon=50).fit(source_of(random_rows(90))).model_.rows - 90) < 5
+    assert (
+        abs(Coin(SCHEMA, epsilon=50).fit(source_of(random_rows(90)), ledger=None).model_.rows - 90)
+        < 5
+    )

@@ -39,7 +39,7 @@ def _skeleton(**columns: dict[str, Any]) -> Skeleton:
 def _values(cells: Sequence[Any] | pa.Array, **body: Any) -> dict[str, Any]:
     """The column that an all but unlimited budget finds."""
     skeleton = _skeleton(x={"kind": "categorical", **body})
-    inferred = infer_schema({"x": cells}, skeleton, epsilon=50, delta="1e-3")
+    inferred = infer_schema({"x": cells}, skeleton, epsilon=50, delta="1e-3", ledger=None)
     return inferred.schema.columns["x"].document()
 
 
@@ -99,7 +99,9 @@ def test_long_texts_are_released_as_they_are() -> None:
 def test_next_to_no_rows_give_a_legal_column(cells: list[str], outside: dict[str, str]) -> None:
     """With no value released everything goes to the catch-all."""
     skeleton = _skeleton(x={"kind": "categorical", **outside})
-    inferred = infer_schema({"x": pa.array(cells, pa.string())}, skeleton, epsilon=1, delta="1e-9")
+    inferred = infer_schema(
+        {"x": pa.array(cells, pa.string())}, skeleton, epsilon=1, delta="1e-9", ledger=None
+    )
     assert ["other"] == inferred.schema.columns["x"].document()["values"]
 
 
@@ -112,7 +114,7 @@ def test_what_is_declared_is_left_alone() -> None:
         smoker={"kind": "boolean", "outside": "false"},
     )
     data = {"age": [5] * 900, "city": ["A"] * 900, "smoker": [True] * 900}
-    inferred = infer_schema(data, skeleton, epsilon=5, delta="1e-3")
+    inferred = infer_schema(data, skeleton, epsilon=5, delta="1e-3", ledger=None)
     document = inferred.schema.document()
     assert ["id", "age", "city", "smoker"] == list(document["columns"])
     assert {"kind": "integer", "min": 0, "max": 99, "bins": 3} == document["columns"]["age"]
@@ -155,22 +157,23 @@ def test_a_schema_can_be_learned_in_two_steps() -> None:
         _skeleton(x={"kind": "categorical"}, y={"kind": "float", **range_}),
         epsilon=1,
         delta="1e-6",
+        ledger=None,
     ).schema.document()
     del first["columns"]["y"]["min"]
     again = Skeleton.parse(first)
-    second = infer_schema(data, again, epsilon=2).schema.inference
+    second = infer_schema(data, again, epsilon=2, ledger=None).schema.inference
     assert second is not None
     assert (Fraction(3), Fraction("1e-6")) == (second.epsilon, second.delta)
     with pytest.raises(UsageError, match="ask for neighbours add-remove"):
-        infer_schema(data, again, epsilon=2, neighbours="replace")
+        infer_schema(data, again, epsilon=2, neighbours="replace", ledger=None)
 
 
 def test_fits_under_a_learned_schema_say_so() -> None:
     """From rows to a model: the sum is promised."""
     data = {"x": MANY, "y": np.linspace(0, 9, 1500)}
     skeleton = _skeleton(x={"kind": "categorical"}, y={"kind": "float"})
-    schema = infer_schema(data, skeleton, epsilon=1, delta="1e-6").schema
-    statement = Independent(schema, epsilon=1).fit(data).model_.statement
+    schema = infer_schema(data, skeleton, epsilon=1, delta="1e-6", ledger=None).schema
+    statement = Independent(schema, epsilon=1).fit(data, ledger=None).model_.statement
     assert (Fraction(2), Fraction("1e-6")) == (statement.bound.epsilon, statement.bound.delta)
 
 
@@ -180,7 +183,9 @@ def test_predictable_noise_is_named(tmp_path: Path) -> None:
     seeded = Discovery(skeleton, 1, instruments=Instruments(noise=SeededNoise(1)))
     rows = opening(["x"], [(1.0,)] * 50)
     first, second = (
-        replace(seeded, instruments=Instruments(noise=SeededNoise(1))).run(rows, dataset="t")
+        replace(seeded, instruments=Instruments(noise=SeededNoise(1))).run(
+            rows, dataset="t", ledger=None
+        )
         for _ in range(2)
     )
     assert first == second
@@ -238,7 +243,7 @@ def test_values_need_a_delta() -> None:
 def test_arguments_that_cannot_be_served(arguments: dict[str, Any], words: str) -> None:
     """In a sentence."""
     with pytest.raises(UsageError, match=words):
-        infer_schema({"x": [1.0]}, _skeleton(x={"kind": "float"}), **arguments)
+        infer_schema({"x": [1.0]}, _skeleton(x={"kind": "float"}), **arguments, ledger=None)
 
 
 @pytest.mark.parametrize(
@@ -300,7 +305,9 @@ def test_the_same_is_found_wherever_rows_are(place: str, tmp_path: Path) -> None
         seeded = Instruments(noise=SeededNoise(5))
         discovery = Discovery(skeleton, 3, "1e-6", instruments=seeded)
         return discovery.run(
-            lambda schema, columns: open_keyed(rows, schema, columns, how), dataset="t"
+            lambda schema, columns: open_keyed(rows, schema, columns, how),
+            dataset="t",
+            ledger=None,
         ).schema
 
     assert found(TABLE, Access()) == found(data, access)
@@ -333,7 +340,9 @@ def test_adult_with_a_learned_schema_comes_near_the_declared_one() -> None:
     found = [
         total_variation(
             real,
-            exam.encode(Nist(schema, epsilon=1, delta="1e-6").fit(rows).sample(rows.num_rows)),
+            exam.encode(
+                Nist(schema, epsilon=1, delta="1e-6").fit(rows, ledger=None).sample(rows.num_rows)
+            ),
             sets,
         ).mean()
         for schema in (declared, learned)
@@ -360,7 +369,7 @@ def test_constraints_on_declared_columns_stay() -> None:
     rule = "not (sex = male and pregnant = yes)"
     rows = {"sex": ["male", "female"] * 200, "pregnant": [False, True] * 200, "city": ["A"] * 400}
     skeleton = Skeleton.parse({"constraints": [rule], "columns": columns})
-    inferred = infer_schema(rows, skeleton, epsilon=5, delta="1e-6")
+    inferred = infer_schema(rows, skeleton, epsilon=5, delta="1e-6", ledger=None)
     assert [rule] == [constraint.text for constraint in inferred.schema.constraints]
     with pytest.raises(UsageError, match="speaks of column 'city', which is to be learned"):
         Skeleton.parse({"constraints": ["if city = other then sex = male"], "columns": columns})

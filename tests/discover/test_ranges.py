@@ -238,7 +238,9 @@ def test_ranges_alone_are_pure() -> None:
     """Without categories no δ is spent, even where one was allowed."""
     discovery = Discovery(_skeleton({"kind": "float"}), 1, "1e-6")
     assert 0 == discovery.budget.delta
-    statement = infer_schema({"x": [1.0]}, discovery.skeleton, epsilon=1, delta="1e-6").statement
+    statement = infer_schema(
+        {"x": [1.0]}, discovery.skeleton, epsilon=1, delta="1e-6", ledger=None
+    ).statement
     assert (Fraction(1), Fraction(0)) == (statement.bound.epsilon, statement.bound.delta)
     assert 2 == len(statement.charges)
 

@@ -145,8 +145,8 @@ def test_a_fit_is_the_same_in_a_database(address: str) -> None:
     """The same noise on the same counts gives the same model."""
     method = Nist(SCHEMA, epsilon=5, delta=1e-6)
     with open_source(address, SCHEMA, TABLE) as source:
-        first = seeded(method, 1).fit(source).model_
-    second = seeded(method, 1).fit(ROWS).model_
+        first = seeded(method, 1).fit(source, ledger=None).model_
+    second = seeded(method, 1).fit(ROWS, ledger=None).model_
     assert first.network == second.network
     for ours, theirs in zip(first.conditionals, second.conditionals, strict=True):
         assert np.array_equal(ours.probabilities, theirs.probabilities)
@@ -162,8 +162,10 @@ def test_a_table_of_ibis_is_counted_where_it_is(address: str, tmp_path: Path) ->
     with open_source(some, SCHEMA) as source:
         assert isinstance(source, database.DatabaseSource)
         _check_equal(source, SCHEMA, rows)
-    model = seeded(Independent(SCHEMA, epsilon=1), 3).fit(some).model_
-    assert model.rows == seeded(Independent(SCHEMA, epsilon=1), 3).fit(rows).model_.rows
+    model = seeded(Independent(SCHEMA, epsilon=1), 3).fit(some, ledger=None).model_
+    assert (
+        model.rows == seeded(Independent(SCHEMA, epsilon=1), 3).fit(rows, ledger=None).model_.rows
+    )
 
 
 def test_all_questions_see_the_same_rows(server: str) -> None:

@@ -139,7 +139,7 @@ def test_a_method_that_forgets_dependence_has_no_power() -> None:
         codes = generator.integers(0, 3, 300)
         real = {"x": codes.astype(str), "y": codes.astype(str)}
         seed = int(generator.integers(2**31))
-        made = seeded(Independent(schema, epsilon=10), seed).fit(real)
+        made = seeded(Independent(schema, epsilon=10), seed).fit(real, ledger=None)
         sampled: Columns = made.sample(300, seed=seed)
         return sampled
 

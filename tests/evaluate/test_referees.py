@@ -68,7 +68,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Real, synthetic and control rows as files."""
     folder = tmp_path_factory.mktemp("referees")
     real, control = _rows(1_000, 1), _rows(1_000, 2)
-    made = seeded(Nist(SCHEMA, epsilon=1, delta="1e-6"), 1).fit(real)
+    made = seeded(Nist(SCHEMA, epsilon=1, delta="1e-6"), 1).fit(real, ledger=None)
     synthetic = made.sample(1_000, seed=1)
     tables = {"real": real, "synthetic": synthetic, "control": control}
     return {name: _written(rows, folder / f"{name}.csv") for name, rows in tables.items()}

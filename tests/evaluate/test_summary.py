@@ -85,7 +85,7 @@ def test_rounding_keeps_whole_differences() -> None:
 def _recorded(summarizer: Summarizer, rows: list[Row]) -> tuple[Recorder, Summary]:
     tape = Recorder()
     taped = replace(summarizer, instruments=Instruments(tape=tape))
-    found = taped.run(tape.guard(source_of(rows)), SYNTHETIC)
+    found = taped.run(tape.guard(source_of(rows)), SYNTHETIC, ledger=None)
     tape.check_paid(found.statement.charges)
     return tape, found
 
@@ -93,7 +93,7 @@ def _recorded(summarizer: Summarizer, rows: list[Row]) -> tuple[Recorder, Summar
 def _replayed(summarizer: Summarizer, tape: Recorder, rows: list[Row]) -> Summary:
     again = Replay(tape.exchanges)
     taped = replace(summarizer, instruments=Instruments(tape=again))
-    found = taped.run(again.guard(source_of(rows)), SYNTHETIC)
+    found = taped.run(again.guard(source_of(rows)), SYNTHETIC, ledger=None)
     again.check_finished()
     return found
 
@@ -126,9 +126,11 @@ def test_persons_move_as_many_rows_as_they_have() -> None:
 
     unit = Unit(Neighbours.ADD_REMOVE, 3)
     persons = Summarizer(SCHEMA, 1, unit=unit).run(
-        Persons(source_of(random_rows(9)).table), SYNTHETIC
+        Persons(source_of(random_rows(9)).table),
+        SYNTHETIC,
+        ledger=None,
     )
-    single = Summarizer(SCHEMA, 1).run(source_of(random_rows(9)), SYNTHETIC)
+    single = Summarizer(SCHEMA, 1).run(source_of(random_rows(9)), SYNTHETIC, ledger=None)
     for wide, narrow in zip(persons.statement.charges, single.statement.charges, strict=True):
         assert isinstance(wide.event, LaplaceEvent)
         assert isinstance(narrow.event, LaplaceEvent)
@@ -143,17 +145,23 @@ def test_persons_move_as_many_rows_as_they_have() -> None:
 
 def test_answers_cost_exactly_the_budget() -> None:
     """Five questions, and nothing of the budget is left or invented."""
-    statement = Summarizer(SCHEMA, "0.7").run(source_of(random_rows(9)), SYNTHETIC).statement
+    statement = (
+        Summarizer(SCHEMA, "0.7").run(source_of(random_rows(9)), SYNTHETIC, ledger=None).statement
+    )
     assert 5 == len(statement.charges)
     assert Fraction(7, 10) == statement.bound.epsilon
-    noisy = Summarizer(SCHEMA, 1, "1e-6").run(source_of(random_rows(9)), SYNTHETIC).statement
+    noisy = (
+        Summarizer(SCHEMA, 1, "1e-6")
+        .run(source_of(random_rows(9)), SYNTHETIC, ledger=None)
+        .statement
+    )
     assert all(isinstance(charge.event, GaussianEvent) for charge in noisy.charges)
 
 
 def test_with_much_budget_the_numbers_are_those_of_the_metrics() -> None:
     """Means, columns and rows as computed without noise, inside narrow intervals."""
     rows = random_rows(400, seed=3)
-    found = Summarizer(SCHEMA, 100_000).run(source_of(rows), SYNTHETIC)
+    found = Summarizer(SCHEMA, 100_000).run(source_of(rows), SYNTHETIC, ledger=None)
     real, synthetic = source_of(rows).table, SYNTHETIC.table
     assert 400 == pytest.approx(found.rows.value, abs=0.1)
     for ways, mean in found.means.items():
@@ -178,7 +186,8 @@ def test_intervals_hold_the_exact_number(delta: str) -> None:
     rows = random_rows(300, seed=3)
     exact = total_variation(source_of(rows).table, SYNTHETIC.table, workload(DOMAIN, 2)).mean()
     found = [
-        Summarizer(SCHEMA, 2, delta).run(source_of(rows), SYNTHETIC).means[2] for _ in range(400)
+        Summarizer(SCHEMA, 2, delta).run(source_of(rows), SYNTHETIC, ledger=None).means[2]
+        for _ in range(400)
     ]
     assert 0.93 <= np.mean([mean.low <= exact <= mean.high for mean in found])
     assert 0.96 > np.mean([_half(mean).low <= exact <= _half(mean).high for mean in found])
@@ -204,10 +213,12 @@ def test_the_ledger_is_charged_before_anything_is_drawn(tmp_path: Path) -> None:
 def test_what_cannot_be_summarized_is_refused() -> None:
     """No synthetic rows, no budget, rows opened for another unit."""
     with pytest.raises(DataError, match="has 0 rows that fit"):
-        Summarizer(SCHEMA, 1).run(source_of(random_rows(9)), source_of([]))
+        Summarizer(SCHEMA, 1).run(source_of(random_rows(9)), source_of([]), ledger=None)
     with pytest.raises(UsageError, match="epsilon is 0"):
         Summarizer(SCHEMA, 0)
     with pytest.raises(UsageError, match="open the rows for the same"):
         Summarizer(SCHEMA, 1, unit=Unit(Neighbours.ADD_REMOVE, 2)).run(
-            source_of(random_rows(9)), SYNTHETIC
+            source_of(random_rows(9)),
+            SYNTHETIC,
+            ledger=None,
         )

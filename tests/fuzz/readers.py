@@ -280,7 +280,9 @@ def _read_model(path: Path) -> None:
 def _model_members() -> dict[str, bytes]:
     from understudy.synthesizers import Random as Uniform
 
-    fitted = Uniform(_schema(), epsilon=1, rows=5).fit({name: [] for name in _schema().learned})
+    fitted = Uniform(_schema(), epsilon=1, rows=5).fit(
+        {name: [] for name in _schema().learned}, ledger=None
+    )
     model = fitted.model_
     members = model._members()
     manifest = {"format": "understudy-model", "version": 1, "rows": 5}
@@ -426,7 +428,7 @@ def _read_state(path: Path) -> None:
     """As `stream density` does: resumed, a user taken in, answered and left."""
     from understudy.stream import DensityEstimator
 
-    with DensityEstimator.resume(path) as visits:
+    with DensityEstimator.resume(path, ledger=None) as visits:
         visits.update([1])
         visits.answer().document()
 

@@ -42,7 +42,7 @@ def _fitted(method: str, images: LabelledImages, tape: Any) -> ImageModel:
     return ImageGAN(
         *(Shape(8, 8, 2), 2, 1e-5, method, QUICK, (8, 6, 4), (4, 6)),
         instruments=Instruments(tape=tape),
-    ).fit(images)
+    ).fit(images, ledger=None)
 
 
 def _replayed(method: str) -> tuple[ImageModel, ImageModel]:

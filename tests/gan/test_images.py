@@ -73,7 +73,7 @@ def test_a_model_of_images(method: str, tmp_path: Path) -> None:
 def test_without_noise_the_halves_are_learned() -> None:
     """The game can be won: upper halves come bright for one class and dark for the other."""
     settings = replace(QUICK, epochs=80, batch=30, generator_rate=2e-3, steady=0.3, averaging=0.9)
-    model = _method(epsilon=Budget.unlimited(), settings=settings).fit(_images())
+    model = _method(epsilon=Budget.unlimited(), settings=settings).fit(_images(), ledger=None)
     made = model.of_labels(np.arange(64) % 2, seed=1)
     upper = made.pixels[:, :4].mean(axis=(1, 2)) - made.pixels[:, 4:].mean(axis=(1, 2))
     assert upper[made.labels == 0].mean() > 60
@@ -98,11 +98,13 @@ def test_a_killed_run_goes_on_and_pays_once(tmp_path: Path) -> None:
     """From its checkpoint, within the grant that it left open; then the grant is closed."""
     ledger, kept = Ledger(tmp_path / "ledger.jsonl"), tmp_path / "game.npz"
     with pytest.raises(_Killed):
-        _method(checkpoint=kept, progress=_kill_at(3)).fit(_images(), ledger=ledger)
+        _method(checkpoint=kept, progress=_kill_at(3)).fit(
+            _images(), ledger=ledger, dataset="images"
+        )
     assert kept.exists()
     assert b"\x89PNG" == kept.with_suffix(".png").read_bytes()[:4]
     assert 2 == ledger.account("images").spent.epsilon
-    model = _method(checkpoint=kept).fit(_images(), ledger=ledger)
+    model = _method(checkpoint=kept).fit(_images(), ledger=ledger, dataset="images")
     account = ledger.account("images")
     assert [False] == [run["open"] for run in account.runs]
     assert model.statement.bound.epsilon == account.spent.epsilon
@@ -117,10 +119,12 @@ def test_a_resumed_game_is_the_game(tmp_path: Path) -> None:
     def instruments() -> Instruments:
         return Instruments(noise=_Constant())
 
-    whole = _method(instruments=instruments()).fit(_images())
+    whole = _method(instruments=instruments()).fit(_images(), ledger=None)
     with pytest.raises(_Killed):
-        _method(instruments=instruments(), checkpoint=kept, progress=_kill_at(3)).fit(_images())
-    resumed = _method(instruments=instruments(), checkpoint=kept).fit(_images())
+        _method(instruments=instruments(), checkpoint=kept, progress=_kill_at(3)).fit(
+            _images(), ledger=None
+        )
+    resumed = _method(instruments=instruments(), checkpoint=kept).fit(_images(), ledger=None)
     for name, expected in whole.weights.items():
         assert expected.tolist() == resumed.weights[name].tolist()
 
@@ -144,14 +148,18 @@ def test_a_checkpoint_is_for_its_own_run(tmp_path: Path) -> None:
     """Other terms are refused, and so are a damaged file and a grant that is not open."""
     ledger, kept = Ledger(tmp_path / "ledger.jsonl"), tmp_path / "game.npz"
     with pytest.raises(_Killed):
-        _method(checkpoint=kept, progress=_kill_at(3)).fit(_images(), ledger=ledger)
+        _method(checkpoint=kept, progress=_kill_at(3)).fit(
+            _images(), ledger=ledger, dataset="images"
+        )
     with pytest.raises(UsageError, match="other settings"):
-        _method(checkpoint=kept, epsilon=3).fit(_images(), ledger=ledger)
+        _method(checkpoint=kept, epsilon=3).fit(_images(), ledger=ledger, dataset="images")
     with pytest.raises(LedgerError, match="no open grant"):
-        _method(checkpoint=kept).fit(_images(), ledger=Ledger(tmp_path / "another.jsonl"))
+        _method(checkpoint=kept).fit(
+            _images(), ledger=Ledger(tmp_path / "another.jsonl"), dataset="images"
+        )
     kept.write_bytes(kept.read_bytes()[:900])
     with pytest.raises(ModelError, match="damaged"):
-        _method(checkpoint=kept).fit(_images(), ledger=ledger)
+        _method(checkpoint=kept).fit(_images(), ledger=ledger, dataset="images")
 
 
 @contextmanager
@@ -170,7 +178,7 @@ def test_a_full_disk_does_not_end_a_course_that_is_paid_for(tmp_path: Path) -> N
     ledger, kept, said = Ledger(tmp_path / "ledger.jsonl"), tmp_path / "game.npz", list[str]()
     method = _method(checkpoint=kept, notice=said.append)
     with _full_disk(20_000):
-        model = method.fit(_images(), ledger=ledger)
+        model = method.fit(_images(), ledger=ledger, dataset="images")
     assert said
     assert all("took no more bytes" in text and "training goes on" in text for text in said)
     assert {"ledger.jsonl"} == {path.name for path in tmp_path.iterdir()}
@@ -181,12 +189,16 @@ def test_a_checkpoint_outlives_a_disk_that_fills_later(tmp_path: Path) -> None:
     """The last one that was written whole is what a cut run goes on from."""
     ledger, kept = Ledger(tmp_path / "ledger.jsonl"), tmp_path / "game.npz"
     with pytest.raises(_Killed):
-        _method(checkpoint=kept, progress=_kill_at(2)).fit(_images(), ledger=ledger)
+        _method(checkpoint=kept, progress=_kill_at(2)).fit(
+            _images(), ledger=ledger, dataset="images"
+        )
     before = kept.read_bytes()
     with _full_disk(20_000), pytest.raises(_Killed):
-        _method(checkpoint=kept, progress=_kill_at(3)).fit(_images(), ledger=ledger)
+        _method(checkpoint=kept, progress=_kill_at(3)).fit(
+            _images(), ledger=ledger, dataset="images"
+        )
     assert before == kept.read_bytes()
-    model = _method(checkpoint=kept).fit(_images(), ledger=ledger)
+    model = _method(checkpoint=kept).fit(_images(), ledger=ledger, dataset="images")
     assert [False] == [run["open"] for run in ledger.account("images").runs]
     assert model.statement.bound.epsilon == ledger.account("images").spent.epsilon
 
@@ -212,11 +224,11 @@ def test_a_game_that_leaves_the_numbers_stops(
     with monkeypatch.context() as patch:
         _break_when(patch, lambda _, game: game.step == 2)
         with pytest.raises(Diverged, match="in step 2 after epsilon"):
-            _method(checkpoint=kept).fit(_images(), ledger=ledger)
+            _method(checkpoint=kept).fit(_images(), ledger=ledger, dataset="images")
     slower = replace(QUICK, critic_rate=QUICK.critic_rate / 2)
     method = _method(checkpoint=kept, settings=slower)
     method.progress = lambda done, total, epsilon: steps.append((done, total))
-    model = method.fit(_images(), ledger=ledger)
+    model = method.fit(_images(), ledger=ledger, dataset="images")
     total = steps[0][1]
     assert list(range(3, total + 1)) == [done for done, _ in steps]
     assert total == sum(charge.question == QUESTION for charge in model.statement.charges)
@@ -233,7 +245,7 @@ def test_a_game_lost_before_its_first_checkpoint_starts_again(
     _break_when(monkeypatch, lambda _, game: game.step == 1)
     settings = replace(QUICK, epochs=40, rounds=1)
     with pytest.raises(Diverged, match="in step 1 after epsilon"):
-        _method(checkpoint=kept, settings=settings).fit(_images(), ledger=ledger)
+        _method(checkpoint=kept, settings=settings).fit(_images(), ledger=ledger, dataset="images")
     assert not kept.exists()
     assert 2 == ledger.account("images").spent.epsilon
 
@@ -246,7 +258,7 @@ def test_a_game_lost_in_its_last_step_is_as_it_was_before(
     _break_when(monkeypatch, lambda trainer, game: game.step == trainer.course.schedule.steps)
     settings = replace(QUICK, rounds=1)
     method = _method(checkpoint=tmp_path / "game.npz", settings=settings, notice=said.append)
-    model = method.fit(_images())
+    model = method.fit(_images(), ledger=None)
     assert ["training left the numbers in its last step; the model is that of before"] == said
     assert all(np.isfinite(weights).all() for weights in model.weights.values())
 
@@ -278,7 +290,7 @@ def test_noised_features_that_lead_nowhere_make_no_model(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(Game, "move_generator", broken)
     with pytest.raises(Diverged, match="left the numbers"):
-        _method(method="noise-gan").fit(_images())
+        _method(method="noise-gan").fit(_images(), ledger=None)
 
 
 def test_rates_fall_to_nothing() -> None:
@@ -290,7 +302,7 @@ def test_rates_fall_to_nothing() -> None:
 
 def test_fewer_images_than_a_batch() -> None:
     """All of them are in every batch."""
-    model = _method(settings=replace(QUICK, batch=500)).fit(_images(6))
+    model = _method(settings=replace(QUICK, batch=500)).fit(_images(6), ledger=None)
     assert 2 >= (model.statement.bound.epsilon or 3)
     assert 4 == model.sample(4, seed=0).rows
 

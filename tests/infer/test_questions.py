@@ -68,7 +68,7 @@ def model() -> Model:
         "born": np.datetime64("2000-01-01") + generator.integers(0, 20, 4000),
         "well": generator.random(4000) < 0.7,
     }
-    return Nist(SCHEMA, epsilon=5, delta=1e-6).fit(rows).model_
+    return Nist(SCHEMA, epsilon=5, delta=1e-6).fit(rows, ledger=None).model_
 
 
 conditions = st.lists(
@@ -192,7 +192,11 @@ def test_no_conditions_are_a_fault(text: str) -> None:
 
 def test_models_without_a_network_are_refused(model: Model) -> None:
     """Rows that were released have no probabilities; constraints ask for samples."""
-    held = Histogram(SCHEMA, epsilon=5, rows=3).fit({n: [] for n in SCHEMA.learned}).model_
+    held = (
+        Histogram(SCHEMA, epsilon=5, rows=3)
+        .fit({n: [] for n in SCHEMA.learned}, ledger=None)
+        .model_
+    )
     with pytest.raises(UsageError, match="holds released rows"):
         ask(held, "P(sex)")
     rules = SCHEMA.document() | {"constraints": ["if sex = male then well = yes"]}

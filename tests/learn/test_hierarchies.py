@@ -186,7 +186,9 @@ def _model(seed: int, constraints: list[str] | None = None) -> Model:
     generator = np.random.default_rng(seed)
     families = [("b",), ("b", "a / 9"), ("a / 9", "b", "country / 2"), ("country / 3", "a", "c")]
     conditionals = [_conditional(axes, domain, generator) for axes in families]
-    statement = Random(schema, epsilon=1, rows=5).fit({n: [] for n in domain}).model_.statement
+    statement = (
+        Random(schema, epsilon=1, rows=5).fit({n: [] for n in domain}, ledger=None).model_.statement
+    )
     return Model(schema, tuple(conditionals), 100, statement)
 
 
@@ -344,11 +346,11 @@ def test_every_learner_relates_a_large_attribute_through_its_groups(method: str)
     """Alone it is independent of the others; by its copy it tells what it knows."""
     schema, table = _districts(20_000)
     synthesizer: Synthesizer = METHODS[method](schema)
-    model = synthesizer.fit(MemorySource(table)).model_
+    model = synthesizer.fit(MemorySource(table), ledger=None).model_
     copies = {name for family in model.network for name in family.copies}
     assert copies & {"place / 63", "place / 8"}
     by_place = model.probability("income", given={"place": 100})
     assert by_place["1"] > 0.5
     plain = Table(table.domain.without_hierarchies(), table.codes, table.rows_read)
-    blind = METHODS[method](schema).fit(MemorySource(plain)).model_
+    blind = METHODS[method](schema).fit(MemorySource(plain), ledger=None).model_
     assert not any(family.copies for family in blind.network)

@@ -69,7 +69,7 @@ def test_the_noise_is_that_of_a_real_fit(builder: str) -> None:
     known = [stage for stage in plan.stages if not plan.depends_on_answers(stage)]
     planned = [event for stage in known for event in stage.events]
     # Silence makes the fit find exactly as many rows as there are.
-    fit = synthesizer.with_instruments(Instruments(noise=Silence())).fit(_source())
+    fit = synthesizer.with_instruments(Instruments(noise=Silence())).fit(_source(), ledger=None)
     charged = [charge.event for charge in fit.model_.statement.charges]
     assert planned == charged[: len(planned)]
     assert len(planned) >= len(SIZES)
@@ -82,7 +82,9 @@ def test_the_noise_is_that_of_a_private_fit(builder: str) -> None:
     plan = _planned(synthesizer)
     known = [stage for stage in plan.stages if not plan.depends_on_answers(stage)]
     planned = [event for stage in known for event in stage.events]
-    charged = [charge.event for charge in synthesizer.fit(_source()).model_.statement.charges]
+    charged = [
+        charge.event for charge in synthesizer.fit(_source(), ledger=None).model_.statement.charges
+    ]
     assert planned == charged[: len(planned)]
 
 
@@ -216,7 +218,7 @@ def test_the_forecast_is_near(method: str) -> None:
         "privbayes": PrivBayes(schema, epsilon=1),
         "independent": Independent(schema, epsilon=1, delta=1e-9),
     }[method]
-    model = seeded(synthesizer, 1).fit(MemorySource(table)).model_
+    model = seeded(synthesizer, 1).fit(MemorySource(table), ledger=None).model_
     made = Table(table.domain, deal_codes(model, model.rows, np.random.default_rng(1)), model.rows)
     for ways, band in enumerate(_planned(synthesizer, table.rows).expected.distances, start=1):
         assert band is not None

@@ -120,7 +120,7 @@ def test_the_fingerprint_includes_the_inference() -> None:
 @pytest.mark.parametrize("method", [Independent, PrivBayes])
 def test_a_pure_fit_becomes_approximate(method: type[Independent | PrivBayes]) -> None:
     """Statement, sentence and JSON hold the sum, and say which part is the schema's."""
-    fit = method(_schema(COST), epsilon=1, neighbours="add-remove").fit(ROWS)
+    fit = method(_schema(COST), epsilon=1, neighbours="add-remove").fit(ROWS, ledger=None)
     statement = fit.model_.statement
     assert (Fraction(3, 2), Fraction("1e-6")) == (statement.bound.epsilon, statement.bound.delta)
     assert "e^1.5 times" in statement.sentence
@@ -136,10 +136,10 @@ def test_a_pure_fit_becomes_approximate(method: type[Independent | PrivBayes]) -
 
 def test_other_fits_add_it_too(tmp_path: Path) -> None:
     """(ε, δ) fits, and fits that read nothing at all; the model on disk keeps it."""
-    nist = Nist(_schema(COST), epsilon=1, delta="1e-6").fit(ROWS).model_
+    nist = Nist(_schema(COST), epsilon=1, delta="1e-6").fit(ROWS, ledger=None).model_
     bound = nist.statement.bound
     assert (Fraction(3, 2), Fraction("2e-6")) == (bound.epsilon, bound.delta)
-    free = Random(_schema(COST), epsilon=1, rows=5).fit(ROWS).model_.statement.bound
+    free = Random(_schema(COST), epsilon=1, rows=5).fit(ROWS, ledger=None).model_.statement.bound
     assert (Fraction(1, 2), Fraction("1e-6")) == (free.epsilon, free.delta)
     nist.save(tmp_path / "m.zip")
     assert nist.statement == Model.load(tmp_path / "m.zip").statement
@@ -159,7 +159,8 @@ def test_added_rows_imply_replaced_ones_at_twice_the_cost() -> None:
     assert 1 == part.epsilon
     assert float(part.delta) == pytest.approx(expected, rel=1e-11)
     assert part.delta >= Fraction("1e-6") * (1 + Fraction("1.6487212707001281468"))
-    fit = PrivBayes(_schema(COST), epsilon=1, neighbours="replace").fit(ROWS)
+    method = PrivBayes(_schema(COST), epsilon=1, neighbours="replace")
+    fit = method.fit(ROWS, ledger=None)
     assert 2 == fit.model_.statement.bound.epsilon
 
 
@@ -173,8 +174,8 @@ def test_replaced_rows_imply_nothing_for_added_ones() -> None:
     """Refused before anything is read, with the way out."""
     schema = _schema(replace(COST, neighbours="replace"))
     with pytest.raises(UsageError, match="ask for neighbours replace, or learn the schema"):
-        Independent(schema, epsilon=1).fit("no such file")
-    fit = Independent(schema, epsilon=1, neighbours="replace").fit(ROWS)
+        Independent(schema, epsilon=1).fit("no such file", ledger=None)
+    fit = Independent(schema, epsilon=1, neighbours="replace").fit(ROWS, ledger=None)
     assert Fraction(3, 2) == fit.model_.statement.bound.epsilon
 
 
@@ -186,7 +187,7 @@ def test_other_units_are_refused() -> None:
 
 def test_a_schema_from_predictable_noise_makes_nothing_private() -> None:
     """Whatever rests on it says so."""
-    fit = Independent(_schema(replace(COST, private=False)), epsilon=1).fit(ROWS)
+    fit = Independent(_schema(replace(COST, private=False)), epsilon=1).fit(ROWS, ledger=None)
     assert fit.model_.statement.sentence.startswith("NOT PRIVATE")
 
 

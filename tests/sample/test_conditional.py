@@ -201,7 +201,7 @@ def test_blocks_and_seeds(how: str | None, monkeypatch: pytest.MonkeyPatch) -> N
 def test_synthesizers_take_conditions() -> None:
     """`fit(...).sample(rows, where=...)`."""
     rows = sample_rows(_model(), 500, seed=1)
-    fitted = Independent(SCHEMA, epsilon=5).fit(rows)
+    fitted = Independent(SCHEMA, epsilon=5).fit(rows, ledger=None)
     found = fitted.sample(50, where="age < 7, sex = male", seed=1)
     assert 50 == found.num_rows
     assert max(found["age"].to_pylist()) < 7

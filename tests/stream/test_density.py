@@ -37,7 +37,7 @@ def _off(estimator: DensityEstimator, density: float) -> float:
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_estimators_find_the_density(name: str) -> None:
     """Whoever comes by once or often counts once, whatever stands for them."""
-    visits = DensityEstimator(USERS, epsilon=1, estimator=name)
+    visits = DensityEstimator(USERS, epsilon=1, estimator=name, ledger=None)
     visits.update(np.tile(np.arange(USERS // 4), 3))
     assert 6 > _off(visits, 0.25)
 
@@ -45,7 +45,7 @@ def test_estimators_find_the_density(name: str) -> None:
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_estimators_forget_who_goes_away(name: str) -> None:
     """Deletions undo insertions, in the order in which they come."""
-    visits = DensityEstimator(USERS, epsilon=1, estimator=name)
+    visits = DensityEstimator(USERS, epsilon=1, estimator=name, ledger=None)
     visits.update(np.arange(USERS))
     visits.delete(np.arange(USERS // 2))
     visits.apply(np.repeat(np.arange(100), 2), np.tile(np.array([0, 1], np.uint8), 100))
@@ -54,14 +54,14 @@ def test_estimators_forget_who_goes_away(name: str) -> None:
 
 def test_who_goes_away_without_having_come_by_stays_absent() -> None:
     """A deletion before any insertion changes nothing that can be told."""
-    visits = DensityEstimator(USERS, epsilon=1)
+    visits = DensityEstimator(USERS, epsilon=1, ledger=None)
     visits.delete(np.arange(USERS))
     assert 6 > _off(visits, 0.0)
 
 
 def test_a_sample_stands_for_the_universe() -> None:
     """Users that are not sampled have no entry, and the answer is about all of them."""
-    visits = DensityEstimator(10 * USERS, epsilon=1, sample=USERS)
+    visits = DensityEstimator(10 * USERS, epsilon=1, sample=USERS, ledger=None)
     visits.update(np.arange(4 * USERS))
     answer = visits.answer()
     assert (USERS, -(-USERS // 64) * 8) == (answer.m, visits.state.size)
@@ -70,13 +70,13 @@ def test_a_sample_stands_for_the_universe() -> None:
 
 def test_an_empty_stream_has_a_density_near_zero() -> None:
     """Nothing came by, and that is what is told."""
-    assert 6 > _off(DensityEstimator(USERS, epsilon=1), 0.0)
+    assert 6 > _off(DensityEstimator(USERS, epsilon=1, ledger=None), 0.0)
 
 
 @pytest.mark.parametrize("ids", [[], np.array([]), iter(()), pa.array([], pa.int64())])
 def test_batches_may_be_empty(ids: Any) -> None:
     """A batch of nobody is taken in as well."""
-    visits = DensityEstimator(10, epsilon=1)
+    visits = DensityEstimator(10, epsilon=1, ledger=None)
     before = visits.state.tobytes()
     visits.update(ids)
     assert before == visits.state.tobytes()
@@ -101,7 +101,7 @@ def test_batches_may_be_empty(ids: Any) -> None:
 def test_ids_come_in_many_forms(ids: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Iterators, numpy, Arrow and texts name the same users."""
     seen: list[int] = []
-    visits = DensityEstimator(10, epsilon=1)
+    visits = DensityEstimator(10, epsilon=1, ledger=None)
     monkeypatch.setattr(Bits, "redraw", lambda self, places: seen.extend(places.tolist()))
     visits.update(ids)
     assert [1, 2, 3] == seen
@@ -113,7 +113,7 @@ def test_ids_come_in_many_forms(ids: Any, monkeypatch: pytest.MonkeyPatch) -> No
 def test_ids_of_another_kind_are_refused(ids: Any) -> None:
     """What is neither a whole number nor a text is no id, by its type."""
     with pytest.raises(DataError, match="whole number"):
-        DensityEstimator(10, epsilon=1, outside="refuse").update(ids)
+        DensityEstimator(10, epsilon=1, outside="refuse", ledger=None).update(ids)
 
 
 OUTSIDE = [[-1], [10], [2**62], np.array([2**64 - 1], np.uint64), ["x"], ["-1"], [""], ["1 2"]]
@@ -122,7 +122,7 @@ OUTSIDE = [[-1], [10], [2**62], np.array([2**64 - 1], np.uint64), ["x"], ["-1"],
 @pytest.mark.parametrize("ids", OUTSIDE)
 def test_ids_of_nobody_are_passed_over(ids: Any) -> None:
     """They change no entry, and nothing is said about them."""
-    visits = DensityEstimator(10, epsilon=1)
+    visits = DensityEstimator(10, epsilon=1, ledger=None)
     before = visits.state.tobytes()
     visits.update(ids)
     assert before == visits.state.tobytes()
@@ -131,7 +131,7 @@ def test_ids_of_nobody_are_passed_over(ids: Any) -> None:
 @pytest.mark.parametrize("ids", OUTSIDE)
 def test_ids_of_nobody_are_refused_where_asked(ids: Any) -> None:
     """The batch is refused whole, and the message quotes nothing of it."""
-    visits = DensityEstimator(10, epsilon=1, outside="refuse")
+    visits = DensityEstimator(10, epsilon=1, outside="refuse", ledger=None)
     before = visits.state.tobytes()
     with pytest.raises(DataError, match="an id is nobody's in a universe of 10;") as raised:
         visits.update(ids)
@@ -141,7 +141,7 @@ def test_ids_of_nobody_are_refused_where_asked(ids: Any) -> None:
 
 def test_answers_beyond_the_number_declared_are_refused() -> None:
     """Nothing is charged and nothing told."""
-    visits = DensityEstimator(10, epsilon=1, answers=2)
+    visits = DensityEstimator(10, epsilon=1, answers=2, ledger=None)
     assert (1, 0) == (visits.answer().left, visits.answer().left)
     with pytest.raises(BudgetExceeded, match="all 2 declared answers"):
         visits.answer()
@@ -178,7 +178,7 @@ def test_a_ledger_limits_streams_too(tmp_path: Path) -> None:
 
 def test_undeclared_intrusions_are_not_paid_for() -> None:
     """Without a grant of its own the estimator allows as many as were declared."""
-    visits = DensityEstimator(10, epsilon=1, intrusions=1)
+    visits = DensityEstimator(10, epsilon=1, intrusions=1, ledger=None)
     visits.announce_intrusion()
     visits.answer()
     with pytest.raises(BudgetExceeded):
@@ -188,7 +188,7 @@ def test_undeclared_intrusions_are_not_paid_for() -> None:
 @pytest.mark.parametrize("name", ["bernoulli", "quantised", "dwork"])
 def test_epochs_are_put_together(name: str) -> None:
     """Who came by before or after an intrusion counts once."""
-    visits = DensityEstimator(10 * USERS, epsilon=1, intrusions=2, estimator=name)
+    visits = DensityEstimator(10 * USERS, epsilon=1, intrusions=2, estimator=name, ledger=None)
     for start in (0, 2, 4):
         visits.update(np.arange(start * USERS, (start + 4) * USERS))
         if start < 4:
@@ -202,12 +202,14 @@ def test_epochs_are_put_together(name: str) -> None:
 def test_epochs_need_entries_of_two_levels() -> None:
     """Others are refused before anything is charged."""
     with pytest.raises(UsageError, match="two levels"):
-        DensityEstimator(10, epsilon=1, estimator="laplace", intrusions=1).announce_intrusion()
+        DensityEstimator(
+            10, epsilon=1, estimator="laplace", intrusions=1, ledger=None
+        ).announce_intrusion()
 
 
 def test_a_hash_space_counts_users_that_share_places() -> None:
     """Collisions are corrected for."""
-    visits = DensityEstimator(Hashed(10 * USERS), epsilon=1)
+    visits = DensityEstimator(Hashed(10 * USERS), epsilon=1, ledger=None)
     visits.update(np.arange(10 * USERS))
     answer = visits.answer()
     assert pytest.approx(1 - np.exp(-1), abs=0.05) == answer.density
@@ -264,7 +266,7 @@ def test_edges_are_pairs_of_vertices() -> None:
 
 def test_the_density_of_a_graph_follows_its_edges() -> None:
     """Edges that come and go, given by their ends."""
-    graph = DensityEstimator(Edges(200), epsilon=2)
+    graph = DensityEstimator(Edges(200), epsilon=2, ledger=None)
     one, other = np.triu_indices(200, 1)
     universe = graph.design.universe
     assert isinstance(universe, Edges)
@@ -324,14 +326,14 @@ def test_terms_that_cannot_be_met_are_refused() -> None:
         ({"epsilon": 1, "outside": "maybe"}, "say drop or refuse"),
     ):
         with pytest.raises(UsageError, match=match):
-            DensityEstimator(10, **terms)
+            DensityEstimator(10, **terms, ledger=None)
     with pytest.raises(UsageError, match="universe of 0"):
-        DensityEstimator(0, epsilon=1)
+        DensityEstimator(0, epsilon=1, ledger=None)
 
 
 def test_an_answer_without_noise_is_what_the_entries_say() -> None:
     """The estimate is the sum, centred and scaled by the chances that were drawn with."""
-    visits = DensityEstimator(1000, epsilon=1)
+    visits = DensityEstimator(1000, epsilon=1, ledger=None)
     state = visits._state
     told = DensityEstimator.over(state, Grant(Budget.pure(9)), noise=NoNoise()).answer()
     response = visits.design.response
@@ -351,14 +353,14 @@ def test_large_universes_are_sampled() -> None:
 def test_states_beyond_memory_are_refused() -> None:
     """Before anything is paid for or made."""
     with pytest.raises(CapacityError, match="smaller sample"):
-        DensityEstimator(Hashed(2**55), epsilon=1)
+        DensityEstimator(Hashed(2**55), epsilon=1, ledger=None)
 
 
 @pytest.mark.parametrize("epsilon", ["1e-13", "1e-30"])
 def test_vanishing_budgets_are_refused(epsilon: str) -> None:
     """Noise that does not fit 64 bits is not drawn."""
     with pytest.raises(UsageError, match="raise epsilon"):
-        DensityEstimator(10, epsilon=epsilon)
+        DensityEstimator(10, epsilon=epsilon, ledger=None)
 
 
 def test_blocks_of_ids_are_wiped(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def _is_right(visits: DensityEstimator, density: float) -> bool:
 def test_events_are_taken_in_and_gone(address: str, client: Any) -> None:
     """Afterwards nothing is pending, and no entry is left."""
     publish(address, "visits", np.arange(USERS // 2))
-    visits = DensityEstimator(USERS, epsilon=1)
+    visits = DensityEstimator(USERS, epsilon=1, ledger=None)
     _drain(Place(address, "visits"), visits, entries=3)
     assert _is_right(visits, 0.5)
     assert (0, 0) == (client.xlen("visits"), client.xpending("visits", "understudy")["pending"])
@@ -77,7 +77,7 @@ def test_texts_and_numbers_may_be_mixed(address: str, client: Any) -> None:
     """A hash space takes lines, and numbers as their digits."""
     publish(address, "visits", np.arange(1000), per_entry=100)
     client.xadd("visits", {"texts": "\n".join(map(str, range(500, 2000)))})
-    visits = DensityEstimator(Hashed(USERS), epsilon=2)
+    visits = DensityEstimator(Hashed(USERS), epsilon=2, ledger=None)
     _drain(Place(address, "visits"), visits)
     answer = visits.answer()
     assert 6 > abs(answer.distinct - 2000) / answer.distinct_error
@@ -86,7 +86,7 @@ def test_texts_and_numbers_may_be_mixed(address: str, client: Any) -> None:
 def test_a_restart_gets_unfinished_entries_again(address: str, client: Any) -> None:
     """What was taken in but not acknowledged comes twice, and counts once."""
     publish(address, "visits", np.arange(USERS // 2))
-    place, visits = Place(address, "visits"), DensityEstimator(USERS, epsilon=1)
+    place, visits = Place(address, "visits"), DensityEstimator(USERS, epsilon=1, ledger=None)
     visits.update(next(RedisEvents(place, entries=5).batches(idle=0.1)))
     assert 5 == client.xpending("visits", "understudy")["pending"]
     taken: list[int] = []
@@ -103,7 +103,7 @@ def test_a_restart_gets_unfinished_entries_again(address: str, client: Any) -> N
 def test_a_server_that_goes_away_is_told_about() -> None:
     """Mid-batch: the state keeps what it took in, the budget is as it was, the error says so."""
     port = free_port()
-    visits = DensityEstimator(USERS, epsilon=1)
+    visits = DensityEstimator(USERS, epsilon=1, ledger=None)
     with redis_server(port) as address:
         publish(address, "visits", np.arange(USERS))
         batches = RedisEvents(Place(address, "visits"), entries=10).batches(idle=1)

@@ -28,7 +28,7 @@ USERS = 5000
 
 
 def _started(path: Path, **terms: object) -> DensityEstimator:
-    return DensityEstimator(USERS, epsilon=2, path=path, **terms)  # type: ignore[arg-type]
+    return DensityEstimator(USERS, epsilon=2, path=path, **terms, ledger=None)  # type: ignore[arg-type]
 
 
 def test_a_state_goes_on_where_it_stopped(tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_a_state_goes_on_where_it_stopped(tmp_path: Path) -> None:
         visits.update(np.arange(USERS))
         before, terms = visits.state.tobytes(), visits.design
         visits.answer()
-    with DensityEstimator.resume(path) as visits:
+    with DensityEstimator.resume(path, ledger=None) as visits:
         assert (before, terms, 1) == (visits.state.tobytes(), visits.design, visits.answers_left)
         answer = visits.answer()
         assert 6 > abs(answer.density - 1) / answer.standard_error
@@ -51,9 +51,9 @@ def test_a_state_goes_on_where_it_stopped(tmp_path: Path) -> None:
 )
 def test_universes_come_back(tmp_path: Path, universe: Universe) -> None:
     """A resumed state finds every user where they were."""
-    with DensityEstimator(universe, epsilon=1, path=tmp_path / "state"):
+    with DensityEstimator(universe, epsilon=1, path=tmp_path / "state", ledger=None):
         pass
-    with DensityEstimator.resume(tmp_path / "state") as visits:
+    with DensityEstimator.resume(tmp_path / "state", ledger=None) as visits:
         assert universe == visits.design.universe
 
 
@@ -62,13 +62,13 @@ def test_listed_keys_are_given_again(tmp_path: Path) -> None:
     names, others = tmp_path / "names", tmp_path / "others"
     names.write_text("Ann\nBob\n")
     others.write_text("Ann\n")
-    with DensityEstimator(Keys(key_lines(names)), epsilon=1, path=tmp_path / "state"):
+    with DensityEstimator(Keys(key_lines(names)), epsilon=1, path=tmp_path / "state", ledger=None):
         pass
     assert b"Ann" not in (tmp_path / "state").read_bytes()
     for wrong in (None, key_lines(others)):
         with pytest.raises(UsageError, match="same file again"):
-            DensityEstimator.resume(tmp_path / "state", names=wrong)
-    with DensityEstimator.resume(tmp_path / "state", names=key_lines(names)) as visits:
+            DensityEstimator.resume(tmp_path / "state", names=wrong, ledger=None)
+    with DensityEstimator.resume(tmp_path / "state", names=key_lines(names), ledger=None) as visits:
         assert 2 == visits.design.sample
 
 
@@ -83,7 +83,7 @@ def test_a_state_exists_once(tmp_path: Path) -> None:
             assert not any(path.read_bytes()[512:1024])
         assert {path.name} == {p.name for p in tmp_path.iterdir()}
     assert any(path.read_bytes()[512:1024])
-    with DensityEstimator.resume(path):
+    with DensityEstimator.resume(path, ledger=None):
         assert not any(path.read_bytes()[512:1024])
 
 
@@ -95,7 +95,7 @@ def test_epochs_are_kept_in_the_file(tmp_path: Path) -> None:
         seen = visits.state.tobytes()
         visits.announce_intrusion()
         assert seen != visits.state.tobytes()
-    with DensityEstimator.resume(path) as visits:
+    with DensityEstimator.resume(path, ledger=None) as visits:
         assert 2 == visits.epochs
         answer = visits.answer()
         assert 6 > abs(answer.density - 1) / answer.standard_error
@@ -116,11 +116,11 @@ def test_a_killed_process_leaves_a_state(tmp_path: Path) -> None:
     path = tmp_path / "visits.state"
     code = (
         "import os, numpy, sys; from understudy.stream import DensityEstimator\n"
-        f"visits = DensityEstimator({USERS}, epsilon=2, path=sys.argv[1], answers=2)\n"
+        f"visits = DensityEstimator({USERS}, epsilon=2, path=sys.argv[1], answers=2, ledger=None)\n"
         f"visits.update(numpy.arange({USERS})); visits.answer(); os.kill(os.getpid(), 9)"
     )
     assert -9 == subprocess.run([sys.executable, "-c", code, str(path)]).returncode
-    with DensityEstimator.resume(path) as visits:
+    with DensityEstimator.resume(path, ledger=None) as visits:
         answer = visits.answer()
     assert (2, 0) == (answer.number, answer.left)
     assert 6 > abs(answer.density - 1) / answer.standard_error
@@ -129,8 +129,8 @@ def test_a_killed_process_leaves_a_state(tmp_path: Path) -> None:
 def test_two_processes_cannot_share_a_state(tmp_path: Path) -> None:
     """The second is refused until the first has ended."""
     with _started(tmp_path / "state"), pytest.raises(UsageError, match="another process"):
-        DensityEstimator.resume(tmp_path / "state")
-    DensityEstimator.resume(tmp_path / "state").close()
+        DensityEstimator.resume(tmp_path / "state", ledger=None)
+    DensityEstimator.resume(tmp_path / "state", ledger=None).close()
 
 
 def test_a_closed_state_takes_nothing_in(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_damage_is_noticed(tmp_path: Path, at: int) -> None:
     damaged[at] ^= 0x11
     path.write_bytes(damaged)
     with pytest.raises(DataError, match="damaged"):
-        DensityEstimator.resume(path)
+        DensityEstimator.resume(path, ledger=None)
     assert bytes(damaged) == path.read_bytes()
 
 
@@ -172,7 +172,7 @@ def test_a_file_cut_short_is_refused(tmp_path: Path, size: int) -> None:
     _started(path).close()
     os.truncate(path, size)
     with pytest.raises(DataError, match=r"damaged|cut short"):
-        DensityEstimator.resume(path)
+        DensityEstimator.resume(path, ledger=None)
 
 
 def test_headers_that_lie_are_refused(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_headers_that_lie_are_refused(tmp_path: Path) -> None:
         line = json.dumps(lie | {"check": check_of(lie)}).encode().ljust(512)
         path.write_bytes(line + right[512:])
         with pytest.raises(UnderstudyError):
-            DensityEstimator.resume(path)
+            DensityEstimator.resume(path, ledger=None)
 
 
 def test_a_full_disk_ends_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

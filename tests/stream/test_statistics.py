@@ -67,7 +67,7 @@ def test_samples_add_their_part() -> None:
     """Users drawn without replacement, another sample for every state."""
     squares = []
     for _ in range(RUNS // 4):
-        visits = DensityEstimator(1000, epsilon=8, sample=100)
+        visits = DensityEstimator(1000, epsilon=8, sample=100, ledger=None)
         visits.update(np.arange(300))
         squares.append((visits.answer().density - 0.3) ** 2)
     expected = visits.design.sizing.variance(100, 0.3, 1000)
@@ -80,7 +80,7 @@ def test_answers_miss_less_often_than_the_bound_says() -> None:
     sizing = Sizing(Design.of(10, epsilon=1).response, Fraction(1))
     least, misses = sizing.sample_size(0.2, 0.2), 0
     for _ in range(2000):
-        visits = DensityEstimator(10 * least, epsilon=1, sample=least)
+        visits = DensityEstimator(10 * least, epsilon=1, sample=least, ledger=None)
         visits.update(np.arange(5 * least))
         misses += abs(visits.answer().density - 0.5) >= 0.2
     assert 0.2 >= misses / 2000

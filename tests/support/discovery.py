@@ -30,7 +30,9 @@ def seeded_schema(
     """
     instruments = Instruments(noise=SeededNoise(seed))
     discovery = Discovery(skeleton, epsilon, delta, instruments=instruments)
-    return discovery.run(lambda schema, columns: open_keyed(data, schema, columns), dataset="table")
+    return discovery.run(
+        lambda schema, columns: open_keyed(data, schema, columns), dataset="table", ledger=None
+    )
 
 
 def opening(names: Sequence[str], rows: Rows, tape: Recorder | Replay | None = None) -> Opening:
@@ -58,4 +60,6 @@ def audit(discovery: Discovery, names: Sequence[str], rows: Rows, neighbour: Row
 
 
 def _run(discovery: Discovery, tape: Recorder | Replay, opened: Opening) -> Inferred:
-    return replace(discovery, instruments=Instruments(tape=tape)).run(opened, dataset="table")
+    return replace(discovery, instruments=Instruments(tape=tape)).run(
+        opened, dataset="table", ledger=None
+    )

@@ -67,7 +67,7 @@ def clinic_rows(count: int, seed: int) -> pa.Table:
 def clinic(*, classifiers: Any = "none") -> tuple[Evaluation, Subject]:
     """An ordinary table with everything that a page can have."""
     real = clinic_rows(600, 1)
-    synthesizer = Nist(CLINIC, epsilon=2, delta="1e-6").fit(real)
+    synthesizer = Nist(CLINIC, epsilon=2, delta="1e-6").fit(real, ledger=None)
     found = evaluate(real, synthesizer.sample(seed=1), CLINIC, classifiers=classifiers)
     model = synthesizer.model_
     return found, Subject("clinic.csv", "synthetic.csv", model.statement, model)
@@ -115,7 +115,7 @@ def little() -> tuple[Evaluation, Subject]:
     """One column that never varies, and nothing promised."""
     schema = Schema.parse({"columns": {"one": {"kind": "categorical", "values": ["always"]}}})
     rows = {"one": ["always"] * 20}
-    model = Independent(schema, epsilon=1).fit(rows).model_
+    model = Independent(schema, epsilon=1).fit(rows, ledger=None).model_
     return evaluate(rows, rows, schema), Subject("a.csv", "b.csv", None, model)
 
 
@@ -125,7 +125,7 @@ def released() -> Release:
         MemorySource(Codec(CLINIC).encode(clinic_rows(count, seed)))
         for count, seed in ((300, 1), (200, 2))
     )
-    summary = Summarizer(CLINIC, 1).run(real, synthetic)
+    summary = Summarizer(CLINIC, 1).run(real, synthetic, ledger=None)
     sheet = load(clinic_rows(200, 2), CLINIC, side="synthetic", seed=0)
     held = yardsticks(CLINIC, sheet, seed=0)
     return Release(summary, Subject("real.csv", "synthetic.csv", summary.statement), held)

@@ -14,7 +14,9 @@ from understudy.synthesizers import Synthesizer
 def record(synthesizer: Synthesizer, source: CountSource) -> tuple[Recorder, Model]:
     """A recorded fit; what it released must be exactly what it was charged for."""
     tape = Recorder()
-    fitted = synthesizer.with_instruments(Instruments(tape=tape)).fit(tape.guard(source))
+    fitted = synthesizer.with_instruments(Instruments(tape=tape)).fit(
+        tape.guard(source), ledger=None
+    )
     tape.check_paid(fitted.model_.statement.charges)
     return tape, fitted.model_
 
@@ -22,7 +24,9 @@ def record(synthesizer: Synthesizer, source: CountSource) -> tuple[Recorder, Mod
 def replay(synthesizer: Synthesizer, tape: Recorder, neighbour: CountSource) -> Model:
     """The same fit on a neighbour with the released answers frozen; raises where it strays."""
     again = Replay(tape.exchanges)
-    fitted = synthesizer.with_instruments(Instruments(tape=again)).fit(again.guard(neighbour))
+    fitted = synthesizer.with_instruments(Instruments(tape=again)).fit(
+        again.guard(neighbour), ledger=None
+    )
     again.check_finished()
     return fitted.model_
 

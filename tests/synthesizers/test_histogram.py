@@ -38,7 +38,7 @@ def _wide_source(rows: int) -> MemorySource:
 
 def test_a_domain_too_large_to_list_works() -> None:
     """Forty columns, 10⁴⁰ combinations: rows are drawn from the table, whole, and from anywhere."""
-    fitted = Histogram(WIDE, epsilon=1100, rows=10).fit(_wide_source(100))
+    fitted = Histogram(WIDE, epsilon=1100, rows=10).fit(_wide_source(100), ledger=None)
     assert fitted.model_.records is not None
     lines = np.array(list(fitted.model_.records.values()))
     from_table = (lines == lines[0]).all(axis=0)
@@ -50,7 +50,7 @@ def test_a_budget_that_buys_nothing_is_refused_unspent(tmp_path: Path) -> None:
     """Where nothing of the table would be left, nothing is paid."""
     ledger = Ledger(tmp_path / "ledger.jsonl")
     with pytest.raises(UsageError, match="nothing of the table; ask for fewer rows"):
-        Histogram(WIDE, epsilon=1, rows=10).fit(_wide_source(100), ledger=ledger)
+        Histogram(WIDE, epsilon=1, rows=10).fit(_wide_source(100), ledger=ledger, dataset="table")
     assert 0 == ledger.account("table").spent.epsilon
 
 
@@ -58,8 +58,12 @@ def test_the_fewer_rows_the_more_of_them_are_true() -> None:
     """One row at a large budget is a row of the table; thousands at it are nearly all random."""
     rows = [last_codes()] * 50
     source = source_of(rows)
-    [alone] = Histogram(SCHEMA, epsilon=20, rows=1).fit(source).model_.statement.charges
-    [many] = Histogram(SCHEMA, epsilon=20, rows=5000).fit(source).model_.statement.charges
+    [alone] = (
+        Histogram(SCHEMA, epsilon=20, rows=1).fit(source, ledger=None).model_.statement.charges
+    )
+    [many] = (
+        Histogram(SCHEMA, epsilon=20, rows=5000).fit(source, ledger=None).model_.statement.charges
+    )
     assert alone.document()["smoothing"] < 0.001
     assert many.document()["smoothing"] > 0.99
 
@@ -67,12 +71,14 @@ def test_the_fewer_rows_the_more_of_them_are_true() -> None:
 def test_as_many_rows_as_the_table_unless_told() -> None:
     """The public number of rows, those dropped included."""
     source = source_of(random_rows(30))
-    assert 30 == Histogram(SCHEMA, epsilon=1).fit(source).sample().num_rows
+    assert 30 == Histogram(SCHEMA, epsilon=1).fit(source, ledger=None).sample().num_rows
 
 
 def test_more_rows_than_were_paid_for_are_refused(tmp_path: Path) -> None:
     """Before and after the model was saved; fewer are the first ones."""
-    model = Histogram(SCHEMA, epsilon=1, rows=20).fit(source_of(random_rows(30))).model_
+    model = (
+        Histogram(SCHEMA, epsilon=1, rows=20).fit(source_of(random_rows(30)), ledger=None).model_
+    )
     model.save(tmp_path / "model.zip")
     for held in (model, Model.load(tmp_path / "model.zip")):
         with pytest.raises(UsageError, match="rows is 21; this model holds 20 released rows"):
@@ -85,7 +91,7 @@ def test_no_rows_cost_nothing(tmp_path: Path) -> None:
     """None asked for, or none there to be as many as."""
     ledger = Ledger(tmp_path / "ledger.jsonl")
     for method, size in [(Histogram(SCHEMA, epsilon=1, rows=0), 9), (_default(), 0)]:
-        fitted = method.fit(source_of(random_rows(size)), ledger=ledger)
+        fitted = method.fit(source_of(random_rows(size)), ledger=ledger, dataset="table")
         assert 0 == fitted.sample().num_rows
     assert 0 == ledger.account("table").spent.epsilon
 
@@ -96,7 +102,9 @@ def _default() -> Synthesizer:
 
 def test_without_privacy_for_studies() -> None:
     """An unlimited budget draws from the table alone and says NOT PRIVATE."""
-    fitted = Histogram(SCHEMA, epsilon=Budget.unlimited(), rows=40).fit(source_of([last_codes()]))
+    fitted = Histogram(SCHEMA, epsilon=Budget.unlimited(), rows=40).fit(
+        source_of([last_codes()]), ledger=None
+    )
     assert {True} == set(fitted.sample()["sold"].to_pylist())
     assert "NOT PRIVATE" in fitted.model_.statement.sentence
 
@@ -123,7 +131,7 @@ def test_sources_that_only_count_are_refused_unspent(tmp_path: Path) -> None:
     """Rows that stay where they are cannot be drawn."""
     ledger = Ledger(tmp_path / "ledger.jsonl")
     with pytest.raises(UsageError, match="only counts them"):
-        _default().fit(OnlyCounts(source_of(random_rows(9))), ledger=ledger)
+        _default().fit(OnlyCounts(source_of(random_rows(9))), ledger=ledger, dataset="table")
     assert 0 == ledger.account("table").spent.epsilon
 
 
@@ -135,7 +143,7 @@ def test_rows_beyond_memory_are_refused_unspent(
     assert available_bytes() > 100
     ledger = Ledger(tmp_path / "ledger.jsonl")
     with pytest.raises(CapacityError, match="fewer rows"):
-        _default().fit(source_of(random_rows(90)), ledger=ledger)
+        _default().fit(source_of(random_rows(90)), ledger=ledger, dataset="table")
     assert 0 == ledger.account("table").spent.epsilon
 
 
@@ -151,12 +159,12 @@ def test_rows_beyond_memory_are_refused_unspent(
 def test_impossible_parameters_are_refused(synthesizer: Synthesizer, message: str) -> None:
     """Refused by name before anything is read."""
     with pytest.raises(UsageError, match=message):
-        synthesizer.fit("nowhere.csv")
+        synthesizer.fit("nowhere.csv", ledger=None)
 
 
 def test_rows_are_no_probabilities() -> None:
     """What needs conditionals says that there are none."""
-    model = _default().fit(source_of(random_rows(5))).model_
+    model = _default().fit(source_of(random_rows(5)), ledger=None).model_
     generator, table = np.random.default_rng(1), source_of(random_rows(5)).table
     for ask in (
         lambda: sample_codes(model, 1, generator),
@@ -183,7 +191,7 @@ def test_words_hold_every_attribute_in_order() -> None:
 
 def test_records_must_fit_the_schema() -> None:
     """A model of rows that the schema does not know, or of both kinds, cannot be built."""
-    good = Histogram(SCHEMA, epsilon=1, rows=3).fit(source_of(random_rows(5))).model_
+    good = Histogram(SCHEMA, epsilon=1, rows=3).fit(source_of(random_rows(5)), ledger=None).model_
     assert good.records is not None
     beyond = good.records | {"size": np.full(3, DOMAIN["size"], np.uint8)}
     for rows, records in [(2, good.records), (3, beyond), (3, {})]:
@@ -193,7 +201,7 @@ def test_records_must_fit_the_schema() -> None:
 
 def test_damaged_records_are_refused(tmp_path: Path) -> None:
     """A changed member, or one that the manifest does not name, is no model."""
-    model = Histogram(SCHEMA, epsilon=1, rows=3).fit(source_of(random_rows(5))).model_
+    model = Histogram(SCHEMA, epsilon=1, rows=3).fit(source_of(random_rows(5)), ledger=None).model_
     model.save(tmp_path / "folder")
     (tmp_path / "folder" / "records.arrow").write_bytes(b"")
     with pytest.raises(ModelError, match=r"records\.arrow was changed"):

@@ -56,7 +56,7 @@ def _fitted(
     kind: type[Synthesizer] = Nist if delta else PrivBayes
     arguments = {"structure": structure, "search": QUICK, "restrictions": restrictions}
     made = kind(SCHEMA, epsilon=epsilon, delta=delta, **arguments)  # type: ignore[arg-type]
-    return made.fit(_source()).model_
+    return made.fit(_source(), ledger=None).model_
 
 
 def conditional_information(model: Model, name: str, given: tuple[str, ...]) -> float:

@@ -106,7 +106,7 @@ class Run:
 def run_on(synthesizer: Synthesizer, table: CountSource) -> Run:
     """Fit on a table with real noise, and keep all that leaves."""
     transcript = Transcript()
-    model = synthesizer.with_tape(transcript).fit(table).model_
+    model = synthesizer.with_tape(transcript).fit(table, ledger=None).model_
     return Run(transcript.answers, model)
 
 
@@ -124,7 +124,7 @@ def _likelihood(synthesizer: Synthesizer, run: Run, table: CountSource) -> float
     """The log-likelihood of a run on a table; minus infinity where it could not be."""
     tape = Replayed(run.answers)
     try:
-        again = synthesizer.with_tape(tape).fit(table).model_
+        again = synthesizer.with_tape(tape).fit(table, ledger=None).model_
     except Strayed:
         return -math.inf
     finished = len(tape.likelihoods) == len(run.answers)

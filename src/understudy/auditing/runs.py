@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from understudy.amounts import at_most
 from understudy.auditing.attack import Run, evidence, run_on
 from understudy.auditing.bounds import Evidence, Finding, largest_provable, lower_bound
 from understudy.auditing.tables import Pair, neighbours_for
@@ -60,9 +61,9 @@ class Audit:
         return {
             "method": self.method,
             "neighbours": self.neighbours,
-            "epsilon": self.claimed_epsilon,
+            "epsilon": at_most(self.claim.epsilon or Fraction(0)),
             "epsilon_exact": str(self.claim.epsilon),
-            "delta": float(self.claim.delta),
+            "delta": at_most(self.claim.delta),
             "delta_exact": str(self.claim.delta),
             "lower_bound": found.epsilon,
             "largest_provable": self.provable,

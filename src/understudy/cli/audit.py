@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from understudy.amounts import at_most_text
 from understudy.cli import methods, options
 from understudy.cli.console import Stopwatch, messages, print_json, results
 from understudy.errors import UsageError
@@ -67,7 +68,8 @@ def audit(
     if found.exceeds_claim:
         messages().print(
             f"error: {found.method} gives away epsilon {found.finding.epsilon:.4g} or more where "
-            f"{found.claimed_epsilon:g} is claimed; do not release its results, and report this"
+            f"{at_most_text(found.claimed_epsilon)} is claimed; do not release its results, and "
+            "report this"
         )
         raise typer.Exit(1)
 
@@ -91,9 +93,9 @@ def _progress(runs: int) -> Iterator[Callable[[int], None]]:
 
 def _show(found: Audit) -> None:
     say = results()
-    delta = f", delta {float(found.claim.delta):g}" if found.claim.delta else ""
+    delta = f", delta {at_most_text(found.claim.delta)}" if found.claim.delta else ""
     say.print(f"{found.method}, {found.neighbours} neighbours, {found.runs:,} runs", style="bold")
-    say.print(f"claimed      epsilon {found.claimed_epsilon:g}{delta}")
+    say.print(f"claimed      epsilon {at_most_text(found.claimed_epsilon)}{delta}")
     say.print(f"found        epsilon at least {found.finding.epsilon:.4g}", end="")
     say.print(f", with confidence {found.confidence:g}")
     say.print(f"could show   epsilon up to {found.provable:.4g}, if every guess were right\n")

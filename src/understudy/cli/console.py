@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from understudy.amounts import at_most_text
+
 if TYPE_CHECKING:
     import pyarrow as pa
     from rich.console import Console
@@ -133,7 +135,11 @@ def training_bar() -> Iterator[Callable[[int, int, float | None], None]]:
         task = progress.add_task("training", total=None)
 
         def tell(done: int, total: int, epsilon: float | None) -> None:
-            said = "training" if epsilon is None else f"training, ε = {epsilon:.3g} so far"
+            said = (
+                "training"
+                if epsilon is None
+                else f"training, ε = {at_most_text(epsilon, digits=3)} so far"
+            )
             progress.update(task, completed=done, total=total, description=said)
 
         yield tell

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from understudy.amounts import at_most
 from understudy.cli import network_options, options
 from understudy.cli.console import messages, print_json
 from understudy.cli.groups import grouped
@@ -91,9 +92,9 @@ def holder(
             {
                 "dataset": name,
                 "answers": answers,
-                "epsilon": float(spent.epsilon),
+                "epsilon": at_most(spent.epsilon),
                 "epsilon_exact": str(spent.epsilon),
-                "delta": float(spent.delta),
+                "delta": at_most(spent.delta),
                 "delta_exact": str(spent.delta),
             }
         )

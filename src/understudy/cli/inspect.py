@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from understudy.amounts import at_most_text
 from understudy.cli import options
 from understudy.cli.console import messages, print_json, results
 from understudy.errors import UsageError
@@ -203,8 +204,8 @@ def _mark(attribute: str, protection: Protection | None) -> str:
 
 def _cost(event: dict[str, float]) -> str:
     if "epsilon" in event:
-        chance = f", δ = {event['delta']:.4g}" if "delta" in event else ""
-        return f"ε = {event['epsilon']:.4g}{chance}"
+        chance = f", δ = {at_most_text(event['delta'], digits=4)}" if "delta" in event else ""
+        return f"ε = {at_most_text(event['epsilon'], digits=4)}{chance}"
     if "rate" in event:
         return f"noise {(event['sigma_squared'] / event['sensitivity_squared']) ** 0.5:.4g} × bound"
-    return f"ρ = {event['rho']:.4g}" if "rho" in event else "no privacy"
+    return f"ρ = {at_most_text(event['rho'], digits=4)}" if "rho" in event else "no privacy"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from understudy.amounts import at_least, at_most_text
 from understudy.cli import options
 from understudy.cli.console import messages, print_json, results
 from understudy.errors import UsageError
@@ -179,8 +180,8 @@ def _runs(account: Account) -> Table:
         runs.add_row(
             str(run["time"]),
             str(run.get("method", "")),
-            f"{float(cost.spent.epsilon):g}",
-            f"{float(cost.spent.delta):g}",
+            at_most_text(cost.spent.epsilon),
+            at_most_text(cost.spent.delta),
             str(cost.adjacency),
             str(run["charges"]),
             "never closed: counted whole" if run["open"] else "",
@@ -235,7 +236,13 @@ def _room_document(room: Room | None) -> dict[str, Any] | None:
 
     if room is None:
         return None
-    return {**amounts(room.purse), **concentrated_fields(room.concentrated)}
+    fields = {**amounts(room.purse), **concentrated_fields(room.concentrated)}
+    # What is left is rounded down.
+    return fields | {
+        name.removesuffix("_exact"): at_least(Fraction(text))
+        for name, text in fields.items()
+        if name.endswith("_exact")
+    }
 
 
 def _run_document(run: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from understudy.amounts import at_most_text
 from understudy.cli import methods, options
 from understudy.cli.console import print_json, results, steps
 from understudy.cli.groups import grouped
@@ -108,7 +109,7 @@ def _outlooks(planned: Plan) -> Table:
         mine = outlook.epsilon == planned.budget.amount
         bands = (_band(band) for band in outlook.distances)
         mark = "← this" if mine else ""
-        table.add_row(f"{float(outlook.epsilon):g}", *bands, mark, style="bold" if mine else None)
+        table.add_row(at_most_text(outlook.epsilon), *bands, mark, style="bold" if mine else None)
     return table
 
 

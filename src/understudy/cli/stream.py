@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from understudy.amounts import at_most, at_most_text
 from understudy.cli import options, stream_options
 from understudy.cli.console import messages, print_json, results
 from understudy.cli.groups import grouped
@@ -55,9 +56,9 @@ def plan(
         print_json(document)
         return
     results().print(
-        f"{sizing.response.name}, epsilon = {float(amount):g} for the state, {answers} answers: "
-        f"a sample of {document['sample_size']:,} is within {alpha:g} of the density with "
-        f"probability {1 - beta:g}."
+        f"{sizing.response.name}, epsilon = {at_most_text(amount)} for the state, "
+        f"{answers} answers: a sample of {document['sample_size']:,} is within {alpha:g} of the "
+        f"density with probability {1 - beta:g}."
     )
     results().print(
         f"With m = {document['m']:,} it is within {document['alpha_of_m']:.3g}; standard error "
@@ -84,9 +85,9 @@ def _planned(
     variances = [sizing.variance(m, density, of) for density in (0, 0.5, 1)]
     return {
         "estimator": sizing.response.name,
-        "epsilon_state": float(epsilon),
-        "epsilon_answer": float(sizing.answer_epsilon),
-        "epsilon_total": 2 * float(epsilon),
+        "epsilon_state": at_most(epsilon),
+        "epsilon_answer": at_most(sizing.answer_epsilon),
+        "epsilon_total": at_most(2 * epsilon),
         "alpha": alpha,
         "beta": beta,
         "sample_size": least,
@@ -109,6 +110,7 @@ def intrusion(
     """Announce that a state was seen: it is kept as public, and a fresh epoch begins."""
     from understudy.privacy.budget import Budget
     from understudy.stream import DensityEstimator
+    from understudy.stream.density import WHOM, about
     from understudy.stream.reading import key_lines
     from understudy.stream.state import FileState
 
@@ -117,13 +119,13 @@ def intrusion(
     book = purse.book
     cost = Budget.pure(design.state_epsilon)
     with (
-        stream_options.granted(book, purse.dataset or state.stem, cost, design) as grant,
+        book.grant(purse.dataset or state.stem, cost, adjacency=WHOM, about=about(design)) as grant,
         DensityEstimator.over(opened, grant) as visits,
     ):
         visits.announce_intrusion()
         epochs = visits.epochs
-    total = float(design.total_epsilon(epochs))
-    messages().print(f"epoch {epochs} of {state} has begun; epsilon = {total:g} in all")
+    total = at_most_text(design.total_epsilon(epochs))
+    messages().print(f"epoch {epochs} of {state} has begun; epsilon = {total} in all")
 
 
 @app.command()
@@ -140,6 +142,7 @@ def merge(
 ) -> None:
     """Give one answer for all shards of a stream."""
     from understudy.privacy.budget import Budget
+    from understudy.stream.density import WHOM, about
     from understudy.stream.reading import key_lines
     from understudy.stream.shards import merged
     from understudy.stream.state import FileState
@@ -150,7 +153,7 @@ def merge(
     book, cost = purse.book, Budget.pure(design.answer_epsilon)
     try:
         name = purse.dataset or "shards"
-        with stream_options.granted(book, name, cost, design) as grant:
+        with book.grant(name, cost, adjacency=WHOM, about=about(design)) as grant:
             answer = merged(opened, grant, disjoint=disjoint)
     finally:
         for state in opened:

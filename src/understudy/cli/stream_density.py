@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from understudy.amounts import at_most_text
 from understudy.cli import options, stream_options
 from understudy.cli.console import messages
 from understudy.cli.groups import grouped
@@ -107,6 +108,7 @@ class _Job:
     def opened(self, ledger: Ledger, dataset: str) -> Iterator[DensityEstimator]:
         """The estimator, paid from a grant of all that this run may cost."""
         from understudy.privacy.budget import Budget
+        from understudy.stream.density import WHOM, about
 
         state = self._resumed()
         design, given = (state.design, state.given) if state else (self.terms.design(), 0)
@@ -114,7 +116,7 @@ class _Job:
         cost = min(self.answers, design.answers - given) * design.answer_epsilon
         cost += Fraction(0) if state else design.state_epsilon
         with (
-            stream_options.granted(ledger, dataset, Budget.pure(cost), design) as grant,
+            ledger.grant(dataset, Budget.pure(cost), adjacency=WHOM, about=about(design)) as grant,
             self._over(state or self._begun(design, grant), grant) as visits,
         ):
             yield visits
@@ -216,7 +218,7 @@ def _say_terms(design: Design, *, as_json: bool) -> None:
         return
     messages().print(
         f"{design.response.name} over {design.sample:,} of {design.universe.size:,} users: the "
-        f"state costs epsilon = {float(design.state_epsilon):g}, with all {design.answers} "
-        f"answers {float(design.total_epsilon()):g}. Ids of nobody in the universe are passed "
+        f"state costs epsilon = {at_most_text(design.state_epsilon)}, with all {design.answers} "
+        f"answers {at_most_text(design.total_epsilon())}. Ids of nobody in the universe are passed "
         "over unless --strict."
     )

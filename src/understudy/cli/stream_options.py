@@ -8,15 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from understudy.amounts import at_most_text
 from understudy.cli.console import results
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from understudy.privacy.budget import Budget
-    from understudy.privacy.grant import Grant
-    from understudy.privacy.ledger import Ledger
-    from understudy.stream import Answer, Design
+    from understudy.stream import Answer
 
 Epsilon = Annotated[
     str | None,
@@ -48,16 +44,6 @@ StateFile = Annotated[
 States = Annotated[list[Path], typer.Argument(help="The state files of all shards.")]
 
 
-def granted(
-    ledger: Ledger, dataset: str, cost: Budget, design: Design
-) -> AbstractContextManager[Grant]:
-    """A grant for a stream, whose unit is a user with all events."""
-    from understudy.privacy.adjacency import Adjacency, UnitKind
-
-    about = {"method": f"stream density, {design.response.name}"}
-    return ledger.grant(dataset, cost, adjacency=Adjacency(UnitKind.USER), about=about)
-
-
 def tell(answer: Answer, *, as_json: bool) -> None:
     """An answer for people, or as one line of JSON."""
     if as_json:
@@ -66,6 +52,6 @@ def tell(answer: Answer, *, as_json: bool) -> None:
     results().print(
         f"density {answer.density:.4g} ± {answer.standard_error:.2g}, "
         f"distinct {answer.distinct:,.0f} ± {answer.distinct_error:,.0f} "
-        f"(m = {answer.m:,}; epsilon {float(answer.epsilon_state):g} for the state, "
-        f"{float(answer.epsilon_total):g} in all, for any one user and all their events)"
+        f"(m = {answer.m:,}; epsilon {at_most_text(answer.epsilon_state)} for the state, "
+        f"{at_most_text(answer.epsilon_total)} in all, for any one user and all their events)"
     )

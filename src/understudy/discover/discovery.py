@@ -7,8 +7,8 @@ schema, in the ledger, and in the statement of every later fit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
@@ -27,15 +27,18 @@ from understudy.privacy.adjacency import Adjacency
 from understudy.privacy.budget import Amount, Budget
 from understudy.privacy.curator import Curator, Instruments
 from understudy.privacy.grant import BasicGrant, Grant
-from understudy.privacy.ledger import Ledger
 from understudy.privacy.mechanisms import DiscreteLaplace, KeyRelease
 from understudy.privacy.noise import Integers
+from understudy.privacy.record import DEFAULT, Books, LedgerChoice
 from understudy.privacy.statement import Statement
 from understudy.privacy.unit import Neighbours, Unit
 from understudy.schema import Schema
 from understudy.sources import Access, dataset_name, open_keyed
 
 METHOD = "schema infer"
+NAMELESS = "table"
+"""How a schema speaks of the rows it was learned from, where they have no name."""
+
 # Ranges and bins need two counts of many cells, where values need one threshold.
 _RANGED_WEIGHT = 2
 _FIRST_COUNT = Fraction(1, 3)
@@ -114,29 +117,37 @@ class Discovery:
         share = self._part * _RANGED_WEIGHT
         return share * _FIRST_COUNT, share * (1 - _FIRST_COUNT)
 
-    def run(self, opening: Opening, *, dataset: str, ledger: Ledger | None = None) -> Inferred:
+    def run(
+        self, opening: Opening, *, dataset: str | None = None, ledger: LedgerChoice = DEFAULT
+    ) -> Inferred:
         """Find out what the skeleton asks for.
 
         Args:
             opening: opens the rows by a provisional schema, and counts texts of some columns.
             dataset: the name of the rows in the ledger.
-            ledger: where the spending is kept; without one it stands in the schema alone.
+            ledger: where the spending is kept: the user's own ledger unless given. None keeps no
+                record, and the statement says so.
 
         Privacy: the grant is made before rows are read, and charged before each draw. All that is
         returned is released.
         """
         skeleton = self.skeleton
+        private = self.instruments.noise.private
+        books = Books.chosen(ledger, dataset, self.budget, private=private)
+        kind = BasicGrant if self.budget.delta else Grant
         cells = {name: Cells.over(skeleton.binned(name)) for name in skeleton.ranged}
-        with self._granted(ledger, dataset) as grant:
+        whom = Adjacency.of(self.unit, self.person_id)
+        with books.granted(self.budget, adjacency=whom, about=self._about, kind=kind) as grant:
             first = skeleton.probing({name: c.edges for name, c in cells.items()})
             with opening(first, skeleton.keyed) as source:
                 curator = Curator(source, self.unit, grant, self.instruments)
                 found = {name: self._values(curator, source, name) for name in skeleton.keyed}
                 coarse = {name: self._coarse(curator, name, c) for name, c in cells.items()}
             ranges = self._ranges(opening, grant, coarse)
-            statement = self._stated(grant)
+        statement = self._stated(grant, books)
         found |= {name: r.document(skeleton.binned(name)) for name, r in ranges.items()}
-        schema = skeleton.filled(found, self._inference(statement, dataset).document())
+        cost = self._inference(statement, dataset or NAMELESS)
+        schema = skeleton.filled(found, cost.document())
         return Inferred(schema, statement, tuple(n for n, r in ranges.items() if not r.found))
 
     def _values(self, curator: Curator, source: KeySource, name: str) -> dict[str, Any]:
@@ -185,22 +196,20 @@ class Discovery:
         estimates = agreeing(levels, variances, tree.parents)
         return fitted(self.skeleton.binned(name), cut(tree, estimates, fine, most))
 
-    @contextmanager
-    def _granted(self, ledger: Ledger | None, dataset: str) -> Iterator[Grant]:
-        kind = BasicGrant if self.budget.delta else Grant
-        if ledger is None:
-            yield kind(self.budget)
-            return
-        if not self.instruments.noise.private:
-            raise UsageError("a run that is not private is no entry for a ledger; leave it out")
-        about = {"method": METHOD, "schema": self.skeleton.provisional.fingerprint}
-        whom = Adjacency.of(self.unit, self.person_id)
-        with ledger.grant(dataset, self.budget, adjacency=whom, about=about, kind=kind) as grant:
-            yield grant
+    @property
+    def _about(self) -> dict[str, str]:
+        """What a grant's entry in the ledger says of the run."""
+        return {"method": METHOD, "schema": self.skeleton.provisional.fingerprint}
 
-    def _stated(self, grant: Grant) -> Statement:
-        private = self.instruments.noise.private
-        return Statement(METHOD, grant.bound(), self.unit, tuple(grant.charges), private=private)
+    def _stated(self, grant: Grant, books: Books) -> Statement:
+        return Statement(
+            METHOD,
+            grant.bound(),
+            self.unit,
+            tuple(grant.charges),
+            private=self.instruments.noise.private,
+            record=books.record(grant),
+        )
 
     @property
     def _earlier(self) -> Inference | None:
@@ -246,7 +255,7 @@ def infer_schema(
     epsilon: Amount,
     delta: Amount = 0,
     neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
-    ledger: Ledger | None = None,
+    ledger: LedgerChoice = DEFAULT,
     dataset: str | None = None,
     access: Access = _PLAIN,
 ) -> Inferred:
@@ -258,13 +267,15 @@ def infer_schema(
         epsilon: the privacy loss allowed.
         delta: the chance allowed for a larger loss; needed where values are asked for.
         neighbours: which tables must be hard to tell apart.
-        ledger: where the spending is kept.
-        dataset: the name the ledger knows the rows by; a file's stem unless given.
+        ledger: where the spending is kept: the user's own ledger unless given. None keeps no
+            record, and the statement says so.
+        dataset: the name the ledger knows the rows by; a file's stem unless given. A frame has no
+            name and needs one.
         access: how the rows are reached; persons among them are what the promise is for.
 
     Example:
         >>> sizes = Skeleton.parse({"columns": {"size": {"kind": "integer", "min": 0}}})
-        >>> inferred = infer_schema({"size": [1, 2, 3] * 500}, sizes, epsilon=2)
+        >>> inferred = infer_schema({"size": [1, 2, 3] * 500}, sizes, epsilon=2, ledger=None)
         >>> inferred.statement.document()["epsilon"]
         2.0
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from understudy.amounts import at_most_text
 from understudy.draw.drawing import drawn
 from understudy.draw.png import png_of
 from understudy.draw.svg import Marks, svg_of
@@ -70,8 +71,8 @@ def _caption(model: Model) -> str:
     size = f"{_count(len(network.families), 'attribute')}, {_count(len(network.edges), 'edge')}"
     if not model.statement.private or bound.epsilon is None:
         return f"{model.statement.method}: {size}; NOT PRIVATE"
-    delta = f", δ = {float(bound.delta):g}" if bound.delta else ""
-    return f"{model.statement.method}: {size}; ε = {float(bound.epsilon):g}{delta}"
+    delta = f", δ = {at_most_text(bound.delta)}" if bound.delta else ""
+    return f"{model.statement.method}: {size}; ε = {at_most_text(bound.epsilon)}{delta}"
 
 
 def _count(number: int, what: str) -> str:

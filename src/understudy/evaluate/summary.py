@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from statistics import NormalDist
@@ -28,9 +27,9 @@ from understudy.privacy.adjacency import Adjacency
 from understudy.privacy.budget import Amount, Budget
 from understudy.privacy.curator import Curator, Instruments, Question
 from understudy.privacy.grant import Grant
-from understudy.privacy.ledger import Ledger
 from understudy.privacy.mechanisms import Additive, DiscreteGaussian, DiscreteLaplace, additive
 from understudy.privacy.noise import Integers
+from understudy.privacy.record import DEFAULT, Books, LedgerChoice
 from understudy.privacy.statement import Statement, inherited
 from understudy.privacy.unit import Neighbours, Unit
 from understudy.schema import Schema
@@ -115,8 +114,8 @@ class Summarizer:
         real: CountSource,
         synthetic: CountSource,
         *,
-        dataset: str = "table",
-        ledger: Ledger | None = None,
+        dataset: str | None = None,
+        ledger: LedgerChoice = DEFAULT,
     ) -> Summary:
         """Distances between private rows and public ones.
 
@@ -124,21 +123,24 @@ class Summarizer:
             real: the private rows, opened for the unit of the promise.
             synthetic: rows that may leave themselves.
             dataset: the name of the private rows in the ledger.
-            ledger: where the spending is kept; without one it stands in the statement alone.
+            ledger: where the spending is kept: the user's own ledger unless given. None keeps no
+                record, and the statement says so.
 
         Privacy: every answer is charged before it is drawn. The promise is for the real rows given
         the synthetic ones; where these were made from the same rows, their own promise adds up.
         """
         if real.rows_per_person != self.unit.rows_per_person:
             raise UsageError(f"the promise is for a {self.unit.label}; open the rows for the same")
+        private = self.instruments.noise.private
+        books = Books.chosen(ledger, dataset, self.budget, private=private)
         work = Workload.of(Domain.of(self.schema), synthetic)
         # Noise that would be too wide is refused here, before a ledger hears of it.
         asked = list(self._asked(work, Grant(self.budget).spendable))
-        with self._granted(ledger, dataset) as grant:
+        whom = Adjacency.of(self.unit, self.person_id)
+        with books.granted(self.budget, adjacency=whom, about=self._about) as grant:
             curator = Curator(real, self.unit, grant, self.instruments)
             answers = curator.release_all(asked, work.exact)
-            statement = self._stated(grant)
-        return _summary(work, asked, answers, statement)
+        return _summary(work, asked, answers, self._stated(grant, books))
 
     def _asked(self, work: Workload, budget: Budget) -> Iterator[_Asked]:
         """The number of rows, a mean for every kind of marginal, and the columns one by one."""
@@ -153,21 +155,20 @@ class Summarizer:
         together = additive(last, l1=step * columns, l2_squared=step**2 * columns)
         yield _Asked(f"distances of {columns} columns", together)
 
-    @contextmanager
-    def _granted(self, ledger: Ledger | None, dataset: str) -> Iterator[Grant]:
-        if ledger is None:
-            yield Grant(self.budget)
-            return
-        if not self.instruments.noise.private:
-            raise UsageError("a run that is not private is no entry for a ledger; leave it out")
-        about = {"method": METHOD, "schema": self.schema.fingerprint}
-        whom = Adjacency.of(self.unit, self.person_id)
-        with ledger.grant(dataset, self.budget, adjacency=whom, about=about) as grant:
-            yield grant
+    @property
+    def _about(self) -> dict[str, str]:
+        """What a grant's entry in the ledger says of the run."""
+        return {"method": METHOD, "schema": self.schema.fingerprint}
 
-    def _stated(self, grant: Grant) -> Statement:
-        private = self.instruments.noise.private
-        own = Statement(METHOD, grant.bound(), self.unit, tuple(grant.charges), private=private)
+    def _stated(self, grant: Grant, books: Books) -> Statement:
+        own = Statement(
+            METHOD,
+            grant.bound(),
+            self.unit,
+            tuple(grant.charges),
+            private=self.instruments.noise.private,
+            record=books.record(grant),
+        )
         return own.resting_on(self.schema.inference)
 
 

@@ -26,6 +26,7 @@ from understudy.federated.voting import learn_votes
 from understudy.model import Model
 from understudy.privacy.accounting import Bound, zcdp_rho
 from understudy.privacy.events import Charge
+from understudy.privacy.record import Kept, Record
 from understudy.privacy.statement import Statement
 from understudy.privacy.unit import Neighbours
 from understudy.synthesizers.base import Learned
@@ -155,6 +156,7 @@ def for_the_union(plan: Plan, promises: Mapping[str, Promise]) -> Statement:
         charges,
         private=private,
         protection=held.settled if held else None,
+        record=Record(Kept.HOLDERS),
     )
 
 

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from understudy.errors import UsageError
 from understudy.federated.terms import ProtocolName, Terms
+from understudy.privacy.accounts import Spent
 from understudy.privacy.budget import exact
 
 
@@ -84,7 +85,7 @@ class Policy:
         if terms.protocol not in self.protocols:
             return f"protocol {terms.protocol} is not among those allowed here"
         if budget.amount > self.most_epsilon or budget.delta > self.most_delta:
-            most = f"epsilon = {float(self.most_epsilon):g}, delta = {float(self.most_delta):g}"
+            most = Spent(self.most_epsilon, self.most_delta).as_remainder
             return f"{budget} is asked for, and a run may cost {most} at most here"
         if terms.questions > self.most_questions:
             return f"{terms.questions} questions are asked for, {self.most_questions} allowed here"

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from understudy.amounts import at_least_text, at_most_text
 from understudy.counting import CountSource, Score
 from understudy.domain import Attributes
 from understudy.errors import (
@@ -398,7 +399,8 @@ def _check_room(grant: Grant, share: Fraction) -> None:
     asked, left = grant.spendable.amount * share, grant.remaining.amount
     if asked > left:
         raise BudgetExceeded(
-            f"asked for {float(asked):g}, but {float(left):g} of {grant.spendable} is left of "
+            f"asked for {at_most_text(asked)}, but {at_least_text(left)} of {grant.spendable} is "
+            "left of "
             "what this run agreed on; propose another",
             requested=asked,
             remaining=left,

@@ -27,7 +27,7 @@ from understudy.privacy.budget import Amount, Budget, Measure
 from understudy.privacy.curator import Curator, Instruments
 from understudy.privacy.events import Charge
 from understudy.privacy.grant import CommittedGrant, Grant
-from understudy.privacy.ledger import Ledger
+from understudy.privacy.record import DEFAULT, Books, LedgerChoice
 from understudy.privacy.sampled import Schedule
 from understudy.privacy.statement import Statement
 from understudy.privacy.unit import Neighbours, Unit
@@ -36,6 +36,8 @@ METHODS = {"dpgan": Neighbours.ADD_REMOVE, "noise-gan": Neighbours.REPLACE}
 IMAGE_SETTINGS = Settings(epochs=10, batch=1024, rounds=1, generator_rate=2e-3, steady=0.3)
 # What a run may change when it goes on from a checkpoint: how released numbers are learned from.
 RATES = ("critic_rate", "generator_rate")
+# How a checkpoint speaks of images that have no name.
+_NAMELESS = "images"
 # Checkpoints in a run, and images of each class on its sheets.
 _CHECKPOINTS, _ON_SHEET = 20, 10
 
@@ -103,36 +105,48 @@ class ImageGAN:
             raise UsageError("noise-gan looks once and is not resumed; leave out the checkpoint")
 
     def fit(
-        self, images: LabelledImages, *, ledger: Ledger | None = None, dataset: str = "images"
+        self,
+        images: LabelledImages,
+        *,
+        ledger: LedgerChoice = DEFAULT,
+        dataset: str | None = None,
     ) -> ImageModel:
         """Learn a model of private images.
+
+        Args:
+            images: pixels and labels.
+            ledger: where the spending is kept: the user's own ledger unless given. None keeps no
+                record, and the statement says so.
+            dataset: the name the ledger knows the images by.
 
         Privacy: everything is paid for before it is drawn; the model is released.
         """
         self.check()
+        private = self.instruments.noise.private
+        books = Books.chosen(ledger, dataset, self.budget, private=private)
         source = ImageSource.of(images, self.shape)
-        kept = (
-            None if self.checkpoint is None else Checkpoint(self.checkpoint, self._terms(dataset))
-        )
-        if kept is None:
-            return self._fitted(source, ledger, dataset, None)
+        if self.checkpoint is None:
+            return self._fitted(source, books, None)
+        kept = Checkpoint(self.checkpoint, self._terms(dataset or _NAMELESS))
         with kept.held():
-            model = self._fitted(source, ledger, dataset, kept)
+            model = self._fitted(source, books, kept)
             kept.remove()
         return model
 
-    def _fitted(
-        self, source: ImageSource, ledger: Ledger | None, dataset: str, kept: Checkpoint | None
-    ) -> ImageModel:
+    def _fitted(self, source: ImageSource, books: Books, kept: Checkpoint | None) -> ImageModel:
         before = None if kept is None else kept.read(self.settings)
-        with self._granted(ledger, dataset, before) as grant:
+        with self._granted(books, before) as grant:
             curator = Curator(source, self.unit, grant, self.instruments)
             play = self._by_gradients if self.method == "dpgan" else self._by_features
             game, census = play(curator, grant, kept, before)
-            private = self.instruments.noise.private
-            statement = Statement(
-                self.method, grant.bound(), self.unit, tuple(grant.charges), private=private
-            )
+        statement = Statement(
+            self.method,
+            grant.bound(),
+            self.unit,
+            tuple(grant.charges),
+            private=self.instruments.noise.private,
+            record=books.record(grant),
+        )
         return ImageModel(
             self.maker, as_arrays(game.averaged), census.chances, census.rows, statement
         )
@@ -246,20 +260,11 @@ class ImageGAN:
         }
 
     @contextmanager
-    def _granted(
-        self, ledger: Ledger | None, dataset: str, before: Any
-    ) -> Iterator[CommittedGrant]:
-        if ledger is None:
-            yield CommittedGrant(self.budget)
-            return
-        if self.budget.measure is Measure.UNLIMITED or not self.instruments.noise.private:
-            raise UsageError("a run that is not private is no entry for a ledger; leave it out")
-        whom = Adjacency.of(self.unit)
+    def _granted(self, books: Books, before: Any) -> Iterator[CommittedGrant]:
         identity = None if before is None else str(before[1]["grant"])
-        with ledger.grant(
-            dataset,
+        with books.granted(
             self.budget,
-            adjacency=whom,
+            adjacency=Adjacency.of(self.unit),
             about={"method": self.method},
             kind=CommittedGrant,
             resume=identity,

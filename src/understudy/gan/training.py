@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from understudy.amounts import at_most_text
 from understudy.counting import CountSource
 from understudy.errors import Diverged, UsageError
 from understudy.gan.backend import Parameters, Tensor, random_from, torch
@@ -289,7 +290,7 @@ class Trainer:
 
 def left_the_numbers(step: int, epsilon: float | None) -> Diverged:
     """What is said of a game that cannot be played on."""
-    cost = "" if epsilon is None else f" after epsilon = {epsilon:.4g}"
+    cost = "" if epsilon is None else f" after epsilon = {at_most_text(epsilon, digits=4)}"
     return Diverged(
         f"training left the numbers in step {step:,}{cost}; go on from the last checkpoint, if one "
         "was named, or start again, at lower rates (--pace 0.5)"

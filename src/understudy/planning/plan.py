@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from understudy.amounts import at_most
 from understudy.planning.watching import Stage
 from understudy.privacy.budget import Budget
 from understudy.privacy.unit import Unit
@@ -76,7 +77,7 @@ class Outlook:
         """The outlook for JSON."""
         bands = zip(WAYS, self.distances, strict=True)
         return {
-            "epsilon": float(self.epsilon),
+            "epsilon": at_most(self.epsilon),
             "epsilon_exact": str(self.epsilon),
             **{way: None if band is None else band.document() for way, band in bands},
         }
@@ -186,9 +187,9 @@ class Plan:
             "method": self.method,
             "rows": self.rows,
             "columns": len(self.cells),
-            "epsilon": float(self.budget.amount),
+            "epsilon": at_most(self.budget.amount),
             "epsilon_exact": str(self.budget.amount),
-            "delta": float(self.budget.delta),
+            "delta": at_most(self.budget.delta),
             "delta_exact": str(self.budget.delta),
             "unit": self.unit.label,
             "neighbours": str(self.unit.neighbours),

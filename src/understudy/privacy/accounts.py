@@ -22,6 +22,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from understudy.amounts import at_least_text, at_most_text
 from understudy.errors import BudgetExceeded, LedgerError, UsageError
 from understudy.privacy.accounting import Concentrated, rho_within, zcdp_epsilon
 from understudy.privacy.adjacency import Adjacency, group_privacy
@@ -55,7 +56,12 @@ class Spent:
         return self.epsilon <= limit.epsilon and self.delta <= limit.delta
 
     def __str__(self) -> str:
-        return f"epsilon = {float(self.epsilon):g}, delta = {float(self.delta):g}"
+        return f"epsilon = {at_most_text(self.epsilon)}, delta = {at_most_text(self.delta)}"
+
+    @property
+    def as_remainder(self) -> str:
+        """The same in words where it is what is left: rounded down, not up."""
+        return f"epsilon = {at_least_text(self.epsilon)}, delta = {at_least_text(self.delta)}"
 
 
 @dataclass(frozen=True)
@@ -167,11 +173,14 @@ class Room:
 
     def __str__(self) -> str:
         if self.concentrated is None:
-            return str(self.purse)
-        aside = f", and {self.purse} by basic composition" if self.purse != Spent() else ""
+            return self.purse.as_remainder
+        aside = self.purse.as_remainder
+        beside = f", and {aside} by basic composition" if self.purse != Spent() else ""
+        rho = at_least_text(self.concentrated.rho, digits=4)
+        epsilon = at_least_text(self.largest_epsilon, digits=3)
         return (
-            f"rho = {float(self.concentrated.rho):.4g} (room for a run of epsilon = "
-            f"{self.largest_epsilon:.3g} at delta = {float(self.delta):g}){aside}"
+            f"rho = {rho} (room for a run of epsilon = {epsilon} "
+            f"at delta = {at_least_text(self.delta)}){beside}"
         )
 
 
@@ -319,10 +328,10 @@ class Account:
                 wanted += " by basic composition, since the run has no rho"
                 way_out = "set aside a part with `ledger limit --basic-epsilon`, or ask for less"
             elif cost.delta:
-                wanted += f" (rho = {float(cost.rho):.4g}, and a delta of its own)"
+                wanted += f" (rho = {at_most_text(cost.rho, digits=4)}, and a delta of its own)"
                 way_out = "set some delta aside with `ledger limit --own-delta`, or ask for less"
             else:
-                wanted += f" (rho = {float(cost.rho):.4g} at the most)"
+                wanted += f" (rho = {at_most_text(cost.rho, digits=4)} at the most)"
                 if not asked.spent.delta:
                     way_out = f"give the run a delta, which costs less rho; {way_out}"
         return (

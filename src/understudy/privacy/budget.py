@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 
+from understudy.amounts import at_least_text, at_most_text
 from understudy.errors import UsageError
 
 Amount = int | float | str | Fraction
@@ -94,7 +95,10 @@ class Budget:
 
     def __post_init__(self) -> None:
         if self.amount < 0 or not 0 <= self.delta < 1:
-            raise UsageError(f"budget {self} is not possible; epsilon is positive, delta below 1")
+            raise UsageError(
+                f"budget ({float(self.amount):g}, {float(self.delta):g}) is not possible; epsilon "
+                "is positive, delta below 1"
+            )
 
     @classmethod
     def pure(cls, epsilon: Amount) -> Budget:
@@ -132,12 +136,20 @@ class Budget:
         return replace(self, amount=self.amount * share, delta=self.delta * share)
 
     def __str__(self) -> str:
+        return self._in_words(at_most_text)
+
+    @property
+    def as_remainder(self) -> str:
+        """The budget in words where it is what is left: rounded down, not up."""
+        return self._in_words(at_least_text)
+
+    def _in_words(self, text: Callable[[Fraction], str]) -> str:
         match self.measure:
             case Measure.PURE:
-                return f"epsilon = {float(self.amount):g}"
+                return f"epsilon = {text(self.amount)}"
             case Measure.ZCDP:
-                return f"rho = {float(self.amount):g}"
+                return f"rho = {text(self.amount)}"
             case Measure.APPROXIMATE:
-                return f"epsilon = {float(self.amount):g}, delta = {float(self.delta):g}"
+                return f"epsilon = {text(self.amount)}, delta = {text(self.delta)}"
             case _:
                 return "unlimited"

@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from understudy.amounts import at_most
 from understudy.errors import LedgerError
 from understudy.privacy.accounting import ZCDP, Concentrated, rho_within
 from understudy.privacy.accounts import Account, Cost, Limit, Rule, Spent
@@ -160,5 +161,5 @@ def _text(entry: Mapping[str, Any], key: str) -> str:
 
 
 def _fields(**values: Fraction) -> dict[str, Any]:
-    numbers: dict[str, Any] = {name: float(value) for name, value in values.items()}
+    numbers: dict[str, Any] = {name: at_most(value) for name, value in values.items()}
     return numbers | {f"{name}_exact": str(value) for name, value in values.items()}

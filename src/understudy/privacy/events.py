@@ -10,7 +10,11 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from understudy.amounts import at_most
 from understudy.privacy.budget import exactly
+
+# Fields that say what an answer costs, and not how its noise is made.
+_AMOUNTS = ("epsilon", "delta")
 
 
 @dataclass(frozen=True)
@@ -124,7 +128,8 @@ class Charge:
         fields: dict[str, Any] = {"question": self.question, "mechanism": self.event.mechanism}
         for name, value in asdict(self.event).items():
             if isinstance(value, Fraction):
-                fields |= {name: float(value), f"{name}_exact": str(value)}
+                number = at_most(value) if name in _AMOUNTS else float(value)
+                fields |= {name: number, f"{name}_exact": str(value)}
         return fields
 
     @classmethod

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Protocol, Self
 
+from understudy.amounts import at_least_text, at_most_text
 from understudy.errors import BudgetExceeded, UsageError
 from understudy.privacy.accounting import (
     BASIC,
@@ -155,7 +156,7 @@ class Grant:
         total = sum((price for price in prices if price is not None), Fraction(0))
         if total > self._left:
             raise BudgetExceeded(
-                f"asked for {float(total):g}, but {float(self._left):g} of "
+                f"asked for {at_most_text(total)}, but {at_least_text(self._left)} of "
                 f"{self._spendable} is left; raise the budget or ask for less",
                 requested=total,
                 remaining=self._left,
@@ -225,8 +226,9 @@ class BasicGrant(Grant):
         delta = sum((cost[1] for cost in costs if cost), Fraction(0))
         if epsilon > self._left or delta > self._delta_left:
             raise BudgetExceeded(
-                f"asked for epsilon = {float(epsilon):g}, delta = {float(delta):g}, but "
-                f"{self.remaining} is left of {self.budget}; raise the budget or ask for less",
+                f"asked for epsilon = {at_most_text(epsilon)}, delta = {at_most_text(delta)}, but "
+                f"{self.remaining.as_remainder} is left of {self.budget}; raise the budget or ask "
+                "for less",
                 requested=(epsilon, delta),
                 remaining=self.remaining,
             )
@@ -306,8 +308,9 @@ class CommittedGrant(Grant):
             raise UsageError("an exact answer cannot be paid for; use a mechanism with noise")
         if found.epsilon > self._left:
             raise BudgetExceeded(
-                f"asked for epsilon = {float(found.epsilon):g}, but {float(self._left):g} of "
-                f"{self.budget} is left; raise the budget or ask for less",
+                f"asked for epsilon = {at_most_text(found.epsilon)}, but "
+                f"{at_least_text(self._left)} of {self.budget} is left; raise the budget or ask "
+                "for less",
                 requested=found.epsilon,
                 remaining=self._left,
             )
@@ -328,7 +331,7 @@ class CommittedGrant(Grant):
         total = sum((price for price in prices if price is not None), Fraction(0))
         if total > self._left:
             raise BudgetExceeded(
-                f"asked for epsilon = {float(total):g}, but {float(self._left):g} of "
+                f"asked for epsilon = {at_most_text(total)}, but {at_least_text(self._left)} of "
                 f"{self.budget} is left; raise the budget or ask for less",
                 requested=total,
                 remaining=self._left,

@@ -8,12 +8,14 @@ from fractions import Fraction
 from itertools import groupby
 from typing import Any
 
+from understudy.amounts import at_most, at_most_text
 from understudy.errors import UsageError
 from understudy.inference import Inference
 from understudy.privacy.accounting import BASIC, Bound, approximate_cost, zcdp_rho
 from understudy.privacy.adjacency import group_privacy
 from understudy.privacy.budget import exactly
 from understudy.privacy.events import Charge
+from understudy.privacy.record import Record
 from understudy.privacy.unit import Neighbours, Unit
 from understudy.protection import Protection
 
@@ -34,6 +36,7 @@ class Statement:
         inference: the part of the bound that the schema cost, where it was learned from rows; its
             own answers stand in the ledger.
         protection: what the network was made to withhold, where it was; not part of the promise.
+        record: which ledger keeps the run; None where the statement does not say.
     """
 
     method: str
@@ -43,6 +46,7 @@ class Statement:
     private: bool = True
     inference: Bound | None = None
     protection: Protection | None = None
+    record: Record | None = None
 
     def resting_on(self, inference: Inference | None) -> Statement:
         """The statement of a result that also rests on a schema learned from private rows."""
@@ -54,18 +58,23 @@ class Statement:
 
     @property
     def sentence(self) -> str:
-        """The promise in one sentence, and what was withheld in another."""
+        """The promise in one sentence; what was withheld, and a missing ledger, in others."""
         withheld = "" if self.protection is None else self.protection.sentence
-        return f"{self._promise} {withheld}".rstrip()
+        kept = "" if self.record is None or not self._is_private else self.record.sentence
+        return " ".join(part for part in (self._promise, withheld, kept) if part)
+
+    @property
+    def _is_private(self) -> bool:
+        return self.private and self.bound.epsilon is not None
 
     @property
     def _promise(self) -> str:
         if not self.private or self.bound.epsilon is None:
             return "NOT PRIVATE: made with predictable or no noise, for tests and studies only."
-        epsilon, delta = float(self.bound.epsilon), float(self.bound.delta)
-        slack = f", up to a chance of {delta:g}" if delta else ""
+        epsilon, delta = at_most_text(self.bound.epsilon), at_most_text(self.bound.delta)
+        slack = f", up to a chance of {delta}" if self.bound.delta else ""
         return (
-            f"Whatever is computed from this result would have been at most e^{epsilon:g} times "
+            f"Whatever is computed from this result would have been at most e^{epsilon} times "
             f"more or less likely with any one {self.unit.label} {_changed(self.unit)}{slack}."
             f"{_part(self.inference)}"
         )
@@ -83,6 +92,7 @@ class Statement:
             "accounting": self.bound.accounting,
             "inference": None if self.inference is None else _amounts(self.inference),
             "protection": None if self.protection is None else self.protection.document(),
+            "ledger": None if self.record is None else self.record.document(),
             "sentence": self.sentence,
             "events": [_priced(charge, times) for charge, times in self.grouped],
         }
@@ -99,6 +109,7 @@ class Statement:
         unit = _unit(document)
         charges = tuple(c for event in document["events"] for c in _repeated(event))
         part, withheld = document.get("inference"), document.get("protection")
+        kept = document.get("ledger")
         return cls(
             document["method"],
             bound,
@@ -107,6 +118,7 @@ class Statement:
             private=bool(document["private"]),
             inference=None if part is None else _bound(part, BASIC),
             protection=None if withheld is None else Protection.parse(withheld),
+            record=None if kept is None else Record.parse(kept),
         )
 
 
@@ -143,16 +155,17 @@ def _sum(own: Bound, part: Bound) -> Bound:
 def _part(inference: Bound | None) -> str:
     if inference is None:
         return ""
-    amounts = f"epsilon = {float(inference.epsilon or 0):g}, delta = {float(inference.delta):g}"
+    epsilon, delta = inference.epsilon or Fraction(0), inference.delta
+    amounts = f"epsilon = {at_most_text(epsilon)}, delta = {at_most_text(delta)}"
     return f" Of this, {amounts} went into learning the schema."
 
 
 def _amounts(bound: Bound) -> dict[str, Any]:
     epsilon = bound.epsilon
     return {
-        "epsilon": None if epsilon is None else float(epsilon),
+        "epsilon": None if epsilon is None else at_most(epsilon),
         "epsilon_exact": None if epsilon is None else str(epsilon),
-        "delta": float(bound.delta),
+        "delta": at_most(bound.delta),
         "delta_exact": str(bound.delta),
     }
 
@@ -167,8 +180,8 @@ def _priced(charge: Charge, times: int) -> dict[str, Any]:
     cost, rho = approximate_cost(charge.event), zcdp_rho(charge.event)
     document = charge.document() | ({"times": times} if times > 1 else {})
     if cost is not None:
-        return document | {"epsilon": float(cost[0])}
-    return document | ({} if rho is None else {"rho": float(rho)})
+        return document | {"epsilon": at_most(cost[0])}
+    return document | ({} if rho is None else {"rho": at_most(rho)})
 
 
 def _unit(document: Mapping[str, Any]) -> Unit:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from understudy.amounts import at_most_text
 from understudy.privacy.statement import Statement
 from understudy.report.figure import NONE, Listing
+
+# Of the cost of a single answer.
+_DIGITS = 4
 
 
 def promise_facts(statement: Statement) -> Mapping[str, str]:
     """The statement's terms, one by one."""
     document = statement.document()
-    epsilon = document["epsilon"]
+    epsilon = statement.bound.epsilon
     return {
-        "ε": NONE if epsilon is None else f"{epsilon:g}",
-        "δ": f"{document['delta']:g}",
+        "ε": NONE if epsilon is None else at_most_text(epsilon),
+        "δ": at_most_text(statement.bound.delta),
         "protects": f"one {document['unit']}",
         "neighbours": document["neighbours"],
         "method": document["method"],
@@ -34,5 +38,5 @@ def events(statement: Statement) -> Listing:
 
 def _cost(event: Mapping[str, float]) -> str:
     if "epsilon" in event:
-        return f"ε = {event['epsilon']:.4g}"
-    return f"ρ = {event['rho']:.4g}" if "rho" in event else "no privacy"
+        return f"ε = {at_most_text(event['epsilon'], digits=_DIGITS)}"
+    return f"ρ = {at_most_text(event['rho'], digits=_DIGITS)}" if "rho" in event else "no privacy"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from understudy.amounts import at_most_text
 from understudy.evaluate.summary import Estimate, Summary
 from understudy.evaluate.yardsticks import Yardstick
 from understudy.privacy.statement import Statement
@@ -78,8 +79,9 @@ def together(first: Statement, second: Statement) -> str | None:
     known = first.bound.epsilon, second.bound.epsilon
     if first.unit != second.unit or known[0] is None or known[1] is None or not first.private:
         return None
-    epsilon, delta = float(known[0] + known[1]), float(first.bound.delta + second.bound.delta)
-    return f"ε = {epsilon:g}" + (f", δ = {delta:g}" if delta else "")
+    epsilon, delta = known[0] + known[1], first.bound.delta + second.bound.delta
+    slack = f", δ = {at_most_text(delta)}" if delta else ""
+    return f"ε = {at_most_text(epsilon)}{slack}"
 
 
 def _means(release: Release) -> Figure:

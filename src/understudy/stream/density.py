@@ -10,14 +10,19 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Protocol, Self
 
 import numpy as np
 
-from understudy.errors import DataError, UsageError
+from understudy.amounts import at_most
+from understudy.errors import DataError, UnderstudyError, UsageError
+from understudy.privacy.adjacency import Adjacency, UnitKind
 from understudy.privacy.budget import Amount, Budget
 from understudy.privacy.grant import Grant
+from understudy.privacy.ledger import Ledger
 from understudy.privacy.noise import Noise, SystemNoise
+from understudy.privacy.record import DEFAULT, Books, LedgerChoice
 from understudy.stream.design import Design
 from understudy.stream.entries import Bytes
 from understudy.stream.state import FileState, State, check_answers_left, state_bytes
@@ -27,6 +32,7 @@ from understudy.stream.universe import Ids, Universe, ids_of
 
 UNIT = "user, all events"
 NEIGHBOURS = "add-remove"
+WHOM = Adjacency(UnitKind.USER)
 
 
 class StreamEstimator(Protocol):
@@ -90,7 +96,7 @@ class Answer:
             "standard_error": self.standard_error,
             "distinct_error": self.distinct_error,
             "m": self.m,
-            **{name: float(amount) for name, amount in amounts.items()},
+            **{name: at_most(amount) for name, amount in amounts.items()},
             **{f"{name}_exact": str(amount) for name, amount in amounts.items()},
             "unit": UNIT,
             "neighbours": NEIGHBOURS,
@@ -109,7 +115,7 @@ class DensityEstimator:
     clock: "after every thousand events" would tell how many events there were.
 
     Example:
-        >>> visits = DensityEstimator(1000, epsilon=0.5)
+        >>> visits = DensityEstimator(1000, epsilon=0.5, ledger=None)
         >>> visits.update([3, 1, 4, 1, 5])
         >>> visits.answer().m
         1000
@@ -128,6 +134,8 @@ class DensityEstimator:
         shards: int = 1,
         outside: str = "drop",
         path: str | os.PathLike[str] | None = None,
+        ledger: LedgerChoice = DEFAULT,
+        dataset: str | None = None,
         grant: Grant | None = None,
         noise: Noise | None = None,
     ) -> None:
@@ -144,7 +152,10 @@ class DensityEstimator:
             shards: how many states share the users, each at its part of ε; `merged` answers then.
             outside: whether ids of nobody in the universe are passed over ("drop") or refused.
             path: of a file that is the state; memory unless given.
-            grant: what it is paid from, as a ledger gives it.
+            ledger: where the spending is kept: the user's own ledger unless given. None keeps no
+                record. `close` ends the run's entry; one that is never closed counts whole.
+            dataset: the name the ledger knows the stream by; the state file's unless given.
+            grant: what it is paid from instead, as a ledger gives it.
             noise: where the noise of answers comes from.
         """
         design = Design.of(
@@ -157,9 +168,14 @@ class DensityEstimator:
             shards=shards,
         )
         _is_strict(outside)
-        paid = grant or Grant(Budget.pure(design.total_epsilon(1 + intrusions)))
-        paid.charge([design.epoch_charge(1)])
-        state = State.start(design) if path is None else FileState.create(path, design)
+        cost = Budget.pure(design.total_epsilon(1 + intrusions))
+        paid = _Paid.of(grant, cost, design, ledger, dataset or _name(path), noise)
+        try:
+            paid.grant.charge([design.epoch_charge(1)])
+            state = State.start(design) if path is None else FileState.create(path, design)
+        except UnderstudyError:
+            paid.close()
+            raise
         self._set_up(state, paid, noise, outside)
 
     @classmethod
@@ -169,25 +185,38 @@ class DensityEstimator:
         *,
         names: Texts | None = None,
         outside: str = "drop",
+        ledger: LedgerChoice = DEFAULT,
+        dataset: str | None = None,
         grant: Grant | None = None,
         noise: Noise | None = None,
     ) -> Self:
         """Go on with a state that a file holds; what was paid before is not paid again."""
         state = FileState.open(path, names)
-        left = state.design.answer_epsilon * (state.design.answers - state.given)
-        return cls.over(state, grant or Grant(Budget.pure(left)), noise=noise, outside=outside)
+        design = state.design
+        left = Budget.pure(design.answer_epsilon * (design.answers - state.given))
+        try:
+            paid = _Paid.of(grant, left, design, ledger, dataset or _name(path), noise)
+        except UnderstudyError:
+            state.close()
+            raise
+        return cls._over(state, paid, noise, outside)
 
     @classmethod
     def over(
         cls, state: State, grant: Grant, *, noise: Noise | None = None, outside: str = "drop"
     ) -> Self:
         """The estimator over a state that was paid for."""
+        return cls._over(state, _Paid(grant), noise, outside)
+
+    @classmethod
+    def _over(cls, state: State, paid: _Paid, noise: Noise | None, outside: str) -> Self:
         estimator = cls.__new__(cls)
-        estimator._set_up(state, grant, noise, outside)
+        estimator._set_up(state, paid, noise, outside)
         return estimator
 
-    def _set_up(self, state: State, grant: Grant, noise: Noise | None, outside: str) -> None:
-        self._state, self._grant, self._noise = state, grant, noise or SystemNoise()
+    def _set_up(self, state: State, paid: _Paid, noise: Noise | None, outside: str) -> None:
+        self._state, self._paid, self._noise = state, paid, noise or SystemNoise()
+        self._grant = paid.grant
         self._strict = _is_strict(outside)
 
     @property
@@ -254,6 +283,7 @@ class DensityEstimator:
     def close(self) -> None:
         """End; a state in a file stays there."""
         self._state.close()
+        self._paid.close()
 
     def __enter__(self) -> Self:
         return self
@@ -269,6 +299,49 @@ class DensityEstimator:
                 "correct the stream, or have such ids dropped; none of this batch was taken in"
             )
         return places
+
+
+class _Paid:
+    """What a stream is paid from, and the ledger that is told at the end what it came to."""
+
+    def __init__(self, grant: Grant, ledger: Ledger | None = None) -> None:
+        self.grant = grant
+        self._ledger = ledger
+
+    @classmethod
+    def of(
+        cls,
+        grant: Grant | None,
+        cost: Budget,
+        design: Design,
+        ledger: LedgerChoice,
+        dataset: str | None,
+        noise: Noise | None,
+    ) -> _Paid:
+        """The grant that was given, else one of all that the stream may cost."""
+        if grant is not None:
+            return cls(grant)
+        private = noise is None or noise.private
+        books = Books.chosen(ledger, dataset, cost, private=private)
+        paid = cls(Grant(cost) if books.ledger is None else Grant(cost, books.ledger), books.ledger)
+        if books.ledger is not None:
+            books.ledger.open(books.dataset, paid.grant, adjacency=WHOM, about=about(design))
+        return paid
+
+    def close(self) -> None:
+        """State what the run came to, once."""
+        ledger, self._ledger = self._ledger, None
+        if ledger is not None:
+            ledger.close(self.grant)
+
+
+def about(design: Design) -> dict[str, str]:
+    """What a grant's entry in the ledger says of a stream."""
+    return {"method": f"stream density, {design.response.name}"}
+
+
+def _name(path: str | os.PathLike[str] | None) -> str | None:
+    return None if path is None else Path(path).stem
 
 
 def _is_strict(outside: str) -> bool:

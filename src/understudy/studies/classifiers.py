@@ -148,7 +148,7 @@ def _synthetic(schema: Schema, train: Table, setting: Setting) -> Table:
         neighbours="replace",
     )
     seed = int(setting["seed"])
-    model = seeded(method, seed).fit(MemorySource(train)).model_
+    model = seeded(method, seed).fit(MemorySource(train), ledger=None).model_
     codes = deal_codes(model, train.rows, np.random.default_rng(seed))
     return Table(train.domain, {name: codes[name] for name in train.domain}, train.rows)
 

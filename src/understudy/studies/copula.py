@@ -81,7 +81,11 @@ def _domain() -> Domain:
 
 @cache
 def _statement() -> Statement:
-    return Random(_schema(), epsilon=1, rows=1).fit({name: [] for name in NAMES}).model_.statement
+    return (
+        Random(_schema(), epsilon=1, rows=1)
+        .fit({name: [] for name in NAMES}, ledger=None)
+        .model_.statement
+    )
 
 
 def curator_of(source: Any, budget: Budget, seed: int) -> Curator:

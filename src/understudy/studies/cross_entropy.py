@@ -128,7 +128,7 @@ def _fitted(
 ) -> Model:
     method = _METHODS[str(setting["method"])](schema, setting)
     noise = int(generator.integers(2**62))
-    return seeded(method, noise).fit(MemorySource(table)).model_
+    return seeded(method, noise).fit(MemorySource(table), ledger=None).model_
 
 
 @cache

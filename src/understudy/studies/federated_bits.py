@@ -293,9 +293,10 @@ def _baseline(setting: Setting, schema: Schema, table: Table) -> Model:
     """Without noise: columns by themselves, or the greedy network by mutual information."""
     degree, none = int(setting["degree"]), Budget.unlimited()
     if setting["form"] == COLUMNS:
-        return seeded(Independent(schema, epsilon=none), 0).fit(MemorySource(table)).model_
+        alone = Independent(schema, epsilon=none)
+        return seeded(alone, 0).fit(MemorySource(table), ledger=None).model_
     method = PrivBayes(schema, epsilon=none, degree=degree, score="MI", neighbours="replace")
-    return seeded(method, 0).fit(MemorySource(table)).model_
+    return seeded(method, 0).fit(MemorySource(table), ledger=None).model_
 
 
 # --- what the numbers say ---------------------------------------------------------------------

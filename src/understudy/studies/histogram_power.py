@@ -157,7 +157,7 @@ class _Maker:
             _schema(), epsilon=str(self._setting["epsilon"]), rows=int(self._setting["draws"])
         )
         seeds = generator.integers(2**62, size=2)
-        fitted = seeded(method, int(seeds[0])).fit({"x": real[0], "y": real[1]})
+        fitted = seeded(method, int(seeds[0])).fit({"x": real[0], "y": real[1]}, ledger=None)
         made: Columns = fitted.sample(seed=int(seeds[1]))
         return made
 

@@ -247,7 +247,7 @@ def _fitted(held: Digits, setting: Setting) -> ImageModel:
         (first, second, third),
         (lower, upper),
         instruments=Instruments(noise=SeededNoise(seed)),
-    ).fit(held.train)
+    ).fit(held.train, ledger=None)
 
 
 def _steps(model: ImageModel, setting: Setting) -> int:

@@ -144,7 +144,7 @@ def _table(name: str, shelf: Shelf) -> Coded:
 
 def _synthetic(schema: Schema, train: Table, setting: Setting) -> Table:
     seed = int(setting["seed"])
-    model = seeded(_method(schema, setting), seed).fit(MemorySource(train)).model_
+    model = seeded(_method(schema, setting), seed).fit(MemorySource(train), ledger=None).model_
     generator = np.random.default_rng(seed)
     codes = (
         deal_codes(model, train.rows, generator)

@@ -184,7 +184,7 @@ def _fitted(
             generations=_GENERATIONS.get(task.name, _USUAL_GENERATIONS), seed=seed
         ),
     )
-    return seeded(method, seed).fit(MemorySource(table)).model_
+    return seeded(method, seed).fit(MemorySource(table), ledger=None).model_
 
 
 @cache

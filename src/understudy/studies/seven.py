@@ -58,7 +58,7 @@ def _network(schema: Schema, sharpness: float) -> Model:
     for child, parents in PARENTS.items():
         weights = np.exp(sharpness * generator.random([SIZES[a] for a in (*parents, child)]))
         conditionals.append(Conditional.from_weights(Family(child, parents), weights))
-    empty = Random(schema, epsilon=1, rows=1).fit({name: [] for name in SIZES}).model_
+    empty = Random(schema, epsilon=1, rows=1).fit({name: [] for name in SIZES}, ledger=None).model_
     return Model(schema, tuple(conditionals), 1, empty.statement)
 
 

@@ -20,7 +20,7 @@ from understudy.privacy.adjacency import Adjacency
 from understudy.privacy.budget import Amount, Budget, Measure
 from understudy.privacy.curator import Curator, Instruments, Tape
 from understudy.privacy.grant import Grant
-from understudy.privacy.ledger import Ledger
+from understudy.privacy.record import DEFAULT, Books, LedgerChoice
 from understudy.privacy.statement import Statement, inherited
 from understudy.privacy.unit import Neighbours, Unit
 from understudy.protection import Protection
@@ -127,31 +127,42 @@ class Synthesizer(ABC):
             inherited(self.schema.inference, self.unit)
 
     def fit(
-        self, data: Rows | CountSource, *, ledger: Ledger | None = None, dataset: str | None = None
+        self,
+        data: Rows | CountSource,
+        *,
+        ledger: LedgerChoice = DEFAULT,
+        dataset: str | None = None,
     ) -> Self:
         """Learn a model of private rows.
 
         Args:
             data: a file, a data frame of any brand, or rows already behind an engine.
-            ledger: where the spending is kept; without one it stands in the statement alone.
-            dataset: the name the ledger knows the rows by; a file's stem unless given.
+            ledger: where the spending is kept: the user's own ledger unless given. None keeps no
+                record, and the statement says so. A run that is not private enters no ledger.
+            dataset: the name the ledger knows the rows by; a file's stem unless given. Frames and
+                rows already behind an engine have no name and need one.
 
         Privacy: the grant is charged before each answer is drawn; the model is released.
         """
         self.check()
         budget, unit = self.budget, self.unit
+        books = self._books(budget, ledger, dataset or dataset_name(data))
         with (
             self._opened(data, unit) as source,
-            self._granted(budget, unit, ledger, dataset or dataset_name(data)) as grant,
+            books.granted(
+                budget,
+                adjacency=Adjacency.of(unit, self.person_id),
+                about=self._about,
+                kind=self.grant_kind,
+            ) as grant,
         ):
             curator = Curator(source, unit, grant, self._instruments)
             learned = self.learn(curator)
-            statement = self._state(grant, unit)
         self.model_ = Model(
             self.schema,
             learned.conditionals,
             learned.rows,
-            statement,
+            self._state(grant, unit, books),
             learned.records,
             learned.generator,
         )
@@ -208,23 +219,15 @@ class Synthesizer(ABC):
                 )
             yield source
 
-    @contextmanager
-    def _granted(
-        self, budget: Budget, unit: Unit, ledger: Ledger | None, dataset: str
-    ) -> Iterator[Grant]:
-        if ledger is None:
-            yield self.grant_kind(budget)
-            return
-        if budget.measure is Measure.UNLIMITED or not self._instruments.noise.private:
-            raise UsageError("a run that is not private is no entry for a ledger; leave it out")
-        about = {"method": self.method, "schema": self.schema.fingerprint}
-        whom = Adjacency.of(unit, self.person_id)
-        with ledger.grant(
-            dataset, budget, adjacency=whom, about=about, kind=self.grant_kind
-        ) as grant:
-            yield grant
+    def _books(self, budget: Budget, ledger: LedgerChoice, dataset: str | None) -> Books:
+        return Books.chosen(ledger, dataset, budget, private=self._instruments.noise.private)
 
-    def _state(self, grant: Grant, unit: Unit) -> Statement:
+    @property
+    def _about(self) -> dict[str, str]:
+        """What a grant's entry in the ledger says of the run."""
+        return {"method": self.method, "schema": self.schema.fingerprint}
+
+    def _state(self, grant: Grant, unit: Unit, books: Books) -> Statement:
         private = self._instruments.noise.private
         own = Statement(
             self.method,
@@ -233,5 +236,6 @@ class Synthesizer(ABC):
             tuple(grant.charges),
             private=private,
             protection=self.protection,
+            record=books.record(grant),
         )
         return own.resting_on(self.schema.inference)

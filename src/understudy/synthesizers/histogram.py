@@ -43,7 +43,8 @@ class Histogram(Synthesizer):
     Example:
         >>> from understudy.schema import Schema
         >>> schema = Schema.parse({"columns": {"smoker": {"kind": "boolean"}}})
-        >>> fitted = Histogram(schema, epsilon=1, rows=5).fit({"smoker": [True, False] * 500})
+        >>> rows = {"smoker": [True, False] * 500}
+        >>> fitted = Histogram(schema, epsilon=1, rows=5).fit(rows, ledger=None)
         >>> fitted.sample().num_rows
         5
     """

@@ -18,7 +18,8 @@ class Independent(Synthesizer):
     Example:
         >>> from understudy.schema import Schema
         >>> schema = Schema.parse({"columns": {"smoker": {"kind": "boolean"}}})
-        >>> synthesizer = Independent(schema, epsilon=1).fit({"smoker": [True, False] * 500})
+        >>> rows = {"smoker": [True, False] * 500}
+        >>> synthesizer = Independent(schema, epsilon=1).fit(rows, ledger=None)
         >>> synthesizer.sample(3, seed=1).column_names
         ['smoker']
     """

@@ -21,7 +21,7 @@ class Nist(NetworkSynthesizer):
         >>> yes_or_no = {"kind": "boolean"}
         >>> schema = Schema.parse({"columns": {"smoker": yes_or_no, "coughs": yes_or_no}})
         >>> rows = {"smoker": [True, False] * 500, "coughs": [True, False] * 500}
-        >>> Nist(schema, epsilon=1, delta=1e-6).fit(rows).model_.network.degree
+        >>> Nist(schema, epsilon=1, delta=1e-6).fit(rows, ledger=None).model_.network.degree
         1
     """
 

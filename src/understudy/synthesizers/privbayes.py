@@ -25,7 +25,7 @@ class PrivBayes(NetworkSynthesizer):
         >>> yes_or_no = {"kind": "boolean"}
         >>> schema = Schema.parse({"columns": {"smoker": yes_or_no, "coughs": yes_or_no}})
         >>> rows = {"smoker": [True, False] * 500, "coughs": [True, False] * 500}
-        >>> PrivBayes(schema, epsilon=1).fit(rows).model_.network.degree
+        >>> PrivBayes(schema, epsilon=1).fit(rows, ledger=None).model_.network.degree
         1
     """
 

@@ -1,0 +1,139 @@
+"""Where a run is written down: the user's own ledger unless told otherwise, or nowhere.
+
+From Python as from the command line a run goes into the user's ledger, so that a limit cannot be
+walked past by leaving an argument out. `ledger=None` leaves it out on purpose, and the statement
+of such a run says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+from typing import Any, Final
+
+from understudy.errors import UsageError
+from understudy.privacy.adjacency import Adjacency
+from understudy.privacy.budget import Budget, Measure
+from understudy.privacy.grant import Grant
+from understudy.privacy.ledger import Ledger, default_path
+
+
+class DefaultLedger(Enum):
+    """The type of `DEFAULT`, which stands for the user's own ledger."""
+
+    OWN = "the user's own ledger"
+
+    def __repr__(self) -> str:
+        return "DEFAULT"
+
+
+DEFAULT: Final = DefaultLedger.OWN
+"""The ledger that the command line uses too: $UNDERSTUDY_LEDGER, else one in the state folder."""
+
+LedgerChoice = Ledger | DefaultLedger | None
+"""A ledger, `DEFAULT` for the user's own, or None to keep no record of a run."""
+
+
+class Kept(StrEnum):
+    """Who keeps a record of a run."""
+
+    LEDGER = "ledger"
+    """A ledger of whoever holds the rows."""
+
+    HOLDERS = "holders"
+    """The ledgers of several holders, each for its own rows."""
+
+    NOWHERE = "nowhere"
+    """Nobody: no limit bounds this run and others together."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a statement says of the ledger that its run was written to.
+
+    Attributes:
+        kept: who keeps a record of the run.
+    """
+
+    kept: Kept
+
+    @property
+    def sentence(self) -> str:
+        """What a reader must know, in words; nothing where a ledger keeps the run."""
+        if self.kept is Kept.NOWHERE:
+            return "No ledger keeps this run, so no limit counts it."
+        return ""
+
+    def document(self) -> dict[str, Any]:
+        """The record for JSON."""
+        return {"kept": str(self.kept)}
+
+    @classmethod
+    def parse(cls, document: Mapping[str, Any]) -> Record:
+        """The record that was written down."""
+        return cls(Kept(document["kept"]))
+
+
+@dataclass(frozen=True)
+class Books:
+    """Where one run is written down.
+
+    Attributes:
+        ledger: the ledger, or None where no record is kept.
+        dataset: the name by which the ledger knows the rows.
+    """
+
+    ledger: Ledger | None
+    dataset: str
+
+    @classmethod
+    def chosen(
+        cls, ledger: LedgerChoice, dataset: str | None, budget: Budget, *, private: bool
+    ) -> Books:
+        """The books of a run that may spend so much.
+
+        Args:
+            ledger: what the caller asked for.
+            dataset: the name of the rows; None where they have none.
+            budget: what the run may spend.
+            private: whether nobody can predict its noise.
+
+        Raises:
+            UsageError: the rows have no name, or a run that is not private was to enter a ledger.
+        """
+        private = private and budget.measure is not Measure.UNLIMITED
+        if ledger is None or (ledger is DEFAULT and not private):
+            return cls(None, dataset or "")
+        if not private:
+            raise UsageError("a run that is not private is no entry for a ledger; leave it out")
+        if dataset is None:
+            raise UsageError(
+                "the rows have no name, and a ledger knows rows by their name; give one, as "
+                "dataset='patients', or say ledger=None to keep no record of this run"
+            )
+        return cls(Ledger(default_path()) if ledger is DEFAULT else ledger, dataset)
+
+    @contextmanager
+    def granted(
+        self,
+        budget: Budget,
+        *,
+        adjacency: Adjacency,
+        about: Mapping[str, str],
+        kind: type[Grant] = Grant,
+        resume: str | None = None,
+    ) -> Iterator[Grant]:
+        """A run's whole budget, set aside in the ledger where there is one."""
+        if self.ledger is None:
+            yield kind(budget)
+            return
+        with self.ledger.grant(
+            self.dataset, budget, adjacency=adjacency, about=about, kind=kind, resume=resume
+        ) as grant:
+            yield grant
+
+    def record(self, grant: Grant) -> Record:
+        """What a statement says of the ledger, once the grant is closed."""
+        return Record(Kept.NOWHERE if self.ledger is None else Kept.LEDGER)
