@@ -40,6 +40,8 @@ _COLUMN: TypeAdapter[Column] = TypeAdapter(Annotated[Column, Field(discriminator
 
 _LONGEST_SHOWN = 200
 _MOST_DEPTH = 64
+# Bins of all columns together: a few bytes of text ask for as many numbers as a column may have.
+_MOST_CODES = 2**22
 # Python writes no integer of more than 4,300 digits, which TOML may spell in hexadecimal.
 _MOST_BITS = 14_000
 
@@ -69,6 +71,7 @@ class Schema:
             raise SchemaError(["the schema has no table 'columns'; add [columns.NAME] for each"])
         columns: dict[str, Column] = {}
         problems: list[str] = []
+        _check_size(document["columns"])
         for name, body in document["columns"].items():
             try:
                 columns[name] = _COLUMN.validate_python(body)
@@ -159,6 +162,20 @@ class Schema:
     def attributes(self) -> dict[str, int]:
         """The size of every attribute, in order."""
         return {name: column.size for name, column in self.learned.items()}
+
+
+def _check_size(columns: Mapping[str, Any]) -> None:
+    """Refuse what would take far more memory than it takes to write it down."""
+    codes = sum(map(_announced_codes, columns.values()))
+    if codes > _MOST_CODES:
+        rule = f"more than {_MOST_CODES:,}; use fewer bins"
+        raise SchemaError([f"the schema declares {codes:,} codes in all, {rule}"])
+
+
+def _announced_codes(body: object) -> int:
+    """How many codes a column takes by what is written, which may still be wrong."""
+    bins = body.get("bins") if isinstance(body, Mapping) else None
+    return min(bins, MOST_LEVELS) if isinstance(bins, int) and bins > 0 else 0
 
 
 def _read_constraints(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import groupby
+from itertools import groupby, repeat
 from typing import Any
 
 from understudy.errors import UsageError
@@ -21,7 +21,7 @@ from understudy.protection import Protection
 # Deltas are rounded up to a part in 10¹² of themselves, so that they stay short.
 _DIGITS = 12
 _BITS = 256
-# More equal answers than any run has.
+# More answers than any run has.
 _MOST_TIMES = 10**7
 
 
@@ -103,7 +103,7 @@ class Statement:
         rows = int(document["rows_per_person"])
         of_rows = document["unit"] == "row" and rows == 1
         unit = Unit(Neighbours(document["neighbours"]), None if of_rows else rows)
-        charges = tuple(c for event in document["events"] for c in _repeated(event))
+        charges = tuple(_all_charges(document["events"]))
         part, withheld = document.get("inference"), document.get("protection")
         return cls(
             document["method"],
@@ -192,12 +192,13 @@ def _priced(charge: Charge, times: int) -> dict[str, Any]:
     return document | ({} if rho is None else {"rho": float(rho)})
 
 
-def _repeated(event: Mapping[str, Any]) -> list[Charge]:
-    """The charge that was written down, as often as it was made."""
-    times = event.get("times", 1)
-    if not isinstance(times, int) or not 1 <= times <= _MOST_TIMES:
+def _all_charges(events: Sequence[Mapping[str, Any]]) -> Iterator[Charge]:
+    """The charges that were written down, each as often as it was made."""
+    times = [event.get("times", 1) for event in events]
+    if not all(isinstance(n, int) and n >= 1 for n in times) or sum(times) > _MOST_TIMES:
         raise ValueError("times")
-    return [Charge.parse(dict(event))] * times
+    for event, number in zip(events, times, strict=True):
+        yield from repeat(Charge.parse(dict(event)), number)
 
 
 def _changed(unit: Unit) -> str:
