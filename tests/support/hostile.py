@@ -261,7 +261,6 @@ def understated(members: Members, name: str, size: int) -> bytes:
     """An archive one of whose members unpacks to far more than its entry says."""
     data = zipped(members | {name: bytes(WISHED)})
     lying = bytearray(data)
-    at = -1
     # Of the local header the size stands 22 bytes after its mark, of the directory's 24.
     for mark, place, named in ((b"PK\x03\x04", 22, 30), (b"PK\x01\x02", 24, 46)):
         at = data.index(mark)
@@ -329,24 +328,21 @@ def _read_model(path: Path) -> object:
     return Model.load(path)
 
 
-def _read_image_model(path: Path) -> object:
-    from understudy.gan.image_model import ImageModel
-
-    return ImageModel.load(path)
-
-
-def _read_images(path: Path) -> object:
+def _read_arrays(path: Path) -> object:
+    """A file of images, or else a model of images."""
     from understudy.gan.convolutions import Shape
+    from understudy.gan.image_model import ImageModel
     from understudy.gan.images import read_images
 
-    return read_images(path, Shape(28, 28, 10))
+    of_images = path.name.startswith("images")
+    return read_images(path, Shape(28, 28, 10)) if of_images else ImageModel.load(path)
 
 
 def _main() -> None:
     from fuzz.running import limit_memory
 
     reader, limit, *paths = sys.argv[1:]
-    read = {"model": _read_model, "image-model": _read_image_model, "images": _read_images}[reader]
+    read = {"model": _read_model, "arrays": _read_arrays}[reader]
     # The first one is sound: reading it imports and compiles.
     read(Path(paths[0]))
     limit_memory(int(limit))
