@@ -35,6 +35,7 @@ from understudy.column import (
 from understudy.constraints import Constraint, check_satisfiable, read_constraint
 from understudy.errors import SchemaError
 from understudy.inference import Inference
+from understudy.printable import unseen_in
 
 _COLUMN: TypeAdapter[Column] = TypeAdapter(Annotated[Column, Field(discriminator="kind")])
 
@@ -200,6 +201,9 @@ def _problems_of_the_whole(columns: Mapping[str, Column], *, complete: bool) -> 
     for name, column in columns.items():
         if not name.strip():
             yield f"column {name!r}: the name is blank; name it as in the data"
+        unseen = unseen_in(name)
+        if unseen is not None:
+            yield f"column {name!r}: the name holds {unseen}, which nobody sees; rename the column"
         if not isinstance(column, IdColumn) and column.size > MOST_LEVELS:
             yield f"column {name!r}: {column.size} values are more than {MOST_LEVELS}; group them"
 

@@ -45,10 +45,14 @@ _LISTED = pa.large_list(pa.float64())
 Members = dict[str, bytes]
 
 
-def plain_members() -> Members:
+_SMALL = {"columns": {"a": {"kind": "boolean"}, "b": {"kind": "boolean"}}}
+
+
+def plain_members(schema: Schema | None = None) -> Members:
     """The members of a small sound model, its manifest without checksums."""
-    schema = Schema.parse({"columns": {"a": {"kind": "boolean"}, "b": {"kind": "boolean"}}})
-    model = Random(schema, epsilon=1, rows=5).fit({"a": [], "b": []}, ledger=None).model_
+    schema = schema or Schema.parse(_SMALL)
+    rows: dict[str, list[Any]] = {name: [] for name in schema.learned}
+    model = Random(schema, epsilon=1, rows=5).fit(rows, ledger=None).model_
     manifest = {"format": "understudy-model", "version": 2, "rows": 5}
     return {**model._members(), "manifest.json": json.dumps(manifest).encode()}
 

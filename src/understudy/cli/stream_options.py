@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from understudy.cli.console import results
+from understudy.printable import printable_json
 
 if TYPE_CHECKING:
     from understudy.stream import Answer, Design
@@ -54,7 +54,7 @@ def about(design: Design) -> dict[str, str]:
 def tell(answer: Answer, *, as_json: bool) -> None:
     """An answer for people, or as one line of JSON."""
     if as_json:
-        print(json.dumps(answer.document(), ensure_ascii=False), flush=True)
+        print(printable_json(answer.document()), flush=True)
         return
     results().print(
         f"density {answer.density:.4g} ± {answer.standard_error:.2g}, "
