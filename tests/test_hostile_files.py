@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from support.hostile import (
     ALLOWED,
     MODELS,
+    arrow,
     compressed,
     plain_members,
     read_apart,
@@ -92,3 +94,15 @@ def test_models_of_the_first_version_are_read() -> None:
     assert "nist" == model.statement.method
     assert any(family.copies for family in model.network)
     assert 7 == sample_rows(model, 7, seed=1).num_rows
+
+
+def test_models_without_a_network_are_read(tmp_path: Path) -> None:
+    """The first version wrote an empty table of another type beside rows that it released."""
+    codes = pa.array([0, 1, 1, 0, 1], pa.uint8())
+    empty = pa.table({"attribute": [], "shape": pa.array([], pa.list_(pa.int64()))})
+    parts = {"conditionals.arrow": arrow(empty), "network.json": b'{"families": []}'}
+    parts |= {"records.arrow": arrow(pa.table({"a": codes, "b": codes}))}
+    (tmp_path / "m.zip").write_bytes(zipped(signed(plain_members() | parts)))
+    records = Model.load(tmp_path / "m.zip").records
+    assert records is not None
+    assert [0, 1, 1, 0, 1] == records["a"].tolist()

@@ -338,7 +338,7 @@ def _digest(data: bytes) -> str:
 def _tables_to_arrow(conditionals: tuple[Conditional, ...]) -> bytes:
     table = pa.table(
         {
-            "attribute": [c.family.child for c in conditionals],
+            "attribute": pa.array([c.family.child for c in conditionals], pa.string()),
             "shape": pa.array([c.probabilities.shape for c in conditionals], pa.list_(pa.int64())),
             "probabilities": pa.array(
                 [c.probabilities.ravel() for c in conditionals], pa.large_list(pa.float64())
@@ -401,6 +401,9 @@ def _conditionals_from_arrow(
     data: bytes, families: Sequence[Family], domain: Domain
 ) -> tuple[Conditional, ...]:
     """The probabilities of every attribute and, where it is coarsened, shares within groups."""
+    if not families:
+        # Earlier versions wrote no rows in another type, and there is nothing to read.
+        return ()
     table = read_arrow(data, _OF_CONDITIONALS, rows=len(families))
     names, shapes = table["attribute"].to_pylist(), map(_shape, table["shape"])
     held = table["within"] if "within" in table.column_names else [pa.scalar(None)] * len(names)
