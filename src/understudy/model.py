@@ -13,12 +13,13 @@ import io
 import itertools
 import json
 import lzma
+import math
 import os
 import shutil
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,6 +36,8 @@ from understudy.domain import Attributes, Domain
 from understudy.engines.capacity import available_bytes
 from understudy.errors import CapacityError, ModelError, OutputError, SchemaError, UsageError
 from understudy.files import atomic, check_writable, writing
+from understudy.files.arrow import Types, UnsoundArrow, read_arrow
+from understudy.files.members import check_document, read_member, stored_bytes
 from understudy.generator import RowGenerator
 from understudy.infer import Evidence, allowed, most_probable, posterior
 from understudy.infer.elimination import ImpossibleEvidence
@@ -51,16 +54,30 @@ VERSION = 2
 MEMBERS = ("schema.json", "network.json", "statement.json", "conditionals.arrow")
 RECORDS = "records.arrow"
 GENERATOR = "generator.arrow"
-_PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _NAMES = {*MEMBERS, RECORDS, GENERATOR, "manifest.json"}
-# Documents are held many times their size while they are parsed.
 _LARGEST_DOCUMENT = 2**26
 # Probabilities take eight bytes each; names, shapes and padding take the rest.
 _BYTES_PER_CELL, _BYTES_BESIDE = 8, 2**20
-# Numbers of a generator: as many as its archive says, and no more than this.
-_LARGEST_GENERATOR = 2**28
+# Nothing announces how many numbers a generator has. Trained ones hardly become smaller when they
+# are packed, so that what is in the file bounds them: packed to less, they were not trained.
+_LARGEST_GENERATOR, _PACKED_AT_MOST = 2**28, 16
+_MOST_LAYERS = 2**10
+_MOST_AXES = 2**8
 # The bytes, and the arrays that are made of them, stand in memory together.
 _COPIES = 3
+_LISTED = pa.large_list(pa.float64())
+_OF_CONDITIONALS: Types = {
+    "attribute": (pa.string(),),
+    "shape": (pa.list_(pa.int64()),),
+    "probabilities": (_LISTED,),
+    "within": (_LISTED,),
+}
+_OF_A_GENERATOR: Types = {
+    "name": (pa.string(),),
+    "shape": (pa.list_(pa.int64()),),
+    "values": (_LISTED,),
+}
+_CODES = (pa.uint8(), pa.uint16())
 # What parsers raise when they are fed something else than they expect.
 _MISFITS = (
     *(ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError),
@@ -259,8 +276,7 @@ class Model:
         except CapacityError:
             raise
         except _MISFITS as error:
-            detail = error.problems[0] if isinstance(error, SchemaError) else "its parts do not fit"
-            raise ModelError(f"{path}: the model is damaged: {detail}; fit it again") from None
+            raise ModelError(f"{path}: the model is damaged: {_why(error)}; fit it again") from None
 
     @classmethod
     def _assembled(cls, parts: _Parts, path: Path) -> Model:
@@ -274,13 +290,35 @@ class Model:
             held = _room_for(rows * len(domain)) if RECORDS in parts.manifest["members"] else 0
             records = parts.member(RECORDS, held) if held else None
             trained = GENERATOR in parts.manifest["members"]
-            generator = parts.member(GENERATOR, _LARGEST_GENERATOR) if trained else None
-        tables = _tables_from_arrow(data)
-        conditionals = tuple(Conditional(family, *tables[family.child]) for family in families)
+            generator = parts.member(GENERATOR, parts.most_trained()) if trained else None
+        with _within("conditionals.arrow"):
+            conditionals = _conditionals_from_arrow(data, families, domain)
         statement = Statement.parse(json.loads(parts["statement.json"]))
-        released = None if records is None else _from_arrow(records, domain)
-        maker = None if generator is None else _generator_from_arrow(generator)
+        with _within(RECORDS):
+            released = None if records is None else _from_arrow(records, domain, rows)
+        with _within(GENERATOR):
+            maker = None if generator is None else _generator_from_arrow(generator)
         return cls(schema, conditionals, rows, statement, released, maker)
+
+
+def _why(error: Exception) -> str:
+    """What does not fit, where that is known."""
+    if isinstance(error, SchemaError):
+        return error.problems[0]
+    return str(error) if isinstance(error, _Unsound) else "its parts do not fit"
+
+
+class _Unsound(ValueError):
+    """A member that is not what the others announce."""
+
+
+@contextmanager
+def _within(name: str) -> Iterator[None]:
+    """Refusals of a member, which name it."""
+    try:
+        yield
+    except UnsoundArrow as error:
+        raise _Unsound(f"{name} {error}") from None
 
 
 def _json(document: Mapping[str, Any]) -> bytes:
@@ -300,7 +338,7 @@ def _digest(data: bytes) -> str:
 def _tables_to_arrow(conditionals: tuple[Conditional, ...]) -> bytes:
     table = pa.table(
         {
-            "attribute": [c.family.child for c in conditionals],
+            "attribute": pa.array([c.family.child for c in conditionals], pa.string()),
             "shape": pa.array([c.probabilities.shape for c in conditionals], pa.list_(pa.int64())),
             "probabilities": pa.array(
                 [c.probabilities.ravel() for c in conditionals], pa.large_list(pa.float64())
@@ -319,9 +357,8 @@ def _to_arrow(columns: pa.Table | Records) -> bytes:
     return sink.getvalue()
 
 
-def _from_arrow(data: bytes, domain: Domain) -> Records:
-    table = pa.ipc.open_file(pa.BufferReader(data)).read_all()
-    table.validate(full=True)
+def _from_arrow(data: bytes, domain: Domain, rows: int) -> Records:
+    table = read_arrow(data, dict.fromkeys(domain, _CODES), rows=rows)
     return {
         attribute: table[attribute].to_numpy().astype(code_type(domain[attribute]), casting="safe")
         for attribute in domain
@@ -348,9 +385,8 @@ def _generator_to_arrow(generator: RowGenerator) -> bytes:
 
 
 def _generator_from_arrow(data: bytes) -> RowGenerator:
-    table = pa.ipc.open_file(pa.BufferReader(data)).read_all()
-    table.validate(full=True)
-    names, shapes = (table[name].to_pylist() for name in ("name", "shape"))
+    table = read_arrow(data, _OF_A_GENERATOR, rows=2 * _MOST_LAYERS + 1)
+    names, shapes = table["name"].to_pylist(), map(_shape, table["shape"])
     arrays = {
         name: np.array(row.values, np.float64).reshape(shape)
         for name, shape, row in zip(names, shapes, table["values"], strict=True)
@@ -361,17 +397,40 @@ def _generator_from_arrow(data: bytes) -> RowGenerator:
     return RowGenerator(weights, None if target is None else target.decode(), chances)
 
 
-def _tables_from_arrow(data: bytes) -> dict[str, tuple[Probabilities, Probabilities | None]]:
+def _conditionals_from_arrow(
+    data: bytes, families: Sequence[Family], domain: Domain
+) -> tuple[Conditional, ...]:
     """The probabilities of every attribute and, where it is coarsened, shares within groups."""
-    table = pa.ipc.open_file(pa.BufferReader(data)).read_all()
-    # Arrow trusts a file's offsets unless told to look, and would read beyond its end.
-    table.validate(full=True)
-    names, shapes = (table[name].to_pylist() for name in ("attribute", "shape"))
-    chances = [np.array(row.values, np.float64) for row in table["probabilities"]]
+    if not families:
+        # Earlier versions wrote no rows in another type, and there is nothing to read.
+        return ()
+    table = read_arrow(data, _OF_CONDITIONALS, rows=len(families))
+    names, shapes = table["attribute"].to_pylist(), map(_shape, table["shape"])
     held = table["within"] if "within" in table.column_names else [pa.scalar(None)] * len(names)
-    shares = [np.array(row.values, np.float64) if row.is_valid else None for row in held]
-    lines = zip(names, shapes, chances, shares, strict=True)
-    return {name: (p.reshape(shape), w) for name, shape, p, w in lines}
+    lines = zip(shapes, table["probabilities"], held, strict=True)
+    tables = dict(zip(names, lines, strict=True))
+    return tuple(_conditional(family, domain, *tables[family.child]) for family in families)
+
+
+def _conditional(
+    family: Family, domain: Domain, shape: list[int], chances: Any, within: Any
+) -> Conditional:
+    """One conditional, whose numbers are counted before they are taken."""
+    announced, found = domain.shape(family.axes), len(chances.values)
+    if tuple(shape) != announced or found != math.prod(announced):
+        raise UnsoundArrow(
+            f"says that the table of {family.child!r} has shape {tuple(shape)} and holds {found:,} "
+            f"numbers for it, where schema and network say {announced}"
+        )
+    shares = np.array(within.values, np.float64) if within.is_valid else None
+    return Conditional(family, np.array(chances.values, np.float64).reshape(announced), shares)
+
+
+def _shape(row: Any) -> list[int]:
+    """The shape in a cell, if it can be one."""
+    if len(row.values) > _MOST_AXES:
+        raise UnsoundArrow(f"says that a table has {len(row.values):,} axes")
+    return list(row.values.to_pylist())
 
 
 def _write_zip(path: Path, members: Mapping[str, bytes]) -> None:
@@ -412,18 +471,25 @@ class _Parts:
     @classmethod
     def read(cls, path: Path) -> _Parts:
         """The parts of the model at a path, its manifest read."""
-        return cls(path, _manifest(path, _read_member(path, "manifest.json", _LARGEST_DOCUMENT)))
+        data = read_member(path, "manifest.json", _LARGEST_DOCUMENT)
+        return cls(path, _manifest(path, check_document(data)))
 
     def __getitem__(self, name: str) -> bytes:
         with _reading(self.path):
-            return self.member(name, _LARGEST_DOCUMENT)
+            return check_document(self.member(name, _LARGEST_DOCUMENT))
 
     def member(self, name: str, most: int) -> bytes:
         """A member of at most so many bytes."""
-        data = _read_member(self.path, name, most)
+        data = read_member(self.path, name, most)
         if self.manifest["members"].get(name) != _digest(data):
             raise ModelError(f"{self.path}: {name} was changed or damaged; fit the model again")
         return data
+
+    def most_trained(self) -> int:
+        """The bytes that a generator may have: about as many as the file has."""
+        stored = stored_bytes(self.path, GENERATOR)
+        most = min(_LARGEST_GENERATOR, _PACKED_AT_MOST * stored + _BYTES_BESIDE)
+        return min(most, _room_for(most // _BYTES_PER_CELL))
 
 
 def _room_for(cells: int) -> int:
@@ -448,20 +514,6 @@ def _reading(path: Path) -> Iterator[None]:
         raise ModelError(f"{path}: the model cannot be read: {reason}; check the path") from None
     except _BAD_ARCHIVE:
         raise ModelError(f"{path}: is no whole model; it is damaged or something else") from None
-
-
-def _read_member(path: Path, name: str, most: int) -> bytes:
-    if path.is_dir():
-        if (path / name).stat().st_size > most:
-            raise ValueError(name)
-        return (path / name).read_bytes()
-    with zipfile.ZipFile(path) as archive:
-        held = archive.getinfo(name)
-        # Room is made for what an entry says it takes, and other packings ask for gigabytes.
-        lies = held.compress_size > path.stat().st_size
-        if held.file_size > most or lies or held.compress_type not in _PACKINGS:
-            raise ValueError(name)
-        return archive.read(name)
 
 
 def _manifest(path: Path, data: bytes) -> dict[str, Any]:

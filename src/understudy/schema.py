@@ -35,11 +35,14 @@ from understudy.column import (
 from understudy.constraints import Constraint, check_satisfiable, read_constraint
 from understudy.errors import SchemaError
 from understudy.inference import Inference
+from understudy.printable import unseen_in
 
 _COLUMN: TypeAdapter[Column] = TypeAdapter(Annotated[Column, Field(discriminator="kind")])
 
 _LONGEST_SHOWN = 200
 _MOST_DEPTH = 64
+# Bins of all columns together: a few bytes of text ask for as many numbers as a column may have.
+_MOST_CODES = 2**22
 # Python writes no integer of more than 4,300 digits, which TOML may spell in hexadecimal.
 _MOST_BITS = 14_000
 
@@ -69,6 +72,7 @@ class Schema:
             raise SchemaError(["the schema has no table 'columns'; add [columns.NAME] for each"])
         columns: dict[str, Column] = {}
         problems: list[str] = []
+        _check_size(document["columns"])
         for name, body in document["columns"].items():
             try:
                 columns[name] = _COLUMN.validate_python(body)
@@ -161,6 +165,20 @@ class Schema:
         return {name: column.size for name, column in self.learned.items()}
 
 
+def _check_size(columns: Mapping[str, Any]) -> None:
+    """Refuse what would take far more memory than it takes to write it down."""
+    codes = sum(map(_announced_codes, columns.values()))
+    if codes > _MOST_CODES:
+        rule = f"more than {_MOST_CODES:,}; use fewer bins"
+        raise SchemaError([f"the schema declares {codes:,} codes in all, {rule}"])
+
+
+def _announced_codes(body: object) -> int:
+    """How many codes a column takes by what is written, which may still be wrong."""
+    bins = body.get("bins") if isinstance(body, Mapping) else None
+    return min(bins, MOST_LEVELS) if isinstance(bins, int) and bins > 0 else 0
+
+
 def _read_constraints(
     texts: object, columns: Mapping[str, Column | None]
 ) -> tuple[tuple[Constraint, ...], list[str]]:
@@ -183,6 +201,9 @@ def _problems_of_the_whole(columns: Mapping[str, Column], *, complete: bool) -> 
     for name, column in columns.items():
         if not name.strip():
             yield f"column {name!r}: the name is blank; name it as in the data"
+        unseen = unseen_in(name)
+        if unseen is not None:
+            yield f"column {name!r}: the name holds {unseen}, which nobody sees; rename the column"
         if not isinstance(column, IdColumn) and column.size > MOST_LEVELS:
             yield f"column {name!r}: {column.size} values are more than {MOST_LEVELS}; group them"
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import ibis
 import numpy as np
 import pyarrow as pa
@@ -360,3 +362,69 @@ def test_a_stand_in_for_a_table_in_a_database(address: str, tmp_path: Path) -> N
     assert 0 == run([str(argument) for argument in arguments])
     assert ["a", "b", "c"] == pq.read_table(output).column_names
     assert ["people"] == list(Ledger(ledger).accounts())
+
+
+def _many_rows(folder: Path) -> str:
+    """A database of more rows than the memory of the tests below holds as codes."""
+    place = str(folder / "many.duckdb")
+    with duckdb.connect(place) as connection:
+        connection.execute(
+            "CREATE TABLE people AS SELECT i % 3 = 0 AS a, i % 7 = 0 AS b, i % 100 / 100 AS c "
+            "FROM range(4000000) AS numbers(i)"
+        )
+    return place
+
+
+_MANY = Schema.parse(
+    {
+        "columns": {
+            "a": {"kind": "boolean"},
+            "b": {"kind": "boolean"},
+            "c": {"kind": "float", "min": 0, "max": 1, "bins": 100},
+        }
+    }
+)
+
+
+@pytest.mark.slow
+def test_codes_that_outgrow_memory_are_not_written_to_the_disk(tmp_path: Path) -> None:
+    """Where DuckDB would spill them, for every account to read, they are made anew instead."""
+    place, spilled = _many_rows(tmp_path), tmp_path / "spilled"
+    limits: dict[str, Any] = {"memory_limit": "24MB", "temp_directory": str(spilled), "threads": 1}
+    connection = ibis.duckdb.connect(place, read_only=True, **limits)
+    with open_source(connection.table("people"), _MANY) as source:
+        [table] = source.count([("a", "b")])
+        assert not spilled.exists() or [] == [*spilled.iterdir()]
+    assert 4_000_000 == table.counts.sum()
+    assert str(spilled) == _setting(connection, "temp_directory")
+    connection.disconnect()
+
+
+def test_nothing_is_spilled_beside_a_database(tmp_path: Path) -> None:
+    """Our own connection has nowhere to write to, and leaves the setting to others as it was."""
+    place = duckdb_file(tmp_path / "clinic.duckdb", ROWS)
+    with duckdb.connect(place, read_only=True) as other:
+        before = other.execute("SELECT current_setting('temp_directory')").fetchall()
+        with open_source(place, SCHEMA, Access(table="people")):
+            assert [("",)] == other.execute("SELECT current_setting('temp_directory')").fetchall()
+        assert before == other.execute("SELECT current_setting('temp_directory')").fetchall()
+    assert ["clinic.duckdb"] == [path.name for path in tmp_path.iterdir()]
+
+
+def test_memory_that_runs_out_is_told(tmp_path: Path) -> None:
+    """A query that would have to spill is refused by what helps, and nothing is written."""
+    place = duckdb_file(tmp_path / "clinic.duckdb", ROWS)
+    with suppress(LookupError), open_source(place, SCHEMA, Access(table="people")) as source:
+        backend = source.codes.get_backend()  # type: ignore[attr-defined]  # a database's
+        for limit in ("memory_limit = '4MB'", "threads = 1"):
+            backend.raw_sql(f"SET {limit}")
+        many = "SELECT i, count(*) FROM range(3000000) AS numbers(i) GROUP BY i ORDER BY i"
+        with pytest.raises(DataError, match="needs more memory for these rows than it may take"):
+            database._fetch(backend, many)
+        raise LookupError("as a run does that ends there")
+    assert ["clinic.duckdb"] == [path.name for path in tmp_path.iterdir()]
+
+
+def _setting(connection: Any, name: str) -> str:
+    [(text,)] = connection.raw_sql(f"SELECT current_setting('{name}')").fetchall()
+    return str(text)

@@ -374,3 +374,19 @@ def test_a_model_comes_whole() -> None:
     reply = asked(holder, Fit(structure="greedy", degree=1))
     assert isinstance(reply.body, Fitted)
     assert 4 == len(reply.body.families)
+
+
+def test_what_a_holder_remembers_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An analyst chooses runs and candidates; answers stay the same when some are forgotten."""
+    monkeypatch.setattr("understudy.federated.holder._MOST_RUNS", 2)
+    monkeypatch.setattr("understudy.privacy.curator._MOST_REMEMBERED", 1)
+    holder = _fresh(limit=Budget.pure(100))
+    sets = as_numbers([("size",), ("colour", "size")], holder._desk.domain)
+    for number in range(5):
+        run = f"{number:032x}"
+        asked(holder, _proposal(), request=BEGIN, run=run)
+        reply = asked(holder, Vote(share="1/2", score="R"), sets, np.zeros(2), run=run)
+        assert "chosen" == reply.body.kind
+        assert len(holder._runs) <= 2
+        assert sum(map(len, holder._memory.values())) <= len(sets)
+    assert "closed" == asked(holder, Close(), request=TWO, run=f"{0:032x}").body.kind

@@ -83,8 +83,11 @@ DIRTY_TEXTS = (
 # Characters from which most texts that some parser accepts are made.
 _NEARLY = "0123456789+-.eExXTtZzW:_ ()anifINF１\u00a0\t"
 
+_UNSEEN: Any = ("Cc", "Cf", "Cs", "Zl", "Zp")
 names = st.text(
-    st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1, max_size=8
+    st.characters(exclude_categories=_UNSEEN, include_characters="\t\n\r\u200d"),
+    min_size=1,
+    max_size=8,
 ).filter(str.strip)
 texts = st.sampled_from(ODD_TEXTS) | st.text(
     st.characters(codec="utf-8", exclude_characters="\x00"), max_size=8

@@ -1,15 +1,20 @@
-"""How commands speak: messages to stderr, results to stdout, one JSON object for machines."""
+"""How commands speak: messages to stderr, results to stdout, one JSON object for machines.
+
+What is shown may come from a model or a message that somebody else made. It is shown as it is, and
+never obeyed: markup is not read, and characters that a terminal would obey are escaped.
+"""
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from understudy.amounts import at_most_text
+from understudy.printable import printable, printable_json, printable_lines
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,23 +26,57 @@ if TYPE_CHECKING:
 _PLAIN: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}
 
 
-def messages() -> Console:
-    """Where people are spoken to: the owner's terminal."""
+@cache
+def _terminal() -> type[Console]:
+    """A console that shows no character but by itself or by its escape."""
     from rich.console import Console
 
-    return Console(stderr=True, soft_wrap=True, **_PLAIN)
+    class Terminal(Console):
+        def render_str(self, text: str, **options: Any) -> Any:
+            """Texts and cells of tables, before they are laid out."""
+            return super().render_str(printable_lines(text), **options)
+
+        def render(self, *arguments: Any, **options: Any) -> Any:
+            """All else that is shown; what rich itself tells a terminal is kept apart."""
+            for segment in super().render(*arguments, **options):
+                seen = segment.control or segment.text.isprintable() or segment.text == "\n"
+                yield segment if seen else segment._replace(text=_seen(segment.text))
+
+    return Terminal
+
+
+def _seen(text: str) -> str:
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def messages() -> Console:
+    """Where people are spoken to: the owner's terminal."""
+    return _terminal()(stderr=True, soft_wrap=True, **_PLAIN)
 
 
 def results() -> Console:
     """Where a command's own result goes when it is for people."""
-    from rich.console import Console
-
-    return Console(soft_wrap=not sys.stdout.isatty(), **_PLAIN)
+    return _terminal()(soft_wrap=not sys.stdout.isatty(), **_PLAIN)
 
 
 def print_json(document: Mapping[str, Any]) -> None:
     """One object, as the last thing on stdout."""
-    print(json.dumps(document, ensure_ascii=False, indent=1))
+    print(printable_json(document, indent=1))
+
+
+def print_text(text: str) -> None:
+    """A text for a file, as it is; on a terminal, as it may be shown."""
+    print(_seen(text) if sys.stdout.isatty() else text, end="")
+
+
+@contextmanager
+def spinner(message: str) -> Iterator[Callable[[str], None]]:
+    """A spinner on a terminal; what it gives changes the message beside it."""
+    from rich.text import Text
+
+    # A plain text would be read as markup.
+    with messages().status(Text(printable(message))) as status:
+        yield lambda text: status.update(Text(printable(text)))
 
 
 class Stopwatch:
@@ -59,8 +98,8 @@ class Stopwatch:
 
         What it gives may be told how far rows have been read, and then says so beside the spinner.
         """
-        with messages().status(message) as status, self.timed(name):
-            yield Readings(status.update)
+        with spinner(message) as update, self.timed(name):
+            yield Readings(update)
 
 
 class Readings:
@@ -121,7 +160,12 @@ def _bar(what: str) -> Progress:
         TimeRemainingColumn,
     )
 
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn(what, markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     return Progress(*columns, console=messages(), transient=True)
 
 

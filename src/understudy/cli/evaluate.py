@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from understudy.cli import options
-from understudy.cli.console import messages, print_json, results
+from understudy.cli.console import messages, print_json, results, spinner
 from understudy.cli.groups import grouped
 from understudy.cli.keeping import write_or_keep
 from understudy.cli.releasing import Request, check_releasable, released
@@ -179,12 +179,12 @@ def _evaluated(real: Path, synthetic: Path, schema: Path, **asked: Any) -> Evalu
     from understudy.evaluate import evaluate
     from understudy.schema import Schema
 
-    with messages().status("reading") as status:
+    with spinner("reading") as show:
         found = evaluate(
             real,
             synthetic,
             Schema.load(schema),
-            progress=lambda done, total, what: status.update(f"{done + 1} of {total}: {what}"),
+            progress=lambda done, total, what: show(f"{done + 1} of {total}: {what}"),
             **asked,
         )
     for side in found.sides:
@@ -198,12 +198,12 @@ def _attacked(real: Path, synthetic: Path, schema: Path, **asked: Any) -> Disclo
     from understudy.report.disclosures import STAND_IN
     from understudy.schema import Schema
 
-    with messages().status("attacking") as status:
+    with spinner("attacking") as show:
         return disclosure_risk(
             real,
             {STAND_IN: synthetic},
             Schema.load(schema),
-            progress=lambda done, total, what: status.update(f"{done + 1} of {total}: {what}"),
+            progress=lambda done, total, what: show(f"{done + 1} of {total}: {what}"),
             **asked,
         )
 

@@ -5,16 +5,21 @@ Exit codes: 0 ok, 2 usage or schema, 3 budget refused, 4 data error, 130 interru
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
 from types import FrameType
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from understudy import __version__
 from understudy.errors import UnderstudyError
+from understudy.printable import printable
+
+if TYPE_CHECKING:
+    from click import ClickException
 
 _INTERRUPTED = 130
 
@@ -108,7 +113,7 @@ def run(arguments: list[str]) -> int:
     except click.exceptions.Exit as error:
         return int(error.exit_code)
     except click.ClickException as error:
-        error.show()
+        _show_usage(error)
         return error.exit_code
     except UnderstudyError as error:
         _say(str(error))
@@ -154,8 +159,17 @@ def _end_quietly() -> int:
 
 
 def _say(sentence: str) -> None:
-    for line in sentence.splitlines():
-        print(f"error: {line}", file=sys.stderr)
+    """Sentences of an error, each in a line of its own; a name that one quotes may be anybody's."""
+    for line in sentence.split("\n"):
+        print(f"error: {printable(line)}", file=sys.stderr)
+
+
+def _show_usage(error: ClickException) -> None:
+    """What click has to say of arguments, which may be names of files that others chose."""
+    said = io.StringIO()
+    error.show(said)
+    for line in said.getvalue().split("\n")[:-1]:
+        print(printable(line), file=sys.stderr)
 
 
 def _without_values(error: Exception) -> str:

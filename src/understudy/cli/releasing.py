@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from understudy.cli.console import messages
+from understudy.cli.console import spinner
 from understudy.errors import UsageError
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def released(request: Request, subject: Subject, *, dataset: str | None, ledger:
     summarizer = Summarizer(schema, request.epsilon, request.delta, unit, named)
     check_columns(request.real, schema, side="real", encoding=request.encoding)
     check_columns(request.synthetic, schema, side="synthetic")
-    with messages().status("reading and counting"):
+    with spinner("reading and counting"):
         sheet = load(request.synthetic, schema, side="synthetic", seed=request.seed)
         held = yardsticks(schema, sheet, seed=request.seed)
         private = Access(True, request.encoding, persons=request.persons)

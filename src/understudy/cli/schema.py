@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from understudy.cli import options
-from understudy.cli.console import messages, print_json, results
+from understudy.cli.console import messages, print_json, print_text, results
 from understudy.cli.infer import infer
 from understudy.errors import OutputError, UsageError
 
@@ -69,7 +69,7 @@ def _write(draft: Draft, output: Path | None) -> None:
 
     text = draft.to_json() if output and output.suffix == ".json" else draft.to_toml()
     if output is None:
-        print(text, end="")
+        print_text(text)
         return
     if output.exists():
         raise OutputError(f"{output}: is there already; remove it, or choose another place")

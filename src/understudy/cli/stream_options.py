@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +9,7 @@ import typer
 
 from understudy.amounts import at_most_text
 from understudy.cli.console import results
+from understudy.printable import printable_json
 
 if TYPE_CHECKING:
     from understudy.stream import Answer
@@ -47,7 +47,7 @@ States = Annotated[list[Path], typer.Argument(help="The state files of all shard
 def tell(answer: Answer, *, as_json: bool) -> None:
     """An answer for people, or as one line of JSON."""
     if as_json:
-        print(json.dumps(answer.document(), ensure_ascii=False), flush=True)
+        print(printable_json(answer.document()), flush=True)
         return
     results().print(
         f"density {answer.density:.4g} ± {answer.standard_error:.2g}, "

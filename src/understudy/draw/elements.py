@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
 from understudy.draw.lettering import is_bounded, text_width
+from understudy.printable import replaced
 
 _SQUEEZED = ' textLength="{:.1f}" lengthAdjust="spacingAndGlyphs"'
 # XML has no way to write these, escaped or not.
@@ -64,9 +65,9 @@ def label(x: float, y: float, text: str, *, anchor: str = "middle", weight: str 
 
 def escaped(text: str) -> str:
     """A text between tags."""
-    return escape(_IMPOSSIBLE.sub("\ufffd", text))
+    return escape(_IMPOSSIBLE.sub("\ufffd", replaced(text)))
 
 
 def quoted(text: str) -> str:
     """A text as an attribute's value, in quotes."""
-    return quoteattr(_IMPOSSIBLE.sub("\ufffd", text))
+    return quoteattr(_IMPOSSIBLE.sub("\ufffd", replaced(text)))

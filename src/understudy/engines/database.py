@@ -7,7 +7,7 @@ all questions of a run see the same rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -44,6 +44,11 @@ _WRITES_DOWN = ("duckdb",)
 _SETS = {"postgres": 100}
 _FEW_SETS = 10
 _PERSON = "person"
+# Of an error that says that a connection broke.
+_LOST = ("OperationalError", "InterfaceError", "ConnectionException", "IOException")
+# DuckDB holds codes as they are, and needs about as much again to count them.
+_PARTS = 4
+_UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 # A query holds at most so many bytes of tables.
 _BYTES = 1 << 26
 
@@ -177,7 +182,12 @@ def _asking() -> Iterator[None]:
         state = getattr(error, "sqlstate", None)
         if state == "42501":
             reason = "refuses to show these rows; ask its owner for the right to SELECT"
-        elif _is_lost(error):
+        elif _is_any_of(error, "OutOfMemoryException"):
+            reason = (
+                "needs more memory for these rows than it may take, and private rows are not "
+                "written to the disk; use a larger machine, or export the table to Parquet"
+            )
+        elif _is_any_of(error, *_LOST):
             reason = (
                 "stopped answering; nothing of this question was used, run again when it is back"
             )
@@ -186,12 +196,9 @@ def _asking() -> Iterator[None]:
         raise DataError(f"the database {reason}") from None
 
 
-def _is_lost(error: Exception) -> bool:
-    """Whether a connection broke, by the names that drivers share."""
-    names = {kind.__name__ for kind in type(error).__mro__}
-    return bool(
-        names & {"OperationalError", "InterfaceError", "ConnectionException", "IOException"}
-    )
+def _is_any_of(error: Exception, *kinds: str) -> bool:
+    """Whether an error is of some kind, by the names that drivers share."""
+    return not {kind.__name__ for kind in type(error).__mro__}.isdisjoint(kinds)
 
 
 def is_database(data: object) -> bool:
@@ -261,19 +268,24 @@ def _behind(rows: ir.Table, codec: Codec, *, ignore_extra: bool) -> Iterator[Dat
     codec.check_columns(list(rows.columns))
     if not ignore_extra:
         codec.check_nothing_extra(list(rows.columns))
-    with _written_down(encoded(rows, codec)) as codes:
+    size = _size(rows)
+    with _written_down(encoded(rows, codec), size) as codes:
         most = codec.persons.most if codec.persons else None
-        source = DatabaseSource(codes, codec.domain, _size(rows), most)
+        source = DatabaseSource(codes, codec.domain, size, most)
         # Every cell is encoded once: what the database refuses is refused before it costs.
         source.score([(attribute,) for attribute in codec.domain], lambda _: 0.0)
         yield source
 
 
 @contextmanager
-def _written_down(codes: ir.Table) -> Iterator[ir.Table]:
-    """The codes in a temporary table, where that pays; it stays in the database and is dropped."""
+def _written_down(codes: ir.Table, rows: int) -> Iterator[ir.Table]:
+    """The codes in a temporary table, where that pays; it stays in memory and is dropped.
+
+    Privacy: a table that outgrows memory would be written to the disk as it is, for every account
+    of the machine to read. Such codes are made anew for every question instead.
+    """
     backend = codes.get_backend()
-    if backend.name not in _WRITES_DOWN:
+    if backend.name not in _WRITES_DOWN or not _fits(codes, rows):
         yield codes
         return
     name = f"understudy_{uuid4().hex}"
@@ -281,8 +293,24 @@ def _written_down(codes: ir.Table) -> Iterator[ir.Table]:
         written = backend.create_table(name, codes, temp=True)
     try:
         yield written
-    finally:
-        backend.drop_table(name)
+    except BaseException:
+        # A failure may have ended the transaction, and the table with it.
+        with suppress(Exception):
+            backend.drop_table(name)
+        raise
+    backend.drop_table(name)
+
+
+def _fits(codes: ir.Table, rows: int) -> bool:
+    """Whether the codes of so many rows take a small part of the memory that DuckDB may take."""
+    needed = rows * sum(kind.nbytes for kind in codes.schema().types)
+    return bool(_PARTS * needed <= _memory_limit(codes.get_backend()))
+
+
+def _memory_limit(backend: Any) -> float:
+    [(text,)] = _fetch(backend, "SELECT current_setting('memory_limit')")
+    amount, unit = str(text).split()
+    return float(amount) * _UNITS[unit]
 
 
 def _size(rows: ir.Table) -> int:
@@ -302,7 +330,8 @@ def _opened(data: Any, table: str | None) -> Iterator[ir.Table]:
         )
     backend = _snapshot(str(data))
     try:
-        yield _table(backend, table)
+        with _in_memory(backend):
+            yield _table(backend, table)
     finally:
         backend.disconnect()
 
@@ -339,6 +368,36 @@ def _duckdb(path: Path) -> Any:
         raise DataError(f"{path}: is no DuckDB database that can be read; check the path") from None
     connection.execute("BEGIN TRANSACTION")
     return ibis.duckdb.from_connection(connection)
+
+
+@contextmanager
+def _in_memory(backend: Any) -> Iterator[None]:
+    """While rows are read by a connection of ours, nothing of them is written to the disk.
+
+    DuckDB would write what outgrows memory beside the database, unencrypted and for everyone to
+    read. The setting is the database's: connections that this process has to it share it, so it is
+    set back. One that has already written there cannot be told otherwise.
+    """
+    if backend.name != "duckdb":
+        yield
+        return
+    [(before,)] = _fetch(backend, "SELECT current_setting('temp_directory')")
+    _set_folder(backend, "")
+    try:
+        yield
+    finally:
+        with suppress(Exception):
+            # After a failure nothing else is heard.
+            backend.raw_sql("ROLLBACK")
+        _set_folder(backend, before)
+
+
+def _set_folder(backend: Any, folder: str) -> None:
+    import duckdb
+
+    quoted = folder.replace("'", "''")
+    with suppress(duckdb.Error):
+        backend.raw_sql(f"SET temp_directory = '{quoted}'")
 
 
 def _table(backend: Any, name: str) -> ir.Table:

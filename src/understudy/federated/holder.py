@@ -58,6 +58,8 @@ from understudy.schema import Schema
 
 _LOG = logging.getLogger(__name__)
 _LONGEST_REASON = 2000
+# Runs whose terms are held in memory.
+_MOST_RUNS = 64
 
 
 class Refusal(UnderstudyError):
@@ -256,7 +258,11 @@ class Holder:
 
     def _run(self, name: str) -> Run:
         if name not in self._runs:
-            self._runs[name] = self._found(name)
+            found = self._found(name)
+            if len(self._runs) >= _MOST_RUNS:
+                # The store has them all.
+                self._runs.clear()
+            self._runs[name] = found
         return self._runs[name]
 
     def _found(self, name: str) -> Run:

@@ -7,7 +7,6 @@ the reply is sent. One process uses a folder at a time.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import uuid
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from understudy.errors import OutputError, UsageError
+from understudy.files.locking import is_at, open_locked
 
 _DIGEST = 32
 _PROPOSAL = "proposal"
@@ -64,20 +64,18 @@ class FolderStore:
         self.folder = folder
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError as error:
-            raise OutputError(f"{folder}: {error.strerror}; choose another folder") from None
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(self._lock)
+            self._lock = open_locked(folder / "lock", os.O_RDWR | os.O_CREAT)
+        except BlockingIOError:
             raise UsageError(
                 f"{folder}: another holder uses this folder; stop it, or choose another"
             ) from None
+        except OSError as error:
+            raise OutputError(f"{folder}: {error.strerror}; choose another folder") from None
         self.identity = self._own_identity()
 
     def find(self, run: str, name: str) -> bytes | None:
         """What was kept under a name of a run."""
+        self._check_held()
         try:
             return (self.folder / run / name).read_bytes()
         except FileNotFoundError:
@@ -85,6 +83,7 @@ class FolderStore:
 
     def keep(self, run: str, name: str, data: bytes) -> None:
         """Write it and wait until the disk has it."""
+        self._check_held()
         path = self.folder / run / name
         if not path.parent.exists():
             path.parent.mkdir()
@@ -94,6 +93,13 @@ class FolderStore:
     def close(self) -> None:
         """Let another process use the folder."""
         os.close(self._lock)
+
+    def _check_held(self) -> None:
+        """Refuse a folder that is not the one that is held: it knows other answers."""
+        if not is_at(self.folder / "lock", self._lock):
+            raise OutputError(
+                f"{self.folder}: was moved or replaced while a holder used it; put it back"
+            )
 
     def _own_identity(self) -> str:
         path = self.folder / "identity"

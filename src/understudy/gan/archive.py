@@ -1,7 +1,8 @@
 """Files of arrays with a document: models of images and checkpoints. Nothing in them is executable.
 
-An `.npz` archive whose member `document` is JSON in bytes. Members hold plain numbers; what a
-header says of its size is believed only if the archive has as many bytes.
+An `.npz` archive whose member `document` is JSON in bytes. Members hold plain numbers and are
+stored as they are, so that no archive takes more memory than it has bytes. Archives of images,
+which others write, may be packed; what unpacks to more than is free is refused.
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from understudy.errors import ModelError
+from understudy.engines.capacity import available_bytes
+from understudy.errors import CapacityError, ModelError
 from understudy.files import atomic
+from understudy.files.members import check_document
 
 Arrays = dict[str, npt.NDArray[Any]]
 
 _DOCUMENT = "document"
-# No archive of this room is larger; a damaged one may say it is.
-_LARGEST = 2**31
+# A member as it is read, and the array that is made of it.
+_COPIES = 2
 _PLAIN = "biuf"
-_HEADERS: Mapping[tuple[int, int], Any] = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
-}
+# Headers of later versions may take gigabytes before a byte of them is looked at.
+_HEADER = (1, 0)
 # What zipfile and numpy say of bytes that are no archive of arrays.
 DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, LookupError, TypeError, ValueError),
@@ -52,13 +53,25 @@ def members(path: Path, wanted: Collection[str] | None = None) -> Arrays:
     with zipfile.ZipFile(path) as archive:
         held = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
         names = held if wanted is None else [name for name in wanted if name in held]
+        _check_room(path, [held[name] for name in names])
         return {name: _array(archive, held[name]) for name in names}
+
+
+def _check_room(path: Path, wanted: Collection[zipfile.ZipInfo]) -> None:
+    """Refuse what would not fit into the memory that is free, as far as entries tell the truth."""
+    needed = _COPIES * sum(member.file_size for member in wanted)
+    if needed > available_bytes():
+        raise CapacityError(
+            f"{path}: its arrays need {needed / 2**30:,.1f} GiB, more than is free; "
+            "give fewer or smaller ones, or use a larger machine"
+        )
 
 
 def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> npt.NDArray[Any]:
     with archive.open(member) as file:
-        version = np.lib.format.read_magic(file)
-        shape, by_columns, dtype = _HEADERS[version](file)
+        if np.lib.format.read_magic(file) != _HEADER:
+            raise ValueError("version")
+        shape, by_columns, dtype = np.lib.format.read_array_header_1_0(file)
         size = math.prod(shape) * dtype.itemsize
         if dtype.kind not in _PLAIN or size != member.file_size - file.tell():
             raise ValueError("header")
@@ -82,10 +95,12 @@ def read_arrays(path: Path, *, form: str) -> tuple[Arrays, dict[str, Any]]:
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            if sum(member.file_size for member in archive.infolist()) > _LARGEST:
-                raise ValueError("size")
+            held = archive.infolist()
+        packed = any(member.compress_type != zipfile.ZIP_STORED for member in held)
+        if packed or sum(member.file_size for member in held) > path.stat().st_size:
+            raise ValueError("size")
         arrays = members(path)
-        document = json.loads(arrays.pop(_DOCUMENT).tobytes())
+        document = json.loads(check_document(arrays.pop(_DOCUMENT).tobytes()))
         if document["format"] != form:
             raise ValueError("format")
     except OSError as error:

@@ -9,7 +9,6 @@ the numbers says so: its steps are used, and it goes on after them with the play
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from understudy.errors import DiskError, ModelError, OutputError, UsageError
+from understudy.files.locking import open_locked
 from understudy.gan.archive import Arrays, read_arrays, write_arrays
 from understudy.gan.backend import Parameters, random_from, torch
 from understudy.gan.image_model import as_arrays, as_tensors
@@ -86,14 +86,14 @@ class Checkpoint:
     @contextmanager
     def held(self) -> Iterator[None]:
         """While a run holds its checkpoint no other run goes on from it."""
-        descriptor = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT, 0o644)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            yield
+            descriptor = open_locked(Path(f"{self.path}.lock"), os.O_RDWR | os.O_CREAT, 0o644)
         except BlockingIOError:
             raise UsageError(
                 f"{self.path}: another run is using this checkpoint; wait, or name another"
             ) from None
+        try:
+            yield
         finally:
             os.close(descriptor)
 

@@ -136,6 +136,32 @@ class ImageMaker:
         """How many units the dense layer has: 12,544 for images of 28 by 28."""
         return self.filters[0] * math.prod(self.shape.quarter)
 
+    @property
+    def most_units(self) -> int:
+        """How many numbers the largest layer has for one image."""
+        quarter, whole = math.prod(self.shape.quarter), self.shape.height * self.shape.width
+        first, second, third = self.filters
+        return max(first * quarter, second * quarter, third * whole // 4, whole)
+
+    @property
+    def sizes(self) -> dict[str, tuple[int, ...]]:
+        """The shapes of the parameters; they are compared before any of them is made."""
+        first, second, third = self.filters
+        square = (_KERNEL, _KERNEL)
+        return {
+            "w": (self.latent + self.shape.classes, self.dense_units),
+            "g0": (self.dense_units,),
+            "s0": (self.dense_units,),
+            "t1": (first, second, *square),
+            "g1": (second,),
+            "s1": (second,),
+            "t2": (second, third, *square),
+            "g2": (third,),
+            "s2": (third,),
+            "t3": (third, 1, *square),
+            "b3": (1,),
+        }
+
     def initial(self, random: object) -> Parameters:
         """The first parameters; for each normalisation a scale and a shift."""
         first, second, third = self.filters

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from understudy.errors import ModelError, UsageError
+from understudy.engines.capacity import available_bytes
+from understudy.errors import CapacityError, ModelError, UsageError
 from understudy.gan.archive import Arrays, read_arrays, write_arrays
 from understudy.gan.backend import Parameters, random_from, torch
 from understudy.gan.convolutions import ImageMaker, Shape
@@ -21,6 +22,8 @@ from understudy.privacy.statement import Statement
 FORM = "understudy image model"
 # Normalisation is over a batch, so that every image is made among as many others.
 _TOGETHER = 256
+# What is made stands in memory beside what it is made of.
+_COPIES = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +44,21 @@ class ImageModel:
         wanted = self.rows if rows is None else rows
         if wanted < 0:
             raise UsageError(f"rows is {wanted}; ask for none or more")
+        self._check_room(wanted)
         drawn = np.random.default_rng(seed)
         labels = drawn.choice(len(self.chances), wanted, p=self.chances).astype(np.int64)
         return self.of_labels(labels, seed=int(drawn.integers(2**62)))
+
+    def _check_room(self, rows: int) -> None:
+        """Refuse images, or layers of the generator, that would not fit into free memory."""
+        shape = self.maker.shape
+        needed = _COPIES * rows * (shape.height * shape.width + np.dtype(np.int64).itemsize)
+        needed += _COPIES * _TOGETHER * self.maker.most_units * np.dtype(np.float32).itemsize
+        if needed > available_bytes():
+            raise CapacityError(
+                f"{rows:,} images need {needed / 2**30:,.1f} GiB, more than is free; "
+                "ask for fewer rows"
+            )
 
     def of_labels(self, labels: npt.NDArray[np.int64], *, seed: int) -> LabelledImages:
         """One generated image for each label."""
@@ -103,13 +118,12 @@ class ImageModel:
 
 def check_weights(arrays: Arrays, maker: ImageMaker, chances: tuple[float, ...]) -> None:
     """Refuse weights and chances that are not those of the generator."""
-    shapes = {name: tuple(value.shape) for name, value in maker.initial(random_from(0)).items()}
     found = {name: array.shape for name, array in arrays.items()}
     numbers = all(
         array.dtype == np.float32 and np.isfinite(array).all() for array in arrays.values()
     )
     shared = len(chances) == maker.shape.classes and abs(sum(chances) - 1) < 1e-9
-    if found != shapes or not numbers or not shared or min(chances) < 0:
+    if found != maker.sizes or not numbers or not shared or min(chances) < 0:
         raise ValueError("weights")
 
 

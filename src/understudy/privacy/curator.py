@@ -34,6 +34,8 @@ R = TypeVar("R")
 # Scores are put on a grid this much finer than their sensitivity before integer noise.
 _GRID_PER_SENSITIVITY = 2**16
 _WIDEST = 2.0**52
+# Scores that are kept between questions, about 200 bytes each.
+_MOST_REMEMBERED = 2**19
 
 
 class Tape(Protocol):
@@ -211,7 +213,10 @@ class Curator:
         return np.asarray(noisy * float(grid.step)), mechanism.variance * float(grid.step) ** 2
 
     def _scored(self, source: CountSource, sets: Sequence[Attributes], score: Score) -> Scores:
-        """Exact scores, each table looked at once in the life of this Curator. Private."""
+        """Exact scores, each table looked at once while there is room to remember it. Private."""
+        if sum(map(len, self._memory.values())) > _MOST_REMEMBERED:
+            # Others choose the questions of a process that lives for months.
+            self._memory.clear()
         known = self._memory.setdefault(score, {})
         new = [attributes for attributes in dict.fromkeys(sets) if attributes not in known]
         if new:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import groupby
+from itertools import groupby, repeat
 from typing import Any
 
 from understudy.amounts import at_most, at_most_text
@@ -19,7 +19,7 @@ from understudy.privacy.record import Record
 from understudy.privacy.unit import Neighbours, Unit
 from understudy.protection import Protection
 
-# More equal answers than any run has.
+# More answers than any run has.
 _MOST_TIMES = 10**7
 
 
@@ -107,7 +107,7 @@ class Statement:
         """The statement that was written down."""
         bound = _bound(document, document["accounting"])
         unit = _unit(document)
-        charges = tuple(c for event in document["events"] for c in _repeated(event))
+        charges = tuple(_all_charges(document["events"]))
         part, withheld = document.get("inference"), document.get("protection")
         kept = document.get("ledger")
         return cls(
@@ -195,12 +195,13 @@ def _unit(document: Mapping[str, Any]) -> Unit:
     )
 
 
-def _repeated(event: Mapping[str, Any]) -> list[Charge]:
-    """The charge that was written down, as often as it was made."""
-    times = event.get("times", 1)
-    if not isinstance(times, int) or not 1 <= times <= _MOST_TIMES:
+def _all_charges(events: Sequence[Mapping[str, Any]]) -> Iterator[Charge]:
+    """The charges that were written down, each as often as it was made."""
+    times = [event.get("times", 1) for event in events]
+    if not all(isinstance(n, int) and n >= 1 for n in times) or sum(times) > _MOST_TIMES:
         raise ValueError("times")
-    return [Charge.parse(dict(event))] * times
+    for event, number in zip(events, times, strict=True):
+        yield from repeat(Charge.parse(dict(event)), number)
 
 
 def _changed(unit: Unit) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from understudy import __version__
 from understudy.evaluate.evaluation import Evaluation
 from understudy.evaluate.exposure import Disclosure
+from understudy.printable import replaced
 from understudy.report import contents, disclosures, maps, predictions, promise
 from understudy.report.figure import decimal
 from understudy.report.subject import Subject
@@ -30,8 +31,8 @@ def _environment() -> jinja2.Environment:
 
 
 def rendered(template: str, **parts: Any) -> str:
-    """A template filled in; every text is escaped."""
-    return _environment().get_template(template).render(version=__version__, **parts)
+    """A template filled in; every text is escaped, and nothing in it is unseen."""
+    return replaced(_environment().get_template(template).render(version=__version__, **parts))
 
 
 def evaluation_page(

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from understudy.errors import BudgetExceeded, DataError, OutputError, UsageError
+from understudy.files.locking import is_at, open_locked
 from understudy.files.writing import writing
 from understudy.stream.design import Design
 from understudy.stream.entries import Bytes, Entries, Source, bytes_for, entries_in
@@ -75,6 +76,9 @@ class State:
         """Write down that an answer is about to be given."""
         self.given += 1
 
+    def check_place(self) -> None:
+        """Refuse to go on where the state is not the one that others would find."""
+
     def close(self) -> None:
         """End; a state in memory is gone."""
 
@@ -99,7 +103,7 @@ class FileState(State):
         except OSError as error:
             raise _unwritable(place, error) from None
         try:
-            _lock(place, descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             state = cls(place, design, descriptor, {"given": 0, "epochs": 0})
             state.begin_epoch()
             os.link(beside, place)
@@ -120,11 +124,12 @@ class FileState(State):
         """
         place = Path(path)
         try:
-            descriptor = os.open(place, os.O_RDWR)
+            descriptor = open_locked(place, os.O_RDWR)
+        except BlockingIOError:
+            raise _taken(place) from None
         except OSError as error:
             raise DataError(f"state {place}: cannot be opened: {error.strerror}") from None
         try:
-            _lock(place, descriptor)
             header = read_header(place, descriptor)
             design = design_of(place, header, names)
             _check_size(place, descriptor, design, header["epochs"])
@@ -151,6 +156,16 @@ class FileState(State):
         """Write the count to the disk before the answer is drawn."""
         super().count_answer()
         self._write_header()
+
+    def check_place(self) -> None:
+        """Refuse to go on where another file has this one's name.
+
+        Privacy: the other would not know of an answer, and whoever resumes it would get one more.
+        """
+        if not is_at(self.path, self._descriptor):
+            raise DataError(
+                f"state {self.path}: was moved or replaced while it was open; put it back"
+            )
 
     def close(self) -> None:
         """Leave a digest of the entries, by which damage shows when the file is opened again."""
@@ -202,11 +217,8 @@ class FileState(State):
         os.fsync(self._descriptor)
 
 
-def _lock(path: Path, descriptor: int) -> None:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise UsageError(f"state {path}: another process has it open; wait until it ends") from None
+def _taken(path: Path) -> UsageError:
+    return UsageError(f"state {path}: another process has it open; wait until it ends")
 
 
 def _unwritable(path: Path, error: OSError) -> OutputError:
@@ -231,7 +243,8 @@ def state_bytes(state: State) -> Bytes:
 
 
 def check_answers_left(state: State) -> None:
-    """Refuse an answer beyond the number declared."""
+    """Refuse an answer beyond the number declared, or one that the state's file would not know."""
+    state.check_place()
     if state.given >= state.design.answers:
         raise BudgetExceeded(
             f"all {state.design.answers} declared answers have been given; "

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from understudy.errors import DataError, UsageError
 from understudy.federated.net import letters
+from understudy.printable import printable
 
 _POLL_SECONDS = 0.03
 # A question is put again: a holder that was restarted has lost what it was asked. A request that it
@@ -192,7 +193,7 @@ class FlowerChannel:
         reason = error.reason if question.given_up else "is away; waiting for its return"
         if reason != question.told:
             question.told = reason
-            self._say(f"{name}: {_printable(reason)}")
+            self._say(f"{name}: {printable(reason[:_SHOWN_CHARACTERS])}")
 
     def _arrived(
         self, questions: Mapping[str, _Question], trees: dict[str, Any]
@@ -250,8 +251,3 @@ def _own_node() -> Any:
     from flwr.proto.node_pb2 import Node
 
     return Node(node_id=letters.SUPERLINK)
-
-
-def _printable(text: str) -> str:
-    """A text from elsewhere, fit for a terminal."""
-    return "".join(c if c.isprintable() else "?" for c in text[:_SHOWN_CHARACTERS])

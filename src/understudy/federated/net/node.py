@@ -103,6 +103,8 @@ class Node:
     def _check_run(self, session: Session, run: int) -> None:
         """Only runs with the bundle that holds no code are served."""
         if run not in self._runs:
+            if len(self._runs) >= _REMEMBERED:
+                self._runs.clear()
             self._runs[run] = session.bundle_of(run) == bundle.digest(bundle.content())
         if not self._runs[run]:
             raise DataError("the run's bundle is not the one without code; nothing was answered")
