@@ -12,6 +12,7 @@ from typing import Any
 from understudy.errors import UsageError
 from understudy.inference import Inference
 from understudy.privacy.accounting import BASIC, Bound, approximate_cost, zcdp_rho
+from understudy.privacy.assurance import assurance_of
 from understudy.privacy.budget import exactly
 from understudy.privacy.events import Charge
 from understudy.privacy.laws import falling
@@ -88,6 +89,7 @@ class Statement:
             "inference": None if self.inference is None else _amounts(self.inference),
             "protection": None if self.protection is None else self.protection.document(),
             "sentence": self.sentence,
+            "assurance": assurance_of(self.method).document(),
             "events": [_priced(charge, times) for charge, times in self.grouped],
         }
 
