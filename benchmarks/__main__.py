@@ -1,4 +1,4 @@
-"""Run benchmarks: `python -m benchmarks all`, or some by name; `table` is for the README."""
+"""Run benchmarks: `python -m benchmarks all`, or some by name; `table` is for documents."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.report import README, SECTIONS, records, with_tables
+from benchmarks.report import DOCUMENTS, records, texts
 from benchmarks.scoreboard import RESULTS, Scoreboard, Size
 
 BENCHMARKS = (
@@ -79,10 +79,11 @@ def measure(name: str, size: Size, folder: Path | None) -> Scoreboard:
 def _tables(*, write: bool) -> int:
     found = records()
     if write:
-        text = README.read_text(encoding="utf-8")
-        README.write_text(with_tables(text, found), encoding="utf-8")
+        for path, text in texts(found).items():
+            path.write_text(text, encoding="utf-8")
     else:
-        print("\n\n".join(make(found) for make in SECTIONS.values()))
+        made = (make(found) for blocks in DOCUMENTS.values() for make in blocks.values())
+        print("\n\n".join(made))
     return 0
 
 
@@ -102,7 +103,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--list", action="store_true", help="say what there is")
     parser.add_argument("--smoke", action="store_true", help="small sizes, seconds each")
     parser.add_argument("--results", type=Path, help="the folder for JSON; small sizes have none")
-    parser.add_argument("--write", action="store_true", help="put the tables into the README")
+    parser.add_argument("--write", action="store_true", help="put the tables into the documents")
     return parser
 
 

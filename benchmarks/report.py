@@ -1,4 +1,4 @@
-"""The README's tables, made from the results on record."""
+"""The tables of the README and of pages in docs, made from the results on record."""
 
 from __future__ import annotations
 
@@ -7,11 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.page_tables import (
+    constraints_sentence,
+    federated_table,
+    plan_sentence,
+    plan_table,
+)
 from benchmarks.peers import JOB_DISTANCE, JOB_SECONDS, JOB_SPEED
 from benchmarks.scoreboard import RESULTS
 from understudy.studies.seven import ENTROPY
 
-README = Path(__file__).parents[1] / "README.md"
+ROOT = Path(__file__).parents[1]
 
 Record = dict[str, Any]
 
@@ -149,20 +155,38 @@ def bits_sentence(found: dict[str, Record]) -> str:
     )
 
 
-SECTIONS: dict[str, Callable[[dict[str, Record]], str]] = {
-    "measured": measured_table,
-    "peers": peers_table,
-    "growth": growth_table,
-    "utility": utility_table,
-    "bits": bits_sentence,
+Make = Callable[[dict[str, Record]], str]
+
+DOCUMENTS: dict[str, dict[str, Make]] = {
+    "README.md": {
+        "measured": measured_table,
+        "peers": peers_table,
+        "growth": growth_table,
+        "utility": utility_table,
+        "bits": bits_sentence,
+    },
+    "docs/constraints.md": {"measured": constraints_sentence},
+    "docs/federated.md": {"measured": federated_table},
+    "docs/planning.md": {"measured": plan_table, "kept": plan_sentence},
 }
 
 
-def with_tables(text: str, found: dict[str, Record]) -> str:
+def texts(found: dict[str, Record]) -> dict[Path, str]:
+    """Every document that shows results, as it must read."""
+    return {
+        ROOT / name: filled(
+            (ROOT / name).read_text(encoding="utf-8"),
+            {block: make(found) for block, make in blocks.items()},
+        )
+        for name, blocks in DOCUMENTS.items()
+    }
+
+
+def filled(text: str, blocks: dict[str, str]) -> str:
     """A document with the text between each pair of markers made anew."""
-    for name, make in SECTIONS.items():
+    for name, made in blocks.items():
         start, end = f"<!-- {name} -->\n", f"\n<!-- end of {name} -->"
         before, rest = text.split(start, 1)
         after = rest.split(end, 1)[1]
-        text = f"{before}{start}{make(found)}{end}{after}"
+        text = f"{before}{start}{made}{end}{after}"
     return text

@@ -232,10 +232,11 @@ def test_there_is_no_record_without_a_benchmark() -> None:
     assert set(BENCHMARKS) == RECORDS.keys()
 
 
-def test_the_readme_shows_the_results_on_record() -> None:
+@pytest.mark.parametrize("document", report.DOCUMENTS)
+def test_documents_show_the_results_on_record(document: str) -> None:
     """The tables are what `python -m benchmarks table --write` makes of the records."""
-    text = report.README.read_text(encoding="utf-8")
-    assert report.with_tables(text, RECORDS) == text
+    path = report.ROOT / document
+    assert report.texts(RECORDS)[path] == path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ["pairs", "peers", "growth", "utility", "cross_entropy"])
@@ -247,5 +248,20 @@ def test_the_readme_would_not_hide_another_result(name: str) -> None:
     for detail in changed[name]["details"]:
         for key in {"3-way", "bits", "exponent"} & detail.keys():
             detail[key] = detail[key] * 2
-    text = report.README.read_text(encoding="utf-8")
-    assert report.with_tables(text, changed) != text
+    path = report.ROOT / "README.md"
+    assert report.texts(changed)[path] != path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "document"),
+    [("sampling", "constraints"), ("federated", "federated"), ("plan", "planning")],
+)
+def test_pages_would_not_hide_another_result(name: str, document: str) -> None:
+    """A changed number changes the page that shows it."""
+    changed = copy.deepcopy(RECORDS)
+    for line in changed[name]["lines"]:
+        line["measured"] *= 1.5
+    for detail in changed[name]["details"]:
+        detail["1-way"]["ratio"] *= 2
+    path = report.ROOT / "docs" / f"{document}.md"
+    assert report.texts(changed)[path] != path.read_text(encoding="utf-8")

@@ -75,7 +75,10 @@ def analyst(
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Learn a model of the tables of several holders, which answer with noise of their own."""
+    """Learn a model of the tables of several holders, which answer with noise of their own.
+
+    Less proven than counts for one table: docs/assurance.md says what is missing.
+    """
     from understudy.federated.analyst import Analyst
     from understudy.federated.net import hub
     from understudy.files import check_apart

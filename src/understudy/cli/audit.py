@@ -12,6 +12,7 @@ from understudy.amounts import at_most_text
 from understudy.cli import methods, options
 from understudy.cli.console import Stopwatch, messages, print_json, results
 from understudy.errors import UsageError
+from understudy.privacy.assurance import less_proven_sentence
 
 if TYPE_CHECKING:
     from understudy.auditing import Audit
@@ -22,7 +23,10 @@ _WIDTH, _HEIGHT = 50, 16
 def audit(
     method: Annotated[
         str,
-        typer.Argument(help="random, independent, privbayes, nist, histogram, dpgan or noise-gan."),
+        typer.Argument(
+            help="random, independent, privbayes, nist, histogram, dpgan or noise-gan. "
+            f"{less_proven_sentence()}"
+        ),
     ],
     epsilon: options.Epsilon = None,
     delta: options.Delta = "0",

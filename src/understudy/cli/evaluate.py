@@ -79,7 +79,8 @@ def evaluate(
 ) -> None:
     """Compare synthetic rows with the real ones: a page for the owner's eyes, and JSON.
 
-    With --release-epsilon the page holds a few noisy distances instead, and may leave.
+    With --release-epsilon the page holds a few noisy distances instead, and may leave. These are
+    less proven than counts for one table: docs/assurance.md says what is missing.
     """
     from understudy.report import Subject
 

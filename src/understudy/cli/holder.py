@@ -61,6 +61,8 @@ def holder(
 
     This machine calls the analyst's; nothing needs to reach it from outside. No code that arrives
     is ever run: what is answered are the questions of understudy's own protocols.
+
+    Less proven than counts for one table: docs/assurance.md says what is missing.
     """
     from understudy.federated.holder import Holder
     from understudy.federated.net.node import Link, Node

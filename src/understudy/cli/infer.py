@@ -43,7 +43,10 @@ def infer(
     people: options.People,
     as_json: options.AsJson = False,
 ) -> None:
-    """Learn what a schema lacks from private rows: values, ranges and bins. Spends budget."""
+    """Learn what a schema lacks from private rows: values, ranges and bins. Spends budget.
+
+    Less proven than counts for one table: docs/assurance.md says what is missing.
+    """
     from understudy.discover import Skeleton, infer_schema
 
     skeleton = Skeleton.load(schema)

@@ -98,11 +98,24 @@ class Request(Choice):
     training: Training = field(default_factory=Training)
 
 
-def build(request: Request, schema: Schema) -> Synthesizer:
-    """The synthesizer asked for; an impossible combination is refused before anything is read."""
+def kinds() -> Mapping[str, type[Synthesizer]]:
+    """The class of every method that `--method` names, `auto` apart."""
     from understudy import synthesizers
     from understudy.gan.tables import DPGAN, NoiseGAN
 
+    return {
+        "dpgan": DPGAN,
+        "histogram": synthesizers.Histogram,
+        "independent": synthesizers.Independent,
+        "nist": synthesizers.Nist,
+        "noise-gan": NoiseGAN,
+        "privbayes": synthesizers.PrivBayes,
+        "random": synthesizers.Random,
+    }
+
+
+def build(request: Request, schema: Schema) -> Synthesizer:
+    """The synthesizer asked for; an impossible combination is refused before anything is read."""
     if request.method not in METHODS:
         raise UsageError(f"method {request.method!r} is unknown; use one of {', '.join(METHODS)}")
     free = request.chosen == "random" and request.rows is not None
@@ -110,16 +123,7 @@ def build(request: Request, schema: Schema) -> Synthesizer:
         raise UsageError(
             "epsilon is not given; say how much privacy loss is allowed, as --epsilon 1"
         )
-    kinds: Mapping[str, type[Synthesizer]] = {
-        "dpgan": DPGAN,
-        "noise-gan": NoiseGAN,
-        "histogram": synthesizers.Histogram,
-        "independent": synthesizers.Independent,
-        "nist": synthesizers.Nist,
-        "privbayes": synthesizers.PrivBayes,
-        "random": synthesizers.Random,
-    }
-    synthesizer = kinds[request.chosen](schema, **_arguments(request, schema))
+    synthesizer = kinds()[request.chosen](schema, **_arguments(request, schema))
     synthesizer.check()
     return synthesizer
 

@@ -11,6 +11,7 @@ import typer
 
 from understudy.cli.groups import Group
 from understudy.errors import UsageError
+from understudy.privacy.assurance import less_proven_sentence
 
 if TYPE_CHECKING:
     from understudy.codec.persons import Persons
@@ -43,7 +44,7 @@ MethodName = Annotated[
         "--method",
         "-m",
         help="auto, nist (with delta), privbayes (without), independent, histogram, random, dpgan "
-        "or noise-gan.",
+        f"or noise-gan. {less_proven_sentence()}",
     ),
 ]
 StructureName = Annotated[

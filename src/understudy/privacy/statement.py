@@ -13,6 +13,7 @@ from understudy.errors import UsageError
 from understudy.inference import Inference
 from understudy.privacy.accounting import BASIC, Bound, approximate_cost, zcdp_rho
 from understudy.privacy.adjacency import group_privacy
+from understudy.privacy.assurance import assurance_of
 from understudy.privacy.budget import exactly
 from understudy.privacy.events import Charge
 from understudy.privacy.record import Record
@@ -94,6 +95,7 @@ class Statement:
             "protection": None if self.protection is None else self.protection.document(),
             "ledger": None if self.record is None else self.record.document(),
             "sentence": self.sentence,
+            "assurance": assurance_of(self.method).document(),
             "events": [_priced(charge, times) for charge, times in self.grouped],
         }
 
