@@ -13,7 +13,7 @@ import numpy as np
 
 from understudy.errors import DiskError, Diverged, UsageError
 from understudy.gan.backend import torch
-from understudy.gan.checkpoints import Checkpoint
+from understudy.gan.checkpoints import Checkpoint, Standing
 from understudy.gan.convolutions import ImageCritic, ImageMaker, Shape
 from understudy.gan.features import FeatureMap
 from understudy.gan.grids import write_sheet
@@ -106,19 +106,32 @@ class ImageGAN:
     ) -> ImageModel:
         """Learn a model of private images.
 
-        Privacy: everything is paid for before it is drawn; the model is released.
+        Privacy: everything is paid for before it is drawn; the model is released. With a
+        checkpoint the ledger knows every step of which something has left.
         """
         self.check()
+        kept = self._kept(ledger, dataset)
         source = ImageSource.of(images, self.shape)
-        kept = (
-            None if self.checkpoint is None else Checkpoint(self.checkpoint, self._terms(dataset))
-        )
         if kept is None:
             return self._fitted(source, ledger, dataset, None)
         with kept.held():
             model = self._fitted(source, ledger, dataset, kept)
             kept.remove()
         return model
+
+    def _kept(self, ledger: Ledger | None, dataset: str) -> Checkpoint | None:
+        if self.checkpoint is None:
+            return None
+        if ledger is None and self._is_private:
+            raise UsageError(
+                f"checkpoint {self.checkpoint}: only a ledger knows which steps must not be drawn "
+                "again; give one, as ledger=Ledger(path), or leave out the checkpoint"
+            )
+        return Checkpoint(self.checkpoint, self._terms(dataset), ledger)
+
+    @property
+    def _is_private(self) -> bool:
+        return self.budget.measure is not Measure.UNLIMITED and self.instruments.noise.private
 
     def _fitted(
         self, source: ImageSource, ledger: Ledger | None, dataset: str, kept: Checkpoint | None
@@ -137,7 +150,11 @@ class ImageGAN:
         )
 
     def _by_gradients(
-        self, curator: Curator, grant: CommittedGrant, kept: Checkpoint | None, before: Any
+        self,
+        curator: Curator,
+        grant: CommittedGrant,
+        kept: Checkpoint | None,
+        before: Standing | None,
     ) -> tuple[Game, Census]:
         critic, maker = ImageCritic(self.shape, self.critic_filters), self.maker
         if before is None:
@@ -147,8 +164,8 @@ class ImageGAN:
             course = Course.within(self.settings.schedule(census.rows, cells), left)
             curator.commit(course.questions)
         else:
-            game, standing = before
-            census, course = _resumed(standing, grant, game.step)
+            game = before.game
+            census, course = _resumed(before.facts, grant, game.step)
         trainer = Trainer(critic, maker, self.settings, course, census.rows, census.chances)
         trainer.watches = self._watches(course, census, grant, kept)
         try:
@@ -156,14 +173,19 @@ class ImageGAN:
         except Diverged:
             if kept is None:
                 raise
-            good = kept.set_back(game, _standing(census, course, grant), self.settings)
+            facts = _facts(census, course, grant)
+            good = kept.set_back(game, facts, self.settings, grant)
             if good is None or grant.unfinished:
                 raise
             self._notice("training left the numbers in its last step; the model is that of before")
             return good, census
 
     def _by_features(
-        self, curator: Curator, grant: CommittedGrant, kept: Checkpoint | None, before: Any
+        self,
+        curator: Curator,
+        grant: CommittedGrant,
+        kept: Checkpoint | None,
+        before: Standing | None,
     ) -> tuple[Game, Census]:
         del grant, kept, before
         rows = curator.public_rows or 0
@@ -211,7 +233,7 @@ class ImageGAN:
             if kept is None or game.step % every:
                 return
             try:
-                kept.write(game, _standing(census, course, grant))
+                kept.write(game, _facts(census, course, grant), grant)
                 self._draw(kept.path, game, census, grant)
             except DiskError as error:
                 # The course is paid for: what it has come to must not be lost for want of space.
@@ -246,27 +268,27 @@ class ImageGAN:
 
     @contextmanager
     def _granted(
-        self, ledger: Ledger | None, dataset: str, before: Any
+        self, ledger: Ledger | None, dataset: str, before: Standing | None
     ) -> Iterator[CommittedGrant]:
         if ledger is None:
             yield CommittedGrant(self.budget)
             return
-        if self.budget.measure is Measure.UNLIMITED or not self.instruments.noise.private:
+        if not self._is_private:
             raise UsageError("a run that is not private is no entry for a ledger; leave it out")
         about = {
             "method": self.method,
             "unit": self.unit.label,
             "neighbours": str(self.unit.neighbours),
         }
-        identity = None if before is None else str(before[1]["grant"])
+        told = None if before is None else before.told
         with ledger.grant(
-            dataset, self.budget, about=about, kind=CommittedGrant, resume=identity
+            dataset, self.budget, about=about, kind=CommittedGrant, resume=told
         ) as grant:
             assert isinstance(grant, CommittedGrant)
             yield grant
 
 
-def _standing(census: Census, course: Course, grant: CommittedGrant) -> dict[str, Any]:
+def _facts(census: Census, course: Course, grant: CommittedGrant) -> dict[str, Any]:
     """What a resumed run must know, all of it public or released."""
     schedule = course.schedule
     return {
@@ -280,12 +302,12 @@ def _standing(census: Census, course: Course, grant: CommittedGrant) -> dict[str
     }
 
 
-def _resumed(standing: dict[str, Any], grant: CommittedGrant, step: int) -> tuple[Census, Course]:
+def _resumed(facts: dict[str, Any], grant: CommittedGrant, step: int) -> tuple[Census, Course]:
     """Census and course of the run before, its grant as it was after a step."""
-    steps, rate, cells = standing["schedule"]
+    steps, rate, cells = facts["schedule"]
     schedule = Schedule(int(steps), Fraction(rate), int(cells))
-    course = Course(schedule, Fraction(standing["ratio"]), Fraction(standing["delta"]))
-    questions = [Charge.parse(document) for document in standing["questions"]]
+    course = Course(schedule, Fraction(facts["ratio"]), Fraction(facts["delta"]))
+    questions = [Charge.parse(document) for document in facts["questions"]]
     grant.restore(questions, [question.charge for question in course.questions], done=step)
-    chances = tuple(float(chance) for chance in standing["chances"])
-    return Census(int(standing["rows"]), chances), course
+    chances = tuple(float(chance) for chance in facts["chances"])
+    return Census(int(facts["rows"]), chances), course

@@ -4,7 +4,8 @@ An append-only file of JSON lines. A *limit* sets a ceiling for a dataset, a *gr
 the whole budget of one run before its first question, a *charge* names each answer before its
 noise is drawn, and a *close* states what the run came to. A grant that was never closed (the
 process died) counts whole. Grants add up by basic composition of (ε, δ), which holds also when
-later runs are chosen after seeing earlier results (Rogers, Roth, Ullman, Vadhan 2016).
+later runs are chosen after seeing earlier results (Rogers, Roth, Ullman, Vadhan 2016). *Steps* of
+long runs, and who *resumes* one, are in `privacy.steps`.
 
 Every line is flushed to disk before the caller goes on, carries a checksum over itself and the
 line before it, and is written under a lock held by one process at a time.
@@ -16,6 +17,7 @@ import fcntl
 import hashlib
 import json
 import os
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from understudy.errors import BudgetExceeded, LedgerError, UsageError
+from understudy.privacy import steps
 from understudy.privacy.budget import Budget, Measure, exactly
 from understudy.privacy.grant import Grant
 
@@ -90,6 +93,7 @@ class Ledger:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._known = _Known()
+        self._holds: dict[str, int] = {}
 
     def limit(self, dataset: str, *, epsilon: Fraction, delta: Fraction = Fraction(0)) -> None:
         """Set the ceiling of a dataset; the last one set holds."""
@@ -117,7 +121,7 @@ class Ledger:
         *,
         about: Mapping[str, str] | None = None,
         kind: type[Grant] = Grant,
-        resume: str | None = None,
+        resume: steps.Told | None = None,
     ) -> Iterator[Grant]:
         """Set a run's whole budget aside; on leaving, state what it came to.
 
@@ -126,21 +130,26 @@ class Ledger:
             budget: the most that the run may cost.
             about: what else the entry says.
             kind: how charges are counted.
-            resume: the identity of a grant that a killed run left open, to go on with.
+            resume: where a killed run left its grant open, to go on from there.
 
         Raises:
             BudgetExceeded: the dataset's limit does not leave room for the whole budget.
+            LedgerError: the run that was to go on has told more since, is held by another
+                process, or is finished.
         """
-        grant = kind(budget, self) if resume is None else kind(budget, self, resume)
+        grant = kind(budget, self) if resume is None else kind(budget, self, resume.grant)
         if resume is None:
             self.open(dataset, grant, about=about)
         else:
-            self._reopen(dataset, grant)
+            self._reopen(dataset, grant, resume)
         try:
             yield grant
         finally:
-            if not grant.unfinished:
-                self.close(grant)
+            try:
+                if not grant.unfinished:
+                    self.close(grant)
+            finally:
+                self.let_go(grant.identity)
 
     def open(self, dataset: str, grant: Grant, *, about: Mapping[str, str] | None = None) -> None:
         """Set a grant's whole budget aside; whoever opens it so closes it, perhaps much later.
@@ -168,26 +177,95 @@ class Ledger:
         whole = grant.budget.amount
         spent = Spent(whole if bound.epsilon is None else bound.epsilon, bound.delta)
         closing = {"entry": "close", "grant": grant.identity, "accounting": bound.accounting}
-        self.append([{**closing, **_amounts(spent)}])
+        with self._locked() as book:
+            self._checked_run(book, grant)
+            book.write([{**closing, **_amounts(spent)}])
+
+    def tell(self, grant: Grant, step: int, checkpoint: str) -> None:
+        """Write down that something of a step is about to leave; from then on it is not redrawn.
+
+        Args:
+            grant: of the run.
+            step: above all that were told before.
+            checkpoint: SHA-256 of the file that the run can go on from.
+
+        Raises:
+            LedgerError: another process has gone on with the run, or finished it.
+        """
+        told = steps.Told(grant.identity, step, checkpoint)
+        if grant.identity not in self._holds:
+            self.hold(grant.identity)
+        with self._locked() as book:
+            steps.check_step(self.path, self._checked_run(book, grant), told)
+            book.write([told.entry("step", grant.holder)])
+
+    def told(self, checkpoint: str) -> tuple[str, bool] | None:
+        """The grant of the run that told of a checkpoint, and whether it can go on from there."""
+        if not self.path.exists():
+            return None
+        with self._locked() as book:
+            for entry in reversed(book.entries):
+                if entry["entry"] == "step" and entry.get("checkpoint") == checkpoint:
+                    run = _run(self.path, book.entries, entry["grant"])
+                    return run["grant"], run["open"] and run["checkpoint"] == checkpoint
+        return None
+
+    def hold(self, name: str) -> None:
+        """Refuse to other processes what goes by a name, until it is let go of or this one ends."""
+        path = steps.hold_path(self.path, name)
+        try:
+            descriptor = steps.hold(path)
+        except OSError as error:
+            raise LedgerError(
+                f"ledger {self.path}: no file can be made beside it: {error.strerror}; "
+                "choose another with --ledger"
+            ) from None
+        if descriptor is None:
+            raise LedgerError(
+                f"ledger {self.path}: another process goes on with the same, from this file or a "
+                "copy of it; wait until it ends, or start again without the copy"
+            )
+        self._holds[name] = descriptor
+
+    def let_go(self, name: str) -> None:
+        """Allow others what goes by a name, if this process holds it."""
+        if name in self._holds:
+            steps.let_go(steps.hold_path(self.path, name), self._holds.pop(name))
 
     def entries(self, identity: str) -> list[Mapping[str, Any]]:
         """Everything that was written about one grant, in order."""
         with self._locked() as book:
             return [entry for entry in book.entries if entry.get("grant") == identity]
 
-    def _reopen(self, dataset: str, grant: Grant) -> None:
+    def _checked_run(self, book: _Book, grant: Grant) -> Mapping[str, Any]:
+        """A run as the ledger has it, if it is still this process that has it."""
+        run = _run(self.path, book.entries, grant.identity)
+        steps.check_holder(self.path, run, grant.holder)
+        return run
+
+    def _reopen(self, dataset: str, grant: Grant, told: steps.Told) -> None:
+        """Take a run over from a process that was killed, from the highest step that it told."""
         _check_terms(dataset, grant.budget)
+        self.hold(grant.identity)
+        try:
+            self._take_over(dataset, grant, told)
+        except BaseException:
+            self.let_go(grant.identity)
+            raise
+
+    def _take_over(self, dataset: str, grant: Grant, told: steps.Told) -> None:
         asked = Spent(grant.budget.amount, grant.budget.delta)
-        left = [
-            run
-            for run in self.account(dataset).runs
-            if run["grant"] == grant.identity and run["open"] and run["spent"] == asked
-        ]
-        if not left:
-            raise LedgerError(
-                f"ledger {self.path}: holds no open grant of {asked} for dataset {dataset!r} that "
-                "the checkpoint could go on with; start again without it"
-            )
+        with self._locked() as book:
+            account = _accounts(self.path, book.entries).get(dataset, Account(dataset, None, ()))
+            left = [run for run in account.runs if run["grant"] == grant.identity]
+            if not left or (left[0]["open"] and left[0]["spent"] != asked):
+                raise LedgerError(
+                    f"ledger {self.path}: holds no open grant of {asked} for dataset {dataset!r} "
+                    "that the checkpoint could go on with; start again without it"
+                )
+            steps.check_resumable(self.path, left[0], told)
+            grant.holder, grant.resumed_after = uuid.uuid4().hex, told.step
+            book.write([told.entry("resume", grant.holder)])
 
     def append(self, entries: Sequence[Mapping[str, Any]]) -> None:
         """Write entries and wait until the disk has them."""
@@ -250,6 +328,9 @@ class ScratchLedger(Ledger):
     def accounts(self) -> dict[str, Account]:
         """The standing of every dataset."""
         return _accounts(self.path, self._book.entries)
+
+    def hold(self, name: str) -> None:
+        """Hold nothing: there are no other processes."""
 
     @contextmanager
     def _locked(self) -> Iterator[_Book]:
@@ -414,6 +495,17 @@ def _accounts(path: Path, entries: Sequence[Mapping[str, Any]]) -> dict[str, Acc
     }
 
 
+def _run(path: Path, entries: Sequence[Mapping[str, Any]], identity: str) -> Mapping[str, Any]:
+    """One run as it stands, by the identity of its grant."""
+    for account in _accounts(path, entries).values():
+        for run in account.runs:
+            if run["grant"] == identity:
+                return run
+    raise LedgerError(
+        f"ledger {path}: does not know the grant of this run; restore the file from a copy"
+    )
+
+
 def _enter(
     entry: Mapping[str, Any], limits: dict[str, Spent], runs: dict[str, dict[str, Any]]
 ) -> None:
@@ -429,6 +521,10 @@ def _enter(
             runs[_text(entry, "grant")] = run
         case "charge":
             runs[entry["grant"]]["charges"] += _times(entry)
+        case "step":
+            steps.enter_step(runs[entry["grant"]], entry)
+        case "resume":
+            steps.enter_resume(runs[entry["grant"]], entry)
         case "close":
             how = entry["accounting"]
             runs[entry["grant"]] |= {"spent": _spent(entry), "open": False, "accounting": how}
