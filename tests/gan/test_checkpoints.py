@@ -135,6 +135,20 @@ def test_what_was_put_aside_is_gone_on_from_if_it_was_told(tmp_path: Path, ledge
     assert {ledger.path.parent, kept.with_suffix(".png")} == set(tmp_path.iterdir())
 
 
+def test_what_was_put_aside_outlives_another_ledger(tmp_path: Path, ledger: Ledger) -> None:
+    """Who gives the wrong one by mistake is refused, and goes on with the right one."""
+    kept = tmp_path / "game.npz"
+    _cut(kept, ledger, 3)
+    older = kept.read_bytes()
+    _cut(kept, ledger, 5)
+    kept.rename(Checkpoint(kept, {}, ledger).aside)
+    kept.write_bytes(older)
+    with pytest.raises(LedgerError, match="no open grant"):
+        small_method(checkpoint=kept).fit(halves(), ledger=Ledger(tmp_path / "another.jsonl"))
+    small_method(checkpoint=kept).fit(halves(), ledger=ledger)
+    assert [False] == [run["open"] for run in ledger.account("images").runs]
+
+
 def test_what_was_put_aside_and_not_told_is_forgotten(tmp_path: Path, ledger: Ledger) -> None:
     """Its steps are drawn again, so nobody may read what they were the first time."""
     kept = tmp_path / "game.npz"

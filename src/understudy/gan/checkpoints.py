@@ -114,6 +114,10 @@ class Checkpoint:
         except (LookupError, TypeError, ValueError, RuntimeError):
             raise ModelError(f"{self.path}: the checkpoint is damaged; start again") from None
 
+    def forget(self) -> None:
+        """Remove what was put aside and never told: its steps are about to be drawn again."""
+        self.aside.unlink(missing_ok=True)
+
     def _put_aside(self, game: Game, facts: Mapping[str, Any]) -> str:
         """Write a checkpoint that nobody reads before the ledger knows it; returns its digest."""
         self._settle()
@@ -134,15 +138,13 @@ class Checkpoint:
             self.ledger.tell(grant, step, digest)
 
     def _settle(self) -> None:
-        """Show what was put aside if a run is to go on from it; else nobody has been told of it."""
+        """Show what was put aside, if a run is to go on from it; else it is left to `forget`."""
         if not self.aside.exists():
             return
         found = None if self.ledger is None else self.ledger.told(_digest(self.aside))
-        if found is None or not found[1]:
-            self.aside.unlink()
-            return
-        self._check_same_run(found[0])
-        self._show()
+        if found is not None and found[1]:
+            self._check_same_run(found[0])
+            self._show()
 
     def _check_same_run(self, grant: str) -> None:
         """Refuse to put the checkpoint of one run in the place of another's."""
@@ -177,7 +179,7 @@ class Checkpoint:
     def remove(self) -> None:
         """Forget a game that is finished."""
         self.path.unlink(missing_ok=True)
-        self.aside.unlink(missing_ok=True)
+        self.forget()
         Path(f"{self.path}.lock").unlink(missing_ok=True)
 
 

@@ -138,6 +138,8 @@ class ImageGAN:
     ) -> ImageModel:
         before = None if kept is None else kept.read(self.settings)
         with self._granted(ledger, dataset, before) as grant:
+            if kept is not None:
+                kept.forget()
             curator = Curator(source, self.unit, grant, self.instruments)
             play = self._by_gradients if self.method == "dpgan" else self._by_features
             game, census = play(curator, grant, kept, before)
