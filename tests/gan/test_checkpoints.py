@@ -76,7 +76,7 @@ def test_a_copy_at_the_same_time_is_refused(tmp_path: Path, ledger: Ledger) -> N
     small_method(checkpoint=kept, progress=beside).fit(halves(), ledger=ledger)
     assert 2 == len(refused)
     assert all(
-        "another process goes on" in text and "wait until it ends" in text for text in refused
+        "another process has this run" in text and "wait until it ends" in text for text in refused
     )
     assert [False] == [run["open"] for run in ledger.account("images").runs]
     assert {ledger.path} == set(ledger.path.parent.iterdir())

@@ -106,7 +106,7 @@ def test_a_run_is_held_by_one_process(ledger: Ledger, resumed: bool) -> None:
 
     def beside(told: Told) -> None:
         for other in (ledger, Ledger(ledger.path)):
-            with pytest.raises(LedgerError, match="another process goes on with the same"):
+            with pytest.raises(LedgerError, match="another process has this run"):
                 _gone_on(other, told, 1)
 
     old = _killed(ledger)

@@ -210,10 +210,11 @@ class Ledger:
                     return run["grant"], run["open"] and run["checkpoint"] == checkpoint
         return None
 
-    def hold(self, name: str) -> None:
+    def hold(self, name: str, *, what: str = "run") -> None:
         """Refuse to other processes what goes by a name, until it is let go of or this one ends."""
         path = steps.hold_path(self.path, name)
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
             descriptor = steps.hold(path)
         except OSError as error:
             raise LedgerError(
@@ -222,8 +223,8 @@ class Ledger:
             ) from None
         if descriptor is None:
             raise LedgerError(
-                f"ledger {self.path}: another process goes on with the same, from this file or a "
-                "copy of it; wait until it ends, or start again without the copy"
+                f"ledger {self.path}: another process has this {what}, here or in a copy of its "
+                "files; wait until it ends, or stop it"
             )
         self._holds[name] = descriptor
 
@@ -329,7 +330,7 @@ class ScratchLedger(Ledger):
         """The standing of every dataset."""
         return _accounts(self.path, self._book.entries)
 
-    def hold(self, name: str) -> None:
+    def hold(self, name: str, *, what: str = "run") -> None:
         """Hold nothing: there are no other processes."""
 
     @contextmanager
