@@ -247,6 +247,27 @@ def test_a_checkpoint_that_cannot_be_set_back_goes(
         small_method(checkpoint=copy).fit(halves(), ledger=ledger)
 
 
+def test_a_game_lost_after_its_checkpoint_was_removed_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Nothing goes on from it, and neither does a copy that was made before."""
+    ledger, kept, copy = Ledger(tmp_path / "ledger"), tmp_path / "game.npz", tmp_path / "copy.npz"
+
+    show = Checkpoint._show
+
+    def moved(self: Checkpoint) -> None:
+        show(self)
+        kept.rename(copy)
+
+    with monkeypatch.context() as patch:
+        _break_when(patch, lambda _, game: game.step == 4)
+        patch.setattr(Checkpoint, "_show", moved)
+        with pytest.raises(Diverged, match="in step 4"):
+            small_method(checkpoint=kept).fit(halves(), ledger=ledger)
+    with pytest.raises(LedgerError, match="knows step 4 of this run"):
+        small_method(checkpoint=copy).fit(halves(), ledger=ledger)
+
+
 def test_noised_features_that_lead_nowhere_make_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """A generator that is no number is not released."""
     move = Game.move_generator

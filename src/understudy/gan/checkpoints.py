@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from understudy.errors import DiskError, ModelError, OutputError, UsageError
+from understudy.errors import DataError, DiskError, ModelError, OutputError, UsageError
 from understudy.files.writing import writing
 from understudy.gan.archive import Arrays, read_arrays, write_arrays
 from understudy.gan.backend import Parameters, random_from, torch
@@ -81,16 +81,17 @@ class Checkpoint:
 
         Privacy: that a step led nowhere is told, so it has been used and is not played again.
         """
-        before = self.read(settings)
-        if before is None:
-            return None
-        good, digest = before.game, NO_CHECKPOINT
-        good.step = lost.step
-        with suppress(DiskError, OutputError):
-            digest = self._put_aside(good, facts)
-        self._tell(grant, good.step, digest)
+        good, digest = None, NO_CHECKPOINT
+        with suppress(DataError, UsageError):
+            before = self.read(settings)
+            good = None if before is None else before.game
+        if good is not None:
+            good.step = lost.step
+            with suppress(DiskError, OutputError):
+                digest = self._put_aside(good, facts)
+        self._tell(grant, lost.step, digest)
         if digest == NO_CHECKPOINT:
-            # The older one would draw these steps again.
+            # The older one, if there is any, would draw these steps again.
             self.path.unlink(missing_ok=True)
             return good
         with suppress(DiskError, OutputError):
