@@ -79,6 +79,43 @@ def test_a_model_of_images(desk: Desk, name: str) -> None:
     assert "8 × 8 pixels in 2 classes" in desk.run("inspect", model).out
 
 
+def test_an_old_copy_of_a_checkpoint(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exit 3 with the way out, nothing spent: while its run can go on, and when it is finished."""
+    need_torch()
+    kept, copy, source = desk.folder / "run.npz", desk.folder / "copy.npz", _images(desk.folder)
+    budget = ("--epsilon", 3, "--delta", "1e-5", "--epochs", 6, "--batch", 1000)
+    asked = ("synth", source, "--method", "dpgan", *SIZES, *budget, "-o", desk.folder / "out.npz")
+    with monkeypatch.context() as patch:
+        _cut_after(patch, 2, copy)
+        assert 130 == desk.run(*asked, "--checkpoint", kept).code
+    before = desk.ledger.path.read_bytes()
+    older = desk.run(*asked, "--checkpoint", copy)
+    assert (3, before) == (older.code, desk.ledger.path.read_bytes())
+    assert "knows step 2 of this run" in older.err
+    assert "go on from the checkpoint of step 2, or start again without one" in older.err
+    assert 0 == desk.run(*asked, "--checkpoint", kept).code
+    before = desk.ledger.path.read_bytes()
+    finished = desk.run(*asked, "--checkpoint", copy)
+    assert (3, before) == (finished.code, desk.ledger.path.read_bytes())
+    assert "is finished, and cannot go on; remove the checkpoint, or name another" in finished.err
+
+
+def _cut_after(patch: pytest.MonkeyPatch, times: int, copy: Path) -> None:
+    """Interrupt a run after some checkpoints, the first of which is copied."""
+    from understudy.gan.checkpoints import Checkpoint
+
+    show, shown = Checkpoint._show, list[bytes]()
+
+    def showing(self: Checkpoint) -> None:
+        show(self)
+        shown.append(self.path.read_bytes())
+        if len(shown) == times:
+            copy.write_bytes(shown[0])
+            raise KeyboardInterrupt
+
+    patch.setattr(Checkpoint, "_show", showing)
+
+
 def test_what_models_of_images_refuse(desk: Desk) -> None:
     """Conditions, networks, outputs for rows; and a damaged model."""
     need_torch()

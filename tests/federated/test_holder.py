@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 
 from support.federated import ONE, PLANS, RUN, TWO, asked, holder_of, plan_of, strict_policy
 from support.neighbours import random_rows, source_of
-from understudy.errors import UsageError
+from understudy.errors import LedgerError, UsageError
 from understudy.federated import AskSomebody, Holder, Policy, ProtocolName
 from understudy.federated.asking import as_numbers
 from understudy.federated.messages import (
@@ -390,3 +391,32 @@ def test_what_a_holder_remembers_is_bounded(monkeypatch: pytest.MonkeyPatch) -> 
         assert len(holder._runs) <= 2
         assert sum(map(len, holder._memory.values())) <= len(sets)
     assert "closed" == asked(holder, Close(), request=TWO, run=f"{0:032x}").body.kind
+
+
+def test_an_older_copy_of_the_store_pays_again(tmp_path: Path) -> None:
+    """Answers that it lacks were told: the ledger knows the question, and a second draw costs."""
+    with _fresh(folder=tmp_path) as holder:
+        _begun(holder)
+        shutil.copytree(tmp_path / "north", tmp_path / "backup")
+        asked(holder, HALF)
+        assert Fraction(1) == _spent(holder)
+    shutil.rmtree(tmp_path / "north")
+    (tmp_path / "backup").rename(tmp_path / "north")
+    with _fresh(folder=tmp_path) as older:
+        assert "tables" == asked(older, HALF).body.kind
+        assert Fraction(3, 2) == _spent(older)
+
+
+def test_a_copy_of_the_store_is_not_used_at_the_same_time(tmp_path: Path) -> None:
+    """Two holders of one store would both draw on what is left of a run before either writes."""
+    with _fresh(folder=tmp_path) as holder:
+        _begun(holder)
+        shutil.copytree(tmp_path / "north", tmp_path / "copy" / "north")
+        (tmp_path / "copy" / "north.jsonl").symlink_to(tmp_path / "north.jsonl")
+        with pytest.raises(LedgerError, match="another process has this store of answers"):
+            _fresh(folder=tmp_path / "copy")
+        assert "tables" == asked(holder, HALF).body.kind
+    with _fresh(folder=tmp_path / "copy") as copy:
+        assert "tables" == asked(copy, HALF, request=TWO).body.kind
+        assert "budget" == _because(asked(copy, HALF, request="3" * 32))
+    assert {"copy", "north", "north.jsonl"} == {path.name for path in tmp_path.iterdir()}

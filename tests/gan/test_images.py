@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from support.halves import QUICK, SHAPE, Killed, halves, kill_at, small_method
 from support.torches import need_torch
 from understudy.errors import (
     DataError,
@@ -27,7 +28,7 @@ from understudy.gan.checkpoints import Checkpoint
 from understudy.gan.convolutions import ImageCritic, ImageMaker, Shape
 from understudy.gan.grids import png, sheet
 from understudy.gan.image_model import ImageModel
-from understudy.gan.images import LabelledImages, checked, read_images, write_images
+from understudy.gan.images import checked, read_images, write_images
 from understudy.gan.pictures import ImageGAN
 from understudy.gan.training import QUESTION, Game, Settings, Trainer
 from understudy.privacy.budget import Budget
@@ -35,30 +36,14 @@ from understudy.privacy.curator import Instruments
 from understudy.privacy.ledger import Ledger
 from understudy.testing import SeededNoise
 
-SHAPE = Shape(8, 8, 2)
-QUICK = Settings(epochs=4, batch=20, rounds=2)
-
-
-def _images(rows: int = 60) -> LabelledImages:
-    """A bright upper half for one class, a bright lower half for the other."""
-    labels = np.arange(rows) % 2
-    pixels = np.zeros((rows, 8, 8), np.uint8)
-    pixels[labels == 0, :4] = 255
-    pixels[labels == 1, 4:] = 255
-    return LabelledImages(pixels, labels)
-
-
-def _method(**changes: Any) -> ImageGAN:
-    need_torch()
-    small = {"filters": (8, 6, 4), "critic_filters": (4, 6), "settings": QUICK}
-    return ImageGAN(SHAPE, **{"epsilon": 2, "delta": 1e-5, **small, **changes})
-
 
 @pytest.mark.parametrize("method", ["dpgan", "noise-gan"])
 def test_a_model_of_images(method: str, tmp_path: Path) -> None:
     """Fit, save, load, sample: images of the declared shape, a statement that equals the ledger."""
     ledger = Ledger(tmp_path / "ledger.jsonl")
-    model = _method(method=method).fit(_images(), ledger=ledger, dataset="halves")
+    settings = replace(QUICK, epochs=4, batch=20)
+    fitted = small_method(method=method, settings=settings)
+    model = fitted.fit(halves(), ledger=ledger, dataset="halves")
     model.save(tmp_path / "model.npz")
     loaded = ImageModel.load(tmp_path / "model.npz")
     made, again = model.sample(9, seed=3), loaded.sample(9, seed=3)
@@ -73,7 +58,7 @@ def test_a_model_of_images(method: str, tmp_path: Path) -> None:
 def test_without_noise_the_halves_are_learned() -> None:
     """The game can be won: upper halves come bright for one class and dark for the other."""
     settings = replace(QUICK, epochs=80, batch=30, generator_rate=2e-3, steady=0.3, averaging=0.9)
-    model = _method(epsilon=Budget.unlimited(), settings=settings).fit(_images(), ledger=None)
+    model = small_method(epsilon=Budget.unlimited(), settings=settings).fit(halves(), ledger=None)
     made = model.of_labels(np.arange(64) % 2, seed=1)
     upper = made.pixels[:, :4].mean(axis=(1, 2)) - made.pixels[:, 4:].mean(axis=(1, 2))
     assert upper[made.labels == 0].mean() > 60
@@ -81,30 +66,17 @@ def test_without_noise_the_halves_are_learned() -> None:
     assert "NOT PRIVATE" in model.statement.sentence
 
 
-class _Killed(Exception):
-    """Stands for the end of the process."""
-
-
-def _kill_at(step: int) -> Any:
-    def progress(done: int, total: int, epsilon: float | None) -> None:
-        assert epsilon is None or 0 < epsilon <= 2
-        if done == step < total:
-            raise _Killed
-
-    return progress
-
-
 def test_a_killed_run_goes_on_and_pays_once(tmp_path: Path) -> None:
     """From its checkpoint, within the grant that it left open; then the grant is closed."""
     ledger, kept = Ledger(tmp_path / "ledger.jsonl"), tmp_path / "game.npz"
-    with pytest.raises(_Killed):
-        _method(checkpoint=kept, progress=_kill_at(3)).fit(
-            _images(), ledger=ledger, dataset="images"
+    with pytest.raises(Killed):
+        small_method(checkpoint=kept, progress=kill_at(3)).fit(
+            halves(), ledger=ledger, dataset="images"
         )
     assert kept.exists()
     assert b"\x89PNG" == kept.with_suffix(".png").read_bytes()[:4]
     assert 2 == ledger.account("images").spent.epsilon
-    model = _method(checkpoint=kept).fit(_images(), ledger=ledger, dataset="images")
+    model = small_method(checkpoint=kept).fit(halves(), ledger=ledger, dataset="images")
     account = ledger.account("images")
     assert [False] == [run["open"] for run in account.runs]
     assert model.statement.bound.epsilon == account.spent.epsilon
@@ -119,12 +91,12 @@ def test_a_resumed_game_is_the_game(tmp_path: Path) -> None:
     def instruments() -> Instruments:
         return Instruments(noise=_Constant())
 
-    whole = _method(instruments=instruments()).fit(_images(), ledger=None)
-    with pytest.raises(_Killed):
-        _method(instruments=instruments(), checkpoint=kept, progress=_kill_at(3)).fit(
-            _images(), ledger=None
+    whole = small_method(instruments=instruments()).fit(halves(), ledger=None)
+    with pytest.raises(Killed):
+        small_method(instruments=instruments(), checkpoint=kept, progress=kill_at(3)).fit(
+            halves(), ledger=None
         )
-    resumed = _method(instruments=instruments(), checkpoint=kept).fit(_images(), ledger=None)
+    resumed = small_method(instruments=instruments(), checkpoint=kept).fit(halves(), ledger=None)
     for name, expected in whole.weights.items():
         assert expected.tolist() == resumed.weights[name].tolist()
 
@@ -147,19 +119,19 @@ class _Constant(SeededNoise):
 def test_a_checkpoint_is_for_its_own_run(tmp_path: Path) -> None:
     """Other terms are refused, and so are a damaged file and a grant that is not open."""
     ledger, kept = Ledger(tmp_path / "ledger.jsonl"), tmp_path / "game.npz"
-    with pytest.raises(_Killed):
-        _method(checkpoint=kept, progress=_kill_at(3)).fit(
-            _images(), ledger=ledger, dataset="images"
+    with pytest.raises(Killed):
+        small_method(checkpoint=kept, progress=kill_at(3)).fit(
+            halves(), ledger=ledger, dataset="images"
         )
     with pytest.raises(UsageError, match="other settings"):
-        _method(checkpoint=kept, epsilon=3).fit(_images(), ledger=ledger, dataset="images")
+        small_method(checkpoint=kept, epsilon=3).fit(halves(), ledger=ledger, dataset="images")
     with pytest.raises(LedgerError, match="no open grant"):
-        _method(checkpoint=kept).fit(
-            _images(), ledger=Ledger(tmp_path / "another.jsonl"), dataset="images"
+        small_method(checkpoint=kept).fit(
+            halves(), ledger=Ledger(tmp_path / "another.jsonl"), dataset="images"
         )
     kept.write_bytes(kept.read_bytes()[:900])
     with pytest.raises(ModelError, match="damaged"):
-        _method(checkpoint=kept).fit(_images(), ledger=ledger, dataset="images")
+        small_method(checkpoint=kept).fit(halves(), ledger=ledger, dataset="images")
 
 
 @contextmanager
@@ -176,9 +148,9 @@ def _full_disk(most: int) -> Iterator[None]:
 def test_a_full_disk_does_not_end_a_course_that_is_paid_for(tmp_path: Path) -> None:
     """It is told at every checkpoint, nothing is left half-written, and the model is made."""
     ledger, kept, said = Ledger(tmp_path / "ledger.jsonl"), tmp_path / "game.npz", list[str]()
-    method = _method(checkpoint=kept, notice=said.append)
+    method = small_method(checkpoint=kept, notice=said.append)
     with _full_disk(20_000):
-        model = method.fit(_images(), ledger=ledger, dataset="images")
+        model = method.fit(halves(), ledger=ledger, dataset="images")
     assert said
     assert all("took no more bytes" in text and "training goes on" in text for text in said)
     assert {"ledger.jsonl"} == {path.name for path in tmp_path.iterdir()}
@@ -188,17 +160,17 @@ def test_a_full_disk_does_not_end_a_course_that_is_paid_for(tmp_path: Path) -> N
 def test_a_checkpoint_outlives_a_disk_that_fills_later(tmp_path: Path) -> None:
     """The last one that was written whole is what a cut run goes on from."""
     ledger, kept = Ledger(tmp_path / "ledger.jsonl"), tmp_path / "game.npz"
-    with pytest.raises(_Killed):
-        _method(checkpoint=kept, progress=_kill_at(2)).fit(
-            _images(), ledger=ledger, dataset="images"
+    with pytest.raises(Killed):
+        small_method(checkpoint=kept, progress=kill_at(2)).fit(
+            halves(), ledger=ledger, dataset="images"
         )
     before = kept.read_bytes()
-    with _full_disk(20_000), pytest.raises(_Killed):
-        _method(checkpoint=kept, progress=_kill_at(3)).fit(
-            _images(), ledger=ledger, dataset="images"
+    with _full_disk(20_000), pytest.raises(Killed):
+        small_method(checkpoint=kept, progress=kill_at(3)).fit(
+            halves(), ledger=ledger, dataset="images"
         )
     assert before == kept.read_bytes()
-    model = _method(checkpoint=kept).fit(_images(), ledger=ledger, dataset="images")
+    model = small_method(checkpoint=kept).fit(halves(), ledger=ledger, dataset="images")
     assert [False] == [run["open"] for run in ledger.account("images").runs]
     assert model.statement.bound.epsilon == ledger.account("images").spent.epsilon
 
@@ -224,11 +196,11 @@ def test_a_game_that_leaves_the_numbers_stops(
     with monkeypatch.context() as patch:
         _break_when(patch, lambda _, game: game.step == 2)
         with pytest.raises(Diverged, match="in step 2 after epsilon"):
-            _method(checkpoint=kept).fit(_images(), ledger=ledger, dataset="images")
+            small_method(checkpoint=kept).fit(halves(), ledger=ledger, dataset="images")
     slower = replace(QUICK, critic_rate=QUICK.critic_rate / 2)
-    method = _method(checkpoint=kept, settings=slower)
+    method = small_method(checkpoint=kept, settings=slower)
     method.progress = lambda done, total, epsilon: steps.append((done, total))
-    model = method.fit(_images(), ledger=ledger, dataset="images")
+    model = method.fit(halves(), ledger=ledger, dataset="images")
     total = steps[0][1]
     assert list(range(3, total + 1)) == [done for done, _ in steps]
     assert total == sum(charge.question == QUESTION for charge in model.statement.charges)
@@ -245,7 +217,9 @@ def test_a_game_lost_before_its_first_checkpoint_starts_again(
     _break_when(monkeypatch, lambda _, game: game.step == 1)
     settings = replace(QUICK, epochs=40, rounds=1)
     with pytest.raises(Diverged, match="in step 1 after epsilon"):
-        _method(checkpoint=kept, settings=settings).fit(_images(), ledger=ledger, dataset="images")
+        small_method(checkpoint=kept, settings=settings).fit(
+            halves(), ledger=ledger, dataset="images"
+        )
     assert not kept.exists()
     assert 2 == ledger.account("images").spent.epsilon
 
@@ -257,8 +231,8 @@ def test_a_game_lost_in_its_last_step_is_as_it_was_before(
     said = list[str]()
     _break_when(monkeypatch, lambda trainer, game: game.step == trainer.course.schedule.steps)
     settings = replace(QUICK, rounds=1)
-    method = _method(checkpoint=tmp_path / "game.npz", settings=settings, notice=said.append)
-    model = method.fit(_images(), ledger=None)
+    method = small_method(checkpoint=tmp_path / "game.npz", settings=settings, notice=said.append)
+    model = method.fit(halves(), ledger=Ledger(tmp_path / "ledger.jsonl"), dataset="images")
     assert ["training left the numbers in its last step; the model is that of before"] == said
     assert all(np.isfinite(weights).all() for weights in model.weights.values())
 
@@ -267,18 +241,47 @@ def test_a_game_lost_in_its_last_step_is_as_it_was_before(
 def test_a_checkpoint_that_cannot_be_set_back_goes(
     error: type[Exception], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The older one would draw again for steps that were told of."""
-    need_torch()
-    kept = Checkpoint(tmp_path / "game.npz", {})
-    game = Game.begin(ImageCritic(SHAPE, (4, 6)), ImageMaker(SHAPE, filters=(8, 6, 4)), QUICK)
-    kept.write(game, {})
+    """The older one, or a copy of it, would draw again for steps that were told of."""
+    ledger, kept, copy = Ledger(tmp_path / "ledger"), tmp_path / "game.npz", tmp_path / "copy.npz"
+    with pytest.raises(Killed):
+        small_method(checkpoint=kept, progress=kill_at(3)).fit(
+            halves(), ledger=ledger, dataset="images"
+        )
+    copy.write_bytes(kept.read_bytes())
 
     def refuse(*_: object) -> None:
         raise error("no")
 
-    monkeypatch.setattr(Checkpoint, "write", refuse)
-    assert kept.set_back(game, {}, QUICK) is not None
-    assert not kept.path.exists()
+    with monkeypatch.context() as patch:
+        _break_when(patch, lambda _, game: game.step == 4)
+        patch.setattr(Checkpoint, "_put_aside", refuse)
+        patch.setattr(ImageGAN, "_watches", lambda *_: [])
+        with pytest.raises(Diverged, match="in step 4"):
+            small_method(checkpoint=kept).fit(halves(), ledger=ledger, dataset="images")
+    assert not kept.exists()
+    with pytest.raises(LedgerError, match="knows step 4 of this run"):
+        small_method(checkpoint=copy).fit(halves(), ledger=ledger, dataset="images")
+
+
+def test_a_game_lost_after_its_checkpoint_was_removed_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Nothing goes on from it, and neither does a copy that was made before."""
+    ledger, kept, copy = Ledger(tmp_path / "ledger"), tmp_path / "game.npz", tmp_path / "copy.npz"
+
+    show = Checkpoint._show
+
+    def moved(self: Checkpoint) -> None:
+        show(self)
+        kept.rename(copy)
+
+    with monkeypatch.context() as patch:
+        _break_when(patch, lambda _, game: game.step == 4)
+        patch.setattr(Checkpoint, "_show", moved)
+        with pytest.raises(Diverged, match="in step 4"):
+            small_method(checkpoint=kept).fit(halves(), ledger=ledger, dataset="images")
+    with pytest.raises(LedgerError, match="knows step 4 of this run"):
+        small_method(checkpoint=copy).fit(halves(), ledger=ledger, dataset="images")
 
 
 def test_noised_features_that_lead_nowhere_make_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,8 +292,9 @@ def test_noised_features_that_lead_nowhere_make_no_model(monkeypatch: pytest.Mon
         move(self, {name: value * float("nan") for name, value in gradient.items()}, pace, kept)
 
     monkeypatch.setattr(Game, "move_generator", broken)
+    settings = replace(QUICK, batch=20)
     with pytest.raises(Diverged, match="left the numbers"):
-        _method(method="noise-gan").fit(_images(), ledger=None)
+        small_method(method="noise-gan", settings=settings).fit(halves(), ledger=None)
 
 
 def test_rates_fall_to_nothing() -> None:
@@ -302,7 +306,7 @@ def test_rates_fall_to_nothing() -> None:
 
 def test_fewer_images_than_a_batch() -> None:
     """All of them are in every batch."""
-    model = _method(settings=replace(QUICK, batch=500)).fit(_images(6), ledger=None)
+    model = small_method(settings=replace(QUICK, batch=500)).fit(halves(6), ledger=None)
     assert 2 >= (model.statement.bound.epsilon or 3)
     assert 4 == model.sample(4, seed=0).rows
 
@@ -342,9 +346,9 @@ def test_files_that_hold_no_images_are_refused(tmp_path: Path) -> None:
 
 def test_images_come_back_as_they_were_written(tmp_path: Path) -> None:
     """Arrays x and y."""
-    write_images(tmp_path / "out.npz", _images(5))
+    write_images(tmp_path / "out.npz", halves(5))
     back = read_images(tmp_path / "out.npz", SHAPE)
-    assert np.array_equal(_images(5).pixels, back.pixels)
+    assert np.array_equal(halves(5).pixels, back.pixels)
 
 
 @pytest.mark.parametrize(
@@ -373,7 +377,7 @@ def test_the_networks_are_those_of_the_thesis() -> None:
 
 def test_a_sheet_is_a_png() -> None:
     """Its pixels can be read back line by line, in sixteen greys."""
-    page = sheet(_images(5).pixels, across=3)[:, :-1]
+    page = sheet(halves(5).pixels, across=3)[:, :-1]
     data = png(page)
     start = data.index(b"IDAT") + 4
     size = int.from_bytes(data[start - 8 : start - 4], "big")

@@ -64,7 +64,8 @@ def test_no_limit_unless_set(ledger: Ledger) -> None:
     with ledger.grant("a", Budget.pure(1000)) as grant:
         grant.charge([Charge("q", LaplaceEvent(Fraction(1, 1000), Fraction(1)))])
     account = ledger.account("a")
-    assert account.limit is account.remaining is None
+    assert account.limit is None
+    assert account.remaining is None
     assert Spent(Fraction(1000)) == account.spent
 
 

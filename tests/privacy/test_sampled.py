@@ -18,6 +18,7 @@ from understudy.privacy.ledger import Ledger
 from understudy.privacy.noise import Integers, SystemNoise
 from understudy.privacy.sampled import UNIT, LineGaussian, SampledGaussian, Schedule, ratio_for
 from understudy.privacy.statement import Statement
+from understudy.privacy.steps import Told
 from understudy.privacy.unit import Neighbours, Unit
 from understudy.testing import SeededNoise
 
@@ -218,8 +219,10 @@ def test_a_list_that_was_not_drawn_to_its_end_counts_whole(tmp_path: object) -> 
         assert isinstance(grant, CommittedGrant)
         grant.commit(_charges())
         grant.charge(_charges(50))
+        ledger.tell(grant, 50, "5" * 64)
+    told = Told(grant.identity, 50, "5" * 64)
     assert 2 == ledger.account("rows").spent.epsilon
-    with ledger.grant("rows", budget, kind=CommittedGrant, resume=grant.identity) as again:
+    with ledger.grant("rows", budget, kind=CommittedGrant, resume=told) as again:
         assert isinstance(again, CommittedGrant)
         again.restore([], _charges(), done=50)
         with pytest.raises(BudgetExceeded, match="not announced"):
@@ -227,7 +230,7 @@ def test_a_list_that_was_not_drawn_to_its_end_counts_whole(tmp_path: object) -> 
         again.charge(_charges(150))
     assert grant.bound().epsilon == ledger.account("rows").spent.epsilon
     with (
-        pytest.raises(LedgerError, match="no open grant"),
-        ledger.grant("rows", budget, kind=CommittedGrant, resume=grant.identity),
+        pytest.raises(LedgerError, match="is finished"),
+        ledger.grant("rows", budget, kind=CommittedGrant, resume=told),
     ):
         pass

@@ -42,7 +42,7 @@ from understudy.federated.messages import (
     Refused,
     Vote,
 )
-from understudy.federated.store import Answers, FolderStore, MemoryStore, digest
+from understudy.federated.store import Answers, FolderStore, MemoryStore, Store, digest
 from understudy.federated.terms import Terms
 from understudy.privacy.accounting import zcdp_epsilon
 from understudy.privacy.accounts import Limit, Rule, Spent
@@ -127,7 +127,7 @@ class Holder:
         _check(source, schema, unit, ledger, self._instruments)
         self._ledger = ledger or ScratchLedger()
         self._set_limit(limit)
-        self._answers = Answers(MemoryStore() if store is None else FolderStore(store))
+        self._answers = self._held(MemoryStore() if store is None else FolderStore(store))
         self._desk = Desk(schema, source.domain, unit, self._public_rows())
         self._memory: dict[Score, dict[Attributes, float]] = {}
         self._runs: dict[str, Run] = {}
@@ -157,6 +157,7 @@ class Holder:
 
     def close(self) -> None:
         """Let another process be this holder."""
+        self._ledger.let_go(self._answers.store.identity)
         self._answers.store.close()
 
     def __repr__(self) -> str:
@@ -337,6 +338,18 @@ class Holder:
         )
 
     # --- beginnings ---------------------------------------------------------------------------
+
+    def _held(self, store: Store) -> Answers:
+        """The answers given, which no process with a copy of them can use at the same time.
+
+        Two would read the same grant before either writes its charge, and overdraw it together.
+        """
+        try:
+            self._ledger.hold(store.identity, what="store of answers")
+        except BaseException:
+            store.close()
+            raise
+        return Answers(store)
 
     def _set_limit(self, limit: Budget | None) -> None:
         if limit is None:

@@ -5,28 +5,46 @@ process and played again with fresh noise: nothing that was derived from them ha
 checkpoints and sheets are written together and nothing else is before the end. So they are not
 charged again; the grant that paid for the course stays open until it is finished. A game that left
 the numbers says so: its steps are used, and it goes on after them with the players of before.
+
+A checkpoint is put aside whole, then its step and digest are told to the ledger, then it takes the
+place of the one before. Whenever the process is killed, one of the two files is the one that the
+ledger knows, and a run goes on from no other.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from understudy.errors import DiskError, ModelError, OutputError, UsageError
+from understudy.errors import DataError, DiskError, ModelError, OutputError, UsageError
 from understudy.files.locking import open_locked
+from understudy.files.writing import writing
 from understudy.gan.archive import Arrays, read_arrays, write_arrays
 from understudy.gan.backend import Parameters, random_from, torch
 from understudy.gan.image_model import as_arrays, as_tensors
 from understudy.gan.optimiser import Adam
 from understudy.gan.training import Game, Settings
+from understudy.privacy.grant import Grant
+from understudy.privacy.ledger import Ledger
+from understudy.privacy.steps import NO_CHECKPOINT, Told
 
 FORM = "understudy checkpoint"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a game stood: the game itself, what else is needed, and what the ledger must know."""
+
+    game: Game
+    facts: dict[str, Any]
+    told: Told
 
 
 @dataclass(frozen=True)
@@ -35,41 +53,54 @@ class Checkpoint:
 
     Attributes:
         terms: what the run was asked for; a run with other terms does not go on from here.
+        ledger: told of every step before its checkpoint appears; None where nothing is private.
     """
 
     path: Path
     terms: Mapping[str, Any]
+    ledger: Ledger | None
 
-    def write(self, game: Game, standing: Mapping[str, Any]) -> None:
-        """The game after a step, and what else is needed to go on."""
-        document = {
-            "format": FORM,
-            "terms": dict(self.terms),
-            "standing": dict(standing),
-            "step": game.step,
-            "taken": [game.critic_steps.taken, game.generator_steps.taken],
-        }
-        write_arrays(self.path, _arrays(game), document)
+    @property
+    def aside(self) -> Path:
+        """Where a checkpoint waits until the ledger knows it."""
+        return self.path.with_name(f".{self.path.name}.next")
 
-    def set_back(self, lost: Game, standing: Mapping[str, Any], settings: Settings) -> Game | None:
+    def write(self, game: Game, facts: Mapping[str, Any], grant: Grant) -> None:
+        """The game after a step, and what else is needed to go on.
+
+        Privacy: the ledger knows the step before the file appears.
+        """
+        digest = self._put_aside(game, facts)
+        self._tell(grant, game.step, digest)
+        self._show()
+
+    def set_back(
+        self, lost: Game, facts: Mapping[str, Any], settings: Settings, grant: Grant
+    ) -> Game | None:
         """The game with players as they last were numbers, and lost steps behind them.
 
         Privacy: that a step led nowhere is told, so it has been used and is not played again.
         """
-        before = self.read(settings)
-        if before is None:
-            return None
-        good, _ = before
-        good.step = lost.step
-        try:
-            self.write(good, standing)
-        except (DiskError, OutputError):
-            # The older one would draw these steps again.
+        good, digest = None, NO_CHECKPOINT
+        with suppress(DataError, UsageError):
+            before = self.read(settings)
+            good = None if before is None else before.game
+        if good is not None:
+            good.step = lost.step
+            with suppress(DiskError, OutputError):
+                digest = self._put_aside(good, facts)
+        self._tell(grant, lost.step, digest)
+        if digest == NO_CHECKPOINT:
+            # The older one, if there is any, would draw these steps again.
             self.path.unlink(missing_ok=True)
+            return good
+        with suppress(DiskError, OutputError):
+            self._show()
         return good
 
-    def read(self, settings: Settings) -> tuple[Game, dict[str, Any]] | None:
+    def read(self, settings: Settings) -> Standing | None:
         """The game to go on with, if there is one."""
+        self._settle()
         if not self.path.exists():
             return None
         arrays, document = read_arrays(self.path, form=FORM)
@@ -79,9 +110,58 @@ class Checkpoint:
                 "repeat that run's options, or name another checkpoint"
             )
         try:
-            return _game(arrays, document, settings), dict(document["standing"])
+            game, facts = _game(arrays, document, settings), dict(document["standing"])
+            return Standing(game, facts, Told(str(facts["grant"]), game.step, _digest(self.path)))
         except (LookupError, TypeError, ValueError, RuntimeError):
             raise ModelError(f"{self.path}: the checkpoint is damaged; start again") from None
+
+    def forget(self) -> None:
+        """Remove what was put aside and never told: its steps are about to be drawn again."""
+        self.aside.unlink(missing_ok=True)
+
+    def _put_aside(self, game: Game, facts: Mapping[str, Any]) -> str:
+        """Write a checkpoint that nobody reads before the ledger knows it; returns its digest."""
+        self._settle()
+        document = {
+            "format": FORM,
+            "terms": dict(self.terms),
+            "standing": dict(facts),
+            "step": game.step,
+            "taken": [game.critic_steps.taken, game.generator_steps.taken],
+        }
+        write_arrays(self.aside, _arrays(game), document)
+        with writing(self.path):
+            _flush(self.path.parent)
+        return _digest(self.aside)
+
+    def _tell(self, grant: Grant, step: int, digest: str) -> None:
+        if self.ledger is not None:
+            self.ledger.tell(grant, step, digest)
+
+    def _settle(self) -> None:
+        """Show what was put aside, if a run is to go on from it; else it is left to `forget`."""
+        if not self.aside.exists():
+            return
+        found = None if self.ledger is None else self.ledger.told(_digest(self.aside))
+        if found is not None and found[1]:
+            self._check_same_run(found[0])
+            self._show()
+
+    def _check_same_run(self, grant: str) -> None:
+        """Refuse to put the checkpoint of one run in the place of another's."""
+        assert self.ledger is not None
+        if self.path.exists():
+            shown = self.ledger.told(_digest(self.path))
+            if shown is None or shown[0] != grant:
+                raise UsageError(
+                    f"{self.aside}: a run that was cut short goes on from this file, and "
+                    f"{self.path} is of another run; rename one of them, or remove it"
+                )
+
+    def _show(self) -> None:
+        with writing(self.path):
+            self.aside.replace(self.path)
+            _flush(self.path.parent)
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -100,7 +180,26 @@ class Checkpoint:
     def remove(self) -> None:
         """Forget a game that is finished."""
         self.path.unlink(missing_ok=True)
+        self.forget()
         Path(f"{self.path}.lock").unlink(missing_ok=True)
+
+
+def _digest(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        reason = error.strerror or "it is damaged"
+        raise ModelError(f"{path}: cannot be read: {reason}; check the path") from None
+
+
+def _flush(folder: Path) -> None:
+    """Make new names in a folder survive a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _parts(game: Game) -> dict[str, Parameters]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from understudy.errors import DiskError, Diverged, UsageError
 from understudy.gan.backend import torch
-from understudy.gan.checkpoints import Checkpoint
+from understudy.gan.checkpoints import Checkpoint, Standing
 from understudy.gan.convolutions import ImageCritic, ImageMaker, Shape
 from understudy.gan.features import FeatureMap
 from understudy.gan.grids import write_sheet
@@ -119,23 +119,40 @@ class ImageGAN:
                 record, and the statement says so.
             dataset: the name the ledger knows the images by.
 
-        Privacy: everything is paid for before it is drawn; the model is released.
+        Privacy: everything is paid for before it is drawn; the model is released. With a
+        checkpoint the ledger knows every step of which something has left.
         """
         self.check()
         private = self.instruments.noise.private
         books = Books.chosen(ledger, dataset, self.budget, private=private)
+        kept = self._kept(books)
         source = ImageSource.of(images, self.shape)
-        if self.checkpoint is None:
+        if kept is None:
             return self._fitted(source, books, None)
-        kept = Checkpoint(self.checkpoint, self._terms(dataset or _NAMELESS))
         with kept.held():
             model = self._fitted(source, books, kept)
             kept.remove()
         return model
 
+    def _kept(self, books: Books) -> Checkpoint | None:
+        if self.checkpoint is None:
+            return None
+        if books.ledger is None and self._is_private:
+            raise UsageError(
+                f"checkpoint {self.checkpoint}: only a ledger knows which steps must not be drawn "
+                "again; give one, as ledger=Ledger(path), or leave out the checkpoint"
+            )
+        return Checkpoint(self.checkpoint, self._terms(books.dataset or _NAMELESS), books.ledger)
+
+    @property
+    def _is_private(self) -> bool:
+        return self.budget.measure is not Measure.UNLIMITED and self.instruments.noise.private
+
     def _fitted(self, source: ImageSource, books: Books, kept: Checkpoint | None) -> ImageModel:
         before = None if kept is None else kept.read(self.settings)
         with self._granted(books, before) as grant:
+            if kept is not None:
+                kept.forget()
             curator = Curator(source, self.unit, grant, self.instruments)
             play = self._by_gradients if self.method == "dpgan" else self._by_features
             game, census = play(curator, grant, kept, before)
@@ -152,7 +169,11 @@ class ImageGAN:
         )
 
     def _by_gradients(
-        self, curator: Curator, grant: CommittedGrant, kept: Checkpoint | None, before: Any
+        self,
+        curator: Curator,
+        grant: CommittedGrant,
+        kept: Checkpoint | None,
+        before: Standing | None,
     ) -> tuple[Game, Census]:
         critic, maker = ImageCritic(self.shape, self.critic_filters), self.maker
         if before is None:
@@ -162,8 +183,8 @@ class ImageGAN:
             course = Course.within(self.settings.schedule(census.rows, cells), left)
             curator.commit(course.questions)
         else:
-            game, standing = before
-            census, course = _resumed(standing, grant, game.step)
+            game = before.game
+            census, course = _resumed(before.facts, grant, game.step)
         trainer = Trainer(critic, maker, self.settings, course, census.rows, census.chances)
         trainer.watches = self._watches(course, census, grant, kept)
         try:
@@ -171,14 +192,19 @@ class ImageGAN:
         except Diverged:
             if kept is None:
                 raise
-            good = kept.set_back(game, _standing(census, course, grant), self.settings)
+            facts = _facts(census, course, grant)
+            good = kept.set_back(game, facts, self.settings, grant)
             if good is None or grant.unfinished:
                 raise
             self._notice("training left the numbers in its last step; the model is that of before")
             return good, census
 
     def _by_features(
-        self, curator: Curator, grant: CommittedGrant, kept: Checkpoint | None, before: Any
+        self,
+        curator: Curator,
+        grant: CommittedGrant,
+        kept: Checkpoint | None,
+        before: Standing | None,
     ) -> tuple[Game, Census]:
         del grant, kept, before
         rows = curator.public_rows or 0
@@ -226,7 +252,7 @@ class ImageGAN:
             if kept is None or game.step % every:
                 return
             try:
-                kept.write(game, _standing(census, course, grant))
+                kept.write(game, _facts(census, course, grant), grant)
                 self._draw(kept.path, game, census, grant)
             except DiskError as error:
                 # The course is paid for: what it has come to must not be lost for want of space.
@@ -260,20 +286,19 @@ class ImageGAN:
         }
 
     @contextmanager
-    def _granted(self, books: Books, before: Any) -> Iterator[CommittedGrant]:
-        identity = None if before is None else str(before[1]["grant"])
+    def _granted(self, books: Books, before: Standing | None) -> Iterator[CommittedGrant]:
         with books.granted(
             self.budget,
             adjacency=Adjacency.of(self.unit),
             about={"method": self.method},
             kind=CommittedGrant,
-            resume=identity,
+            resume=None if before is None else before.told,
         ) as grant:
             assert isinstance(grant, CommittedGrant)
             yield grant
 
 
-def _standing(census: Census, course: Course, grant: CommittedGrant) -> dict[str, Any]:
+def _facts(census: Census, course: Course, grant: CommittedGrant) -> dict[str, Any]:
     """What a resumed run must know, all of it public or released."""
     schedule = course.schedule
     return {
@@ -287,12 +312,12 @@ def _standing(census: Census, course: Course, grant: CommittedGrant) -> dict[str
     }
 
 
-def _resumed(standing: dict[str, Any], grant: CommittedGrant, step: int) -> tuple[Census, Course]:
+def _resumed(facts: dict[str, Any], grant: CommittedGrant, step: int) -> tuple[Census, Course]:
     """Census and course of the run before, its grant as it was after a step."""
-    steps, rate, cells = standing["schedule"]
+    steps, rate, cells = facts["schedule"]
     schedule = Schedule(int(steps), Fraction(rate), int(cells))
-    course = Course(schedule, Fraction(standing["ratio"]), Fraction(standing["delta"]))
-    questions = [Charge.parse(document) for document in standing["questions"]]
+    course = Course(schedule, Fraction(facts["ratio"]), Fraction(facts["delta"]))
+    questions = [Charge.parse(document) for document in facts["questions"]]
     grant.restore(questions, [question.charge for question in course.questions], done=step)
-    chances = tuple(float(chance) for chance in standing["chances"])
-    return Census(int(standing["rows"]), chances), course
+    chances = tuple(float(chance) for chance in facts["chances"])
+    return Census(int(facts["rows"]), chances), course

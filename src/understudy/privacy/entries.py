@@ -9,6 +9,7 @@ from typing import Any
 
 from understudy.amounts import at_most
 from understudy.errors import LedgerError
+from understudy.privacy import steps
 from understudy.privacy.accounting import ZCDP, Concentrated, rho_within
 from understudy.privacy.accounts import Account, Cost, Limit, Rule, Spent
 from understudy.privacy.adjacency import Adjacency
@@ -83,6 +84,10 @@ def _enter(
             runs[entry["grant"]]["cost"] = _reserved(entry, runs[entry["grant"]]["cost"])
         case "charge":
             runs[entry["grant"]]["charges"] += _times(entry)
+        case "step":
+            steps.enter_step(runs[entry["grant"]], entry)
+        case "resume":
+            steps.enter_resume(runs[entry["grant"]], entry)
         case "close":
             run = runs[entry["grant"]]
             run |= {

@@ -54,6 +54,10 @@ class Grant:
 
     Privacy: charges are counted in pure ε, or in ρ whose total implies the granted (ε, δ). Both
     add up under adaptive choice of mechanisms, so the run may look at its answers as it goes.
+
+    Attributes:
+        holder: names the process that took the run over from another; none where nobody did.
+        resumed_after: the step that this process goes on after, as the ledger has it.
     """
 
     budget: Budget
@@ -62,6 +66,8 @@ class Grant:
     charges: list[Charge] = field(default_factory=list)
     plan: Counter[Charge] | None = None
     announced: tuple[Charge, ...] = ()
+    holder: str = ""
+    resumed_after: int | None = None
 
     def __post_init__(self) -> None:
         self._spendable = self.budget
@@ -89,7 +95,7 @@ class Grant:
     @property
     def unfinished(self) -> bool:
         """Whether a run that stopped may go on later: its grant stays open, and counts whole."""
-        return False
+        return self.resumed_after is not None
 
     @property
     def reserve(self) -> Concentrated | None:
@@ -273,8 +279,8 @@ class CommittedGrant(Grant):
 
     @property
     def unfinished(self) -> bool:
-        """Whether something of the list is left to be drawn."""
-        return bool(self.plan)
+        """Whether something of the list is left to be drawn, or nobody knows yet what is."""
+        return super().unfinished if self.plan is None else bool(self.plan)
 
     def commit(self, charges: Sequence[Charge]) -> None:
         """Pay for a list of charges, and write it down; nothing else may be charged afterwards."""
@@ -293,8 +299,16 @@ class CommittedGrant(Grant):
     def restore(self, questions: Sequence[Charge], listed: Sequence[Charge], *, done: int) -> None:
         """Stand where a run stood that paid for all this and was killed; nothing is paid again.
 
-        Privacy: only for a grant whose entries are in the journal already.
+        Privacy: only for a grant whose entries are in the journal already, and after the very
+        step that the journal allowed it to go on from.
         """
+        if self.plan is not None:
+            raise UsageError("a grant is restored once, before anything is charged to it")
+        if not isinstance(self.journal, Memory) and done != self.resumed_after:
+            raise UsageError(
+                f"the ledger lets this run go on after step {self.resumed_after}, not {done}; "
+                "restore it to that step"
+            )
         self._left -= self._price(questions)
         found = tightest(_events(listed), delta=self.budget.delta, announced=True)
         if self._spendable.measure is not Measure.UNLIMITED:

@@ -4,7 +4,8 @@ An append-only file of JSON lines. A *limit* sets a ceiling for a dataset, a *gr
 the whole budget of one run before its first question, a *reserve* sets more aside where the run
 announced its plan, a *charge* names each answer before its noise is drawn, and a *close* states
 what the run came to. A grant that was never closed (the process died) counts whole. What runs add
-up to, and what a limit leaves room for, is said by `accounts`.
+up to, and what a limit leaves room for, is said by `accounts`. *Steps* of long runs, and who
+*resumes* one, are in `steps`.
 
 Every line is flushed to disk before the caller goes on, carries a checksum over itself and the
 line before it, and is written under a lock held by one process at a time.
@@ -16,6 +17,7 @@ import fcntl
 import hashlib
 import json
 import os
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -25,6 +27,8 @@ from pathlib import Path
 from typing import Any
 
 from understudy.errors import LedgerError, UsageError
+from understudy.files.locking import is_at
+from understudy.privacy import steps
 from understudy.privacy.accounts import Account, Cost, Limit, Spent
 from understudy.privacy.adjacency import Adjacency
 from understudy.privacy.budget import Budget, Measure
@@ -60,6 +64,7 @@ class Ledger:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._known = _Known()
+        self._holds: dict[str, int] = {}
 
     def limit(
         self,
@@ -116,7 +121,7 @@ class Ledger:
         adjacency: Adjacency | None = None,
         about: Mapping[str, str] | None = None,
         kind: type[Grant] = Grant,
-        resume: str | None = None,
+        resume: steps.Told | None = None,
     ) -> Iterator[Grant]:
         """Set a run's whole budget aside; on leaving, state what it came to.
 
@@ -126,21 +131,26 @@ class Ledger:
             adjacency: whom it protects; rows added or removed unless given.
             about: what else the entry says.
             kind: how charges are counted.
-            resume: the identity of a grant that a killed run left open, to go on with.
+            resume: where a killed run left its grant open, to go on from there.
 
         Raises:
             BudgetExceeded: the dataset's limit does not leave room for the whole budget.
+            LedgerError: the run that was to go on has told more since, is held by another
+                process, or is finished.
         """
-        grant = kind(budget, self) if resume is None else kind(budget, self, resume)
+        grant = kind(budget, self) if resume is None else kind(budget, self, resume.grant)
         if resume is None:
             self.open(dataset, grant, adjacency=adjacency, about=about)
         else:
-            self._reopen(dataset, grant)
+            self._reopen(dataset, grant, resume)
         try:
             yield grant
         finally:
-            if not grant.unfinished:
-                self.close(grant)
+            try:
+                if not grant.unfinished:
+                    self.close(grant)
+            finally:
+                self.let_go(grant.identity)
 
     def open(
         self,
@@ -186,26 +196,98 @@ class Ledger:
             _whole(grant).epsilon if bound.epsilon is None else bound.epsilon, bound.delta
         )
         closing = {"entry": "close", "grant": grant.identity, "accounting": bound.accounting}
-        self.append([{**closing, **amounts(spent), **concentrated_fields(grant.spent)}])
+        with self._locked() as book:
+            self._checked_run(book, grant)
+            book.write([{**closing, **amounts(spent), **concentrated_fields(grant.spent)}])
+
+    def tell(self, grant: Grant, step: int, checkpoint: str) -> None:
+        """Write down that something of a step is about to leave; from then on it is not redrawn.
+
+        Args:
+            grant: of the run.
+            step: above all that were told before.
+            checkpoint: SHA-256 of the file that the run can go on from.
+
+        Raises:
+            LedgerError: another process has gone on with the run, or finished it.
+        """
+        told = steps.Told(grant.identity, step, checkpoint)
+        if grant.identity not in self._holds:
+            self.hold(grant.identity)
+        with self._locked() as book:
+            steps.check_step(self.path, self._checked_run(book, grant), told)
+            book.write([told.entry("step", grant.holder)])
+
+    def told(self, checkpoint: str) -> tuple[str, bool] | None:
+        """The grant of the run that told of a checkpoint, and whether it can go on from there."""
+        if not self.path.exists():
+            return None
+        with self._locked() as book:
+            for entry in reversed(book.entries):
+                if entry["entry"] == "step" and entry.get("checkpoint") == checkpoint:
+                    run = _run(self.path, book.entries, entry["grant"])
+                    return run["grant"], run["open"] and run["checkpoint"] == checkpoint
+        return None
+
+    def hold(self, name: str, *, what: str = "run") -> None:
+        """Refuse to other processes what goes by a name, until it is let go of or this one ends."""
+        path = steps.hold_path(self.path, name)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = steps.hold(path)
+        except OSError as error:
+            raise LedgerError(
+                f"ledger {self.path}: no file can be made beside it: {error.strerror}; "
+                "choose another with --ledger"
+            ) from None
+        if descriptor is None:
+            raise LedgerError(
+                f"ledger {self.path}: another process has this {what}, here or in a copy of its "
+                "files; wait until it ends, or stop it"
+            )
+        self._holds[name] = descriptor
+
+    def let_go(self, name: str) -> None:
+        """Allow others what goes by a name, if this process holds it."""
+        if name in self._holds:
+            steps.let_go(steps.hold_path(self.path, name), self._holds.pop(name))
 
     def entries(self, identity: str) -> list[Mapping[str, Any]]:
         """Everything that was written about one grant, in order."""
         with self._locked() as book:
             return [entry for entry in book.entries if entry.get("grant") == identity]
 
-    def _reopen(self, dataset: str, grant: Grant) -> None:
+    def _checked_run(self, book: _Book, grant: Grant) -> Mapping[str, Any]:
+        """A run as the ledger has it, if it is still this process that has it."""
+        run = _run(self.path, book.entries, grant.identity)
+        steps.check_holder(self.path, run, grant.holder)
+        return run
+
+    def _reopen(self, dataset: str, grant: Grant, told: steps.Told) -> None:
+        """Take a run over from a process that was killed, from the highest step that it told."""
         _check_terms(dataset, grant.budget)
+        self.hold(grant.identity)
+        try:
+            self._take_over(dataset, grant, told)
+        except BaseException:
+            self.let_go(grant.identity)
+            raise
+
+    def _take_over(self, dataset: str, grant: Grant, told: steps.Told) -> None:
         asked = _whole(grant)
-        left = [
-            run
-            for run in self.account(dataset).runs
-            if run["grant"] == grant.identity and run["open"] and run["cost"].spent == asked
-        ]
-        if not left:
-            raise LedgerError(
-                f"ledger {self.path}: holds no open grant of {asked} for dataset {dataset!r} that "
-                "the checkpoint could go on with; start again without it"
+        with self._locked() as book:
+            account = read_accounts(self.path, book.entries).get(
+                dataset, Account(dataset, None, ())
             )
+            left = [run for run in account.runs if run["grant"] == grant.identity]
+            if not left or (left[0]["open"] and left[0]["cost"].spent != asked):
+                raise LedgerError(
+                    f"ledger {self.path}: holds no open grant of {asked} for dataset {dataset!r} "
+                    "that the checkpoint could go on with; start again without it"
+                )
+            steps.check_resumable(self.path, left[0], told)
+            grant.holder, grant.resumed_after = uuid.uuid4().hex, told.step
+            book.write([told.entry("resume", grant.holder)])
 
     def append(self, entries: Sequence[Mapping[str, Any]]) -> None:
         """Write entries and wait until the disk has them."""
@@ -229,7 +311,7 @@ class Ledger:
         for _ in range(_TRIES):
             descriptor = self._opened()
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-            if _stands_there(descriptor, self.path):
+            if is_at(self.path, descriptor):
                 return descriptor
             os.close(descriptor)
         raise LedgerError(
@@ -286,6 +368,9 @@ class ScratchLedger(Ledger):
     def accounts(self) -> dict[str, Account]:
         """The standing of every dataset."""
         return read_accounts(self.path, self._book.entries)
+
+    def hold(self, name: str, *, what: str = "run") -> None:
+        """Hold nothing: there are no other processes."""
 
     @contextmanager
     def _locked(self) -> Iterator[_Book]:
@@ -355,14 +440,6 @@ def _check_name(dataset: str) -> None:
         raise UsageError(
             f"dataset {dataset!r} is no Unicode and cannot be written; name it with --dataset"
         ) from None
-
-
-def _stands_there(descriptor: int, path: Path) -> bool:
-    """Whether an open file is the one that its name leads to."""
-    try:
-        return os.path.samestat(os.fstat(descriptor), path.stat())
-    except FileNotFoundError:
-        return False
 
 
 def _read_from(descriptor: int, start: int, end: int) -> bytes:
@@ -442,6 +519,17 @@ def _parsed(line: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return entry if isinstance(entry, dict) and isinstance(entry.get("entry"), str) else None
+
+
+def _run(path: Path, entries: Sequence[Mapping[str, Any]], identity: str) -> Mapping[str, Any]:
+    """One run as it stands, by the identity of its grant."""
+    for account in read_accounts(path, entries).values():
+        for run in account.runs:
+            if run["grant"] == identity:
+                return run
+    raise LedgerError(
+        f"ledger {path}: does not know the grant of this run; restore the file from a copy"
+    )
 
 
 def default_path() -> Path:

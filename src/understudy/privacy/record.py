@@ -18,6 +18,7 @@ from understudy.privacy.adjacency import Adjacency
 from understudy.privacy.budget import Budget, Measure
 from understudy.privacy.grant import Grant
 from understudy.privacy.ledger import Ledger, default_path
+from understudy.privacy.steps import Told
 
 
 class DefaultLedger(Enum):
@@ -123,7 +124,7 @@ class Books:
         adjacency: Adjacency,
         about: Mapping[str, str],
         kind: type[Grant] = Grant,
-        resume: str | None = None,
+        resume: Told | None = None,
     ) -> Iterator[Grant]:
         """A run's whole budget, set aside in the ledger where there is one."""
         if self.ledger is None:
