@@ -14,9 +14,8 @@ import shlex
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-import click
-import duckdb
 import numpy as np
 import pytest
 import typer.main
@@ -52,10 +51,10 @@ def _set_up_commands() -> list[str]:
     return [body for body in bash if "pip install" in body]
 
 
-def _commands(group: click.Command, name: str) -> Iterator[str]:
+def _commands(group: Any, name: str) -> Iterator[str]:
     """The full name of every command below a group."""
-    if isinstance(group, click.Group):
-        for part, command in group.commands.items():
+    if parts := getattr(group, "commands", None):
+        for part, command in parts.items():
             yield from _commands(command, f"{name} {part}")
     else:
         yield name
@@ -77,6 +76,7 @@ def _write_patients(path: Path) -> None:
 
 def _fill_clinic(path: Path, patients: Path) -> None:
     """The same table in a database, typed as a database would hold it."""
+    duckdb = pytest.importorskip("duckdb")
     with duckdb.connect(str(path)) as connection:
         connection.execute(
             "CREATE TABLE patients AS SELECT * FROM read_csv(?, types = {'sex': 'VARCHAR', "

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from understudy.privacy import choices
 from understudy.privacy.curator import Instruments
 from understudy.privacy.draws import draw
 from understudy.privacy.laws import Law
@@ -33,12 +34,12 @@ class SeededNoise:
         return draw(Law.gaussian(sigma_squared), size, self._generator.bytes)
 
     def permute_and_flip(self, scores: Integers, scale: Fraction) -> int:
-        """The best after exponential noise, which is the same law (Ding et al. 2021)."""
-        return int((scores / float(scale) + self._generator.exponential(size=scores.size)).argmax())
+        """A choice by permute-and-flip."""
+        return choices.permute_and_flip(scores, scale, self._generator.bytes)
 
     def exponential(self, scores: Integers, scale: Fraction) -> int:
-        """The best after Gumbel noise, which is the same law."""
-        return int((scores / float(scale) + self._generator.gumbel(size=scores.size)).argmax())
+        """A choice by the exponential mechanism."""
+        return choices.exponential(scores, scale, self._generator.bytes)
 
     def uniform(self, below: int, size: int) -> Integers:
         """A draw of the generator's own."""

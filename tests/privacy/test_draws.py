@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 import os
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
@@ -14,6 +13,7 @@ import pytest
 
 from support import laws
 from support.statistics import NEVER, fit_of_choices
+from support.words import Tape
 from understudy.errors import UsageError
 from understudy.privacy.draws import (
     AGAIN,
@@ -32,24 +32,6 @@ from understudy.privacy.laws import Blocks, Law
 from understudy.privacy.noise import SystemNoise
 
 WORDS_OF_ONES = 2**64 - 1
-
-
-class Tape:
-    """A source of bits that were written before; asking for more than there are is an error."""
-
-    def __init__(self, words: Iterable[tuple[int, int]]) -> None:
-        self._bytes = b"".join(word.to_bytes(bits // 8, "little") for word, bits in words)
-
-    def __call__(self, size: int) -> bytes:
-        """The next bytes."""
-        assert size <= len(self._bytes)
-        read, self._bytes = self._bytes[:size], self._bytes[size:]
-        return read
-
-    @property
-    def empty(self) -> bool:
-        """Whether every bit was asked for."""
-        return not self._bytes
 
 
 def _plan(law: Law) -> Plan:

@@ -10,7 +10,16 @@ import numpy as np
 import pytest
 
 from support import opendp
-from support.statistics import NEVER, fit_in_bins, fit_of_choices, fit_of_integers, same_law
+from support.statistics import (
+    NEVER,
+    fit_in_bins,
+    fit_of_choices,
+    fit_of_integers,
+    same_counts,
+    same_law,
+)
+from understudy.privacy.accounting import pure_epsilon, zcdp_rho
+from understudy.privacy.events import Event
 from understudy.privacy.mechanisms import (
     DiscreteGaussian,
     DiscreteLaplace,
@@ -98,6 +107,63 @@ def test_selection_frequencies(noise: Noise, kind: type[PermuteAndFlip | Exponen
     for factor in (Fraction(7, 10), Fraction(13, 10)):
         wrong = kind(mechanism.scale * factor, Fraction(1))
         assert fit_of_choices(draws, wrong.probabilities(SCORES)) < NEVER
+
+
+@pytest.mark.parametrize("kind", [PermuteAndFlip, Exponential])
+@pytest.mark.parametrize("scale", ["1/3", "22/7", "1e9"])
+def test_selections_among_many(kind: type[PermuteAndFlip | Exponential], scale: str) -> None:
+    """Among forty scores up to seven scales apart too, and not at scales 30 % off."""
+    mechanism = kind(Fraction(scale), Fraction(1))
+    distances = np.random.default_rng(5).uniform(0, 7, 40)
+    scores = np.array([round(mechanism.scale * Fraction(distance)) for distance in distances])
+    draws = np.array([int(mechanism.release(scores, SystemNoise())) for _ in range(DRAWS // 2)])
+    assert fit_of_choices(draws, mechanism.probabilities(scores)) > NEVER
+    for factor in (Fraction(7, 10), Fraction(13, 10)):
+        wrong = kind(mechanism.scale * factor, Fraction(1))
+        assert fit_of_choices(draws, wrong.probabilities(scores)) < NEVER
+
+
+REFEREES = [
+    (PermuteAndFlip, "max_divergence", pure_epsilon),
+    (Exponential, "zero_concentrated_divergence", zcdp_rho),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "measure", "cost"), REFEREES)
+def test_choices_and_opendp_are_of_one_law(
+    kind: type[PermuteAndFlip | Exponential], measure: str, cost: Callable[[Event], Fraction]
+) -> None:
+    """OpenDP's choices and ours are alike, and not when our scale is 30 % off."""
+    pytest.importorskip("opendp")
+    scores, true, times = np.arange(8) * 3, Fraction(15, 2), 8000
+    choose, listed = opendp.noisy_max(measure, true), scores.tolist()
+    theirs = np.bincount([choose(listed) for _ in range(times)], minlength=8)
+
+    def alike(scale: Fraction) -> float:
+        mechanism = kind(scale, Fraction(1))
+        ours = [int(mechanism.release(scores, SystemNoise())) for _ in range(2 * times)]
+        return same_counts(np.bincount(ours, minlength=8), theirs)
+
+    assert alike(true) > NEVER
+    for factor in (Fraction(7, 10), Fraction(13, 10)):
+        assert alike(true * factor) < NEVER
+
+
+@pytest.mark.parametrize(("kind", "measure", "cost"), REFEREES)
+@pytest.mark.parametrize("scale", ["1/4", "3", "4096"])
+def test_choices_cost_what_opendp_says(
+    kind: type[PermuteAndFlip | Exponential],
+    measure: str,
+    cost: Callable[[Event], Fraction],
+    scale: str,
+) -> None:
+    """OpenDP's privacy map gives our ε for permute-and-flip and our ρ for the exponential one."""
+    pytest.importorskip("opendp")
+    for sensitivity in (1, 2):
+        ours = cost(kind(Fraction(scale), Fraction(sensitivity)).event)
+        theirs = opendp.noisy_max(measure, Fraction(scale)).map(sensitivity)
+        assert float(ours) == pytest.approx(theirs, rel=1e-12)
 
 
 def test_the_two_selections_are_told_apart() -> None:

@@ -25,6 +25,21 @@ def gaussian(sigma: Fraction, size: int) -> npt.NDArray[np.int64]:
     return _drawn(measurements.make_gaussian, metrics.l2_distance(T="f64"), sigma, size)
 
 
+def noisy_max(measure: str, scale: Fraction) -> Any:
+    """Permute-and-flip under `max_divergence`, the exponential mechanism under zCDP."""
+    import opendp.domains as domains
+    import opendp.measurements as measurements
+    import opendp.measures as measures
+    import opendp.metrics as metrics
+    import opendp.mod
+
+    opendp.mod.enable_features("contrib")
+    integers = domains.vector_domain(domains.atom_domain(T="i64"))
+    return measurements.make_noisy_max(
+        integers, metrics.linf_distance(T="i64"), getattr(measures, measure)(), scale=float(scale)
+    )
+
+
 def _drawn(make: Any, metric: Any, scale: Fraction, size: int) -> npt.NDArray[np.int64]:
     import opendp.domains as domains
     import opendp.mod

@@ -63,6 +63,11 @@ def same_law(first: npt.NDArray[np.int64], second: npt.NDArray[np.int64], bins: 
         side = np.sign(draws) * (1 + np.searchsorted(last, np.abs(draws)))
         return np.bincount(side + last.size + 1, minlength=2 * last.size + 3)
 
-    seen = np.array([counted(first), counted(second)])
+    return same_counts(counted(first), counted(second))
+
+
+def same_counts(first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]) -> float:
+    """The p-value of two rows of counts being of one law."""
+    seen = np.array([first, second])
     seen = seen[:, seen.sum(axis=0) > 0]
     return float(chi2_contingency(seen, lambda_="log-likelihood").pvalue)

@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from click import ClickException
 
 _INTERRUPTED = 130
+# What refused arguments raise: Click's class under older Typers, a copy of it inside newer ones.
+_REFUSED: type[Any] = next(k for k in typer.BadParameter.__mro__ if k.__name__ == "ClickException")
 
 app = typer.Typer(
     name="understudy",
@@ -102,23 +104,21 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run one command; whatever goes wrong becomes a sentence and an exit code."""
-    import click
-
     try:
         code = int(app(arguments, standalone_mode=False) or 0)
         if code == _INTERRUPTED:
             # Typer makes a number of it.
             raise KeyboardInterrupt
         return code
-    except click.exceptions.Exit as error:
+    except typer.Exit as error:
         return int(error.exit_code)
-    except click.ClickException as error:
+    except _REFUSED as error:
         _show_usage(error)
-        return error.exit_code
+        return int(error.exit_code)
     except UnderstudyError as error:
         _say(str(error))
         return error.exit_code
-    except (KeyboardInterrupt, click.exceptions.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         _say("interrupted; nothing was left half-written, and the ledger is true")
         return _INTERRUPTED
     except BrokenPipeError:

@@ -193,7 +193,7 @@ def settled(plan: Plan, first: int, second: int, source: Source) -> int:
     if blocks.shift:
         inside = second & (blocks.width - 1)
         uniform = Uniform(second >> blocks.shift, word - blocks.shift)
-        if not _passes(blocks.fall(magnitude, inside), uniform, source):
+        if not passes(blocks.fall(magnitude, inside), uniform, source):
             return AGAIN
         magnitude = (magnitude << blocks.shift) + inside
         if magnitude == 0 and first & 1:
@@ -213,7 +213,7 @@ def _block(plan: Plan, uniform: Uniform, source: Source) -> int:
         ends = plan.blocks.ends(uniform.bits)
 
 
-def _passes(exponent: Fraction, uniform: Uniform, source: Source) -> bool:
+def passes(exponent: Fraction, uniform: Uniform, source: Source) -> bool:
     """Whether a uniform number is below exp(−exponent)."""
     while True:
         chance = falling(exponent, uniform.bits)

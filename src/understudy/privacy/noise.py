@@ -7,15 +7,13 @@ private, and whatever is made with it carries that word.
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
-from typing import Any, Protocol
+from typing import Protocol
 
-import numpy as np
-
+from understudy.privacy import choices
 from understudy.privacy.draws import Integers, draw, draw_below
 from understudy.privacy.laws import Law
 
-__all__ = ["Integers", "Noise", "SystemNoise", "at_least"]
+__all__ = ["Integers", "Noise", "SystemNoise"]
 
 
 class Noise(Protocol):
@@ -44,9 +42,7 @@ class Noise(Protocol):
 class SystemNoise:
     """Exact draws over the operating system's randomness, which nothing here keeps or repeats.
 
-    Integers are drawn at their scale as it stands, a fraction. Choices are OpenDP's: a scale that
-    is no floating-point number is rounded up for them, so that the noise drawn is never less than
-    the noise charged for.
+    Integers are drawn and choices are made at their scale as it stands, a fraction.
     """
 
     private = True
@@ -60,43 +56,13 @@ class SystemNoise:
         return draw(Law.gaussian(sigma_squared), size)
 
     def permute_and_flip(self, scores: Integers, scale: Fraction) -> int:
-        """A choice by permute-and-flip, as OpenDP's noisy max under pure privacy is."""
-        return int(_noisy_max("max_divergence", at_least(scale))(scores.tolist()))
+        """A choice by permute-and-flip."""
+        return choices.permute_and_flip(scores, scale)
 
     def exponential(self, scores: Integers, scale: Fraction) -> int:
-        """A choice by Gumbel noise, as OpenDP's noisy max under zCDP is."""
-        choose = _noisy_max("zero_concentrated_divergence", at_least(scale))
-        return int(choose(scores.tolist()))
+        """A choice by the exponential mechanism."""
+        return choices.exponential(scores, scale)
 
     def uniform(self, below: int, size: int) -> Integers:
         """Whole numbers below another, all alike."""
         return draw_below(below, size)
-
-
-def at_least(value: Fraction) -> float:
-    """The smallest floating-point number not below the value."""
-    nearest = float(value)
-    return nearest if Fraction(nearest) >= value else float(np.nextafter(nearest, np.inf))
-
-
-@cache
-def _opendp() -> tuple[Any, Any, Any, Any]:
-    """OpenDP's rooms; its `prelude` would import far more."""
-    import opendp.domains
-    import opendp.measurements
-    import opendp.measures
-    import opendp.metrics
-    import opendp.mod
-
-    opendp.mod.enable_features("contrib")
-    return opendp.measurements, opendp.domains, opendp.metrics, opendp.measures
-
-
-@cache
-def _noisy_max(measure: str, scale: float) -> Any:
-    measurements, domains, metrics, measures = _opendp()
-    integers = domains.vector_domain(domains.atom_domain(T="i64"))
-    divergence = getattr(measures, measure)()
-    return measurements.make_noisy_max(
-        integers, metrics.linf_distance(T="i64"), divergence, scale=scale
-    )
