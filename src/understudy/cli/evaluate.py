@@ -11,7 +11,7 @@ import typer
 from understudy.cli import options
 from understudy.cli.console import messages, print_json, results
 from understudy.cli.groups import grouped
-from understudy.cli.keeping import write_or_keep
+from understudy.cli.keeping import write_or_keep, write_statement
 from understudy.cli.releasing import Request, check_releasable, released
 from understudy.errors import DataError, OutputError, UsageError
 
@@ -81,6 +81,7 @@ def evaluate(
 
     With --release-epsilon the page holds a few noisy distances instead, and may leave.
     """
+    from understudy.files import check_writable
     from understudy.report import Subject
 
     inputs = [path for path in (real, synthetic, schema, holdout, model) if path is not None]
@@ -102,6 +103,8 @@ def evaluate(
         "keys": keys,
     }
     _check_together(release_epsilon, paid, free)
+    if release_epsilon is not None:
+        check_writable(f"{output}.privacy.json")
     subject = Subject.of(real, synthetic, model)
     if release_epsilon is not None:
         request = Request(
@@ -262,8 +265,12 @@ def _tell(found: Evaluation, output: Path) -> None:
 def _hand_over(release: Release, output: Path, *, as_json: bool) -> None:
     """The page that may leave, and its numbers for people or machines."""
     write_or_keep(release.page().encode(), output, what="page")
+    statement = release.summary.statement
+    document = write_statement(
+        release.document(), output, record=statement.record, beside={"method": statement.method}
+    )
     if as_json:
-        print_json(release.document() | {"report": str(output)})
+        print_json(document | {"report": str(output)})
         return
     from rich.table import Table
 

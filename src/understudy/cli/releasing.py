@@ -59,6 +59,8 @@ def check_releasable(subject: Subject, *, already_released: bool) -> None:
     if already_released or (statement is not None and statement.document()["private"]):
         return
     found = "no statement came with them" if statement is None else "their statement says so"
+    if subject.foreign:
+        found = "the statement beside them speaks of another file"
     raise UsageError(
         f"{subject.synthetic}: nothing is promised about these rows ({found}), so nothing about "
         "them can be; make them with `understudy synth`, give their --model, or say "

@@ -182,6 +182,17 @@ class Ledger:
         with self._locked() as book:
             return [entry for entry in book.entries if entry.get("grant") == identity]
 
+    def heads(self) -> dict[str, str]:
+        """The check of every entry that closed a grant, by the grant's identity."""
+        with self._locked():
+            lines = self.path.read_text(encoding="utf-8", errors="replace").splitlines()
+        closing = [_parsed(line) or {} for line in lines if '"close"' in line]
+        return {e["grant"]: e["check"] for e in closing if e.get("entry") == "close"}
+
+    def head_of(self, identity: str) -> str | None:
+        """The check of the entry that closed a grant; None while it is open."""
+        return self.heads().get(identity)
+
     def _reopen(self, dataset: str, grant: Grant) -> None:
         _check_terms(dataset, grant.budget)
         asked = Spent(grant.budget.amount, grant.budget.delta)
@@ -257,6 +268,10 @@ class ScratchLedger(Ledger):
     def accounts(self) -> dict[str, Account]:
         """The standing of every dataset."""
         return _accounts(self.path, self._book.entries)
+
+    def heads(self) -> dict[str, str]:
+        """Nothing: what is not kept has no checks."""
+        return {}
 
     @contextmanager
     def _locked(self) -> Iterator[_Book]:
