@@ -60,7 +60,7 @@ class Subject:
                 "changed after it was written, or it belongs to others. Nothing is promised about "
                 "these rows."
             )
-        if self.rows is not None and self.rows != rows_read:
+        if self.rows is not None and self.rows != rows_read and not self.foreign:
             said.append(
                 f"The statement speaks of {self.rows:,} rows, and {self.synthetic} has "
                 f"{rows_read:,}: it may belong to other rows."
