@@ -82,7 +82,9 @@ def evaluate(
     With --release-epsilon the page holds a few noisy distances instead, and may leave.
     """
     from understudy.files import check_writable
+    from understudy.privacy.fingerprints import Sighting
     from understudy.report import Subject
+    from understudy.sources import dataset_name
 
     inputs = [path for path in (real, synthetic, schema, holdout, model) if path is not None]
     _check_output(output, inputs)
@@ -119,7 +121,9 @@ def evaluate(
             seed,
         )
         check_releasable(subject, already_released=already_released)
-        release = released(request, subject, dataset=purse.dataset, ledger=purse.book)
+        name = purse.dataset or dataset_name(real)
+        purse.warn_of_copies(name, Sighting(real))
+        release = released(request, subject, dataset=name, ledger=purse.book)
         _hand_over(release, output, as_json=as_json)
         return
     _check_attack(sensitive, keys)

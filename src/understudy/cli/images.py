@@ -199,11 +199,14 @@ def _for_images(output: Path) -> Path:
 
 def _fitted(method: ImageGAN, data: Path, purse: Purse, watch: Stopwatch) -> ImageModel:
     from understudy.gan.images import read_images
+    from understudy.privacy.fingerprints import Sighting
 
     images = read_images(data, method.shape)
+    name = purse.dataset or data.stem
+    purse.warn_of_copies(name, Sighting(data))
     method.notice = _warn
     with watch.timed("fit"), training_bar() as method.progress:
-        return method.fit(images, ledger=purse.book, dataset=purse.dataset or data.stem)
+        return method.fit(images, ledger=purse.book, dataset=name)
 
 
 def _warn(text: str) -> None:

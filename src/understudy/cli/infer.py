@@ -45,6 +45,8 @@ def infer(
 ) -> None:
     """Learn what a schema lacks from private rows: values, ranges and bins. Spends budget."""
     from understudy.discover import Skeleton, infer_schema
+    from understudy.privacy.fingerprints import Sighting
+    from understudy.sources import dataset_name
 
     skeleton = Skeleton.load(schema)
     if epsilon is None:
@@ -53,6 +55,8 @@ def infer(
         )
     access = replace(reading.access, persons=people.persons)
     _check_output(output, skeleton)
+    name = purse.dataset or dataset_name(data, access)
+    purse.warn_of_copies(name, Sighting(data))
     watch = Stopwatch()
     with watch.stage("infer", "reading and counting") as readings:
         inferred = infer_schema(
@@ -62,7 +66,7 @@ def infer(
             delta=delta,
             neighbours=neighbours,
             ledger=purse.book,
-            dataset=purse.dataset,
+            dataset=name,
             access=replace(access, watch=readings),
         )
     write_or_keep(inferred.schema.text_for(output).encode(), output, what="schema")

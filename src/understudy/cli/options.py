@@ -15,6 +15,7 @@ from understudy.errors import UsageError
 if TYPE_CHECKING:
     from understudy.codec.persons import Persons
     from understudy.privacy.binding import Signer
+    from understudy.privacy.fingerprints import Sighting
     from understudy.privacy.ledger import Ledger
     from understudy.sources import Access
 
@@ -99,6 +100,12 @@ class Purse(Group):
     def book(self) -> Ledger:
         """The ledger asked for, else the user's own."""
         return open_ledger(self.ledger)
+
+    def warn_of_copies(self, name: str, sighting: Sighting) -> None:
+        """Tell an interactive terminal when these rows were spent on under another name."""
+        from understudy.privacy.fingerprints import warn
+
+        warn(self.book.path, name, sighting)
 
 
 @dataclass(frozen=True)
