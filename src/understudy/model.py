@@ -8,7 +8,6 @@ generator was trained, `generator.arrow`. Nothing in it is executable.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import itertools
 import json
@@ -44,6 +43,17 @@ from understudy.infer.elimination import ImpossibleEvidence
 from understudy.infer.evidence import Value
 from understudy.infer.labels import labels_of
 from understudy.network import Family, Network
+from understudy.privacy.binding import (
+    BINDING,
+    MODEL,
+    Signer,
+    bound,
+    canonical,
+    digest,
+    digest_of,
+    digest_of_stream,
+    same,
+)
 from understudy.privacy.statement import Statement
 from understudy.protection import Protection
 from understudy.schema import Schema
@@ -51,7 +61,8 @@ from understudy.table import Codes, code_type
 
 FORMAT = "understudy-model"
 VERSION = 2
-MEMBERS = ("schema.json", "network.json", "statement.json", "conditionals.arrow")
+STATEMENT = "statement.json"
+MEMBERS = ("schema.json", "network.json", STATEMENT, "conditionals.arrow")
 RECORDS = "records.arrow"
 GENERATOR = "generator.arrow"
 _NAMES = {*MEMBERS, RECORDS, GENERATOR, "manifest.json"}
@@ -241,24 +252,40 @@ class Model:
         labels = {name: labels_of(column) for name, column in self.schema.learned.items()}
         return bif_lines([c.uncoarsened(self.domain) for c in self.conditionals], labels)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a zip archive, or to a folder when the name has no suffix."""
+    def save(self, path: str | os.PathLike[str], *, signer: Signer | None = None) -> None:
+        """Write the model to a zip archive, or to a folder when the name has no suffix.
+
+        Args:
+            path: where it goes.
+            signer: signs the statement in it, and by that the whole model.
+        """
         members = self._members()
-        manifest = {
-            "format": FORMAT,
-            "version": VERSION,
-            "rows": self.rows,
-            "members": {name: _digest(data) for name, data in members.items()},
-        }
-        members["manifest.json"] = _json(manifest)
+        manifest = {"format": FORMAT, "version": VERSION, "rows": self.rows}
+        rest = {name: digest(data) for name, data in members.items() if name != STATEMENT}
+        members[STATEMENT] = _json(self._bound(manifest, rest, signer))
+        sums = rest | {STATEMENT: digest(members[STATEMENT])}
+        members["manifest.json"] = _json({**manifest, "members": sums})
         (_write_zip if Path(path).suffix else _write_folder)(Path(path), members)
+
+    def _bound(
+        self, manifest: Mapping[str, Any], rest: Mapping[str, str], signer: Signer | None
+    ) -> dict[str, Any]:
+        """The statement with the digest of everything else in the model."""
+        record = self.statement.record
+        return bound(
+            self.statement.document(),
+            kind=MODEL,
+            found=_content(manifest, rest),
+            seal_key=None if record is None else record.seal_key,
+            signer=signer,
+        )
 
     def _members(self) -> dict[str, bytes]:
         families = [_family_document(c.family) for c in self.conditionals]
         members = {
             "schema.json": self.schema.to_json().encode(),
             "network.json": _json({"families": families}),
-            "statement.json": _json(self.statement.document()),
+            STATEMENT: _json(self.statement.document()),
             "conditionals.arrow": _tables_to_arrow(self.conditionals),
         }
         if self.generator is not None:
@@ -293,12 +320,15 @@ class Model:
             generator = parts.member(GENERATOR, parts.most_trained()) if trained else None
         with _within("conditionals.arrow"):
             conditionals = _conditionals_from_arrow(data, families, domain)
-        statement = Statement.parse(json.loads(parts["statement.json"]))
+        written = json.loads(parts[STATEMENT])
+        statement = Statement.parse(written)
         with _within(RECORDS):
             released = None if records is None else _from_arrow(records, domain, rows)
         with _within(GENERATOR):
             maker = None if generator is None else _generator_from_arrow(generator)
-        return cls(schema, conditionals, rows, statement, released, maker)
+        model = cls(schema, conditionals, rows, statement, released, maker)
+        _check_bound(written, parts.manifest, path)
+        return model
 
 
 def _why(error: Exception) -> str:
@@ -331,8 +361,64 @@ def _family_document(family: Family) -> list[Any]:
     return [family.child, list(family.parents), *copies]
 
 
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+def _content(manifest: Mapping[str, Any], rest: Mapping[str, str]) -> str:
+    """The digest of all of a model but its statement, in whatever order or packing."""
+    public = {name: manifest[name] for name in ("format", "version", "rows")}
+    return digest(canonical({**public, "members": dict(rest)}))
+
+
+def _check_bound(written: Mapping[str, Any], manifest: Mapping[str, Any], path: Path) -> None:
+    """Refuse a statement that speaks of another model; version 0.1.0 did not say of which."""
+    if BINDING not in written:
+        return
+    rest = {name: sum_ for name, sum_ in manifest["members"].items() if name != STATEMENT}
+    binding = written[BINDING]
+    if binding["of"] != MODEL or not same(binding["sha256"], _content(manifest, rest)):
+        raise ModelError(
+            f"{path}: the statement in it belongs to another model, or one of the two was altered; "
+            "ask for the model as it was written"
+        )
+
+
+def bound_content(path: Path) -> tuple[dict[str, Any], str]:
+    """The statement in a model on disk, and the digest of all else, both as they are found.
+
+    Nothing is checked here, so that a verifier can say what does not belong together.
+    """
+    with _reading(path):
+        manifest = _manifest(path, read_member(path, "manifest.json", _LARGEST_DOCUMENT))
+        held = _names_in(path) & _NAMES
+        rest = {
+            name: _digest_of_member(path, name)
+            for name in sorted(held - {STATEMENT, "manifest.json"})
+        }
+        written = json.loads(read_member(path, STATEMENT, _LARGEST_DOCUMENT))
+        if not isinstance(written, dict) or "rows" not in manifest:
+            raise ValueError(STATEMENT)
+        return written, _content(manifest, rest)
+
+
+def is_model(path: Path) -> bool:
+    """Whether a file or folder has the looks of a model of rows."""
+    try:
+        return "manifest.json" in _names_in(path)
+    except (OSError, *_BAD_ARCHIVE):
+        return False
+
+
+def _digest_of_member(path: Path, name: str) -> str:
+    """The digest of a member, which is never held whole: nothing is known of its size yet."""
+    if path.is_dir():
+        return digest_of(path / name)
+    with zipfile.ZipFile(path) as archive, archive.open(name) as member:
+        return digest_of_stream(member)
+
+
+def _names_in(path: Path) -> set[str]:
+    if path.is_dir():
+        return {held.name for held in path.iterdir()}
+    with zipfile.ZipFile(path) as archive:
+        return set(archive.namelist())
 
 
 def _tables_to_arrow(conditionals: tuple[Conditional, ...]) -> bytes:
@@ -481,7 +567,7 @@ class _Parts:
     def member(self, name: str, most: int) -> bytes:
         """A member of at most so many bytes."""
         data = read_member(self.path, name, most)
-        if self.manifest["members"].get(name) != _digest(data):
+        if self.manifest["members"].get(name) != digest(data):
             raise ModelError(f"{self.path}: {name} was changed or damaged; fit the model again")
         return data
 

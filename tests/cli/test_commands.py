@@ -254,7 +254,7 @@ def test_demo_runs_in_a_folder_of_its_own(desk: Desk) -> None:
     assert "Promise" in result.out
     assert {
         *("clinic.csv", "clinic.toml", "synthetic.csv", "synthetic.csv.privacy.json"),
-        "ledger.jsonl",
+        *("ledger.jsonl", "ledger.jsonl.secret"),
     } == {path.name for path in folder.iterdir()}
     assert {} == desk.spent
 

@@ -103,12 +103,24 @@ def test_nothing_is_promised_without_a_statement(made: Desk) -> None:
 
 
 def test_a_statement_of_other_rows_is_remarked_upon(made: Desk) -> None:
-    """A statement that counts other rows than there are may belong to others."""
+    """A statement whose digest is not that of the rows promises nothing about them."""
+    lines = made.output.read_text().splitlines(keepends=True)
+    made.output.write_text("".join(lines[:50]))
+    [remark] = _evaluate(made, "--json").document["remarks"]
+    assert "speaks of another file" in remark
+    assert "speaks of another file" in _page(made).read_text(encoding="utf-8")
+
+
+def test_an_unbound_statement_is_held_against_the_number_of_rows(made: Desk) -> None:
+    """Version 0.1.0 wrote no digest; rows that it does not count may be others."""
+    beside = Path(f"{made.output}.privacy.json")
+    document = json.loads(beside.read_text())
+    del document["statement"]["binding"]
+    beside.write_text(json.dumps(document))
     lines = made.output.read_text().splitlines(keepends=True)
     made.output.write_text("".join(lines[:50]))
     [remark] = _evaluate(made, "--json").document["remarks"]
     assert "speaks of 100 rows, and out.csv has 49" in remark
-    assert "speaks of 100 rows" in _page(made).read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import typer
 
 from understudy.cli import options
 from understudy.cli.console import Stopwatch, print_json, results
-from understudy.cli.keeping import write_json
+from understudy.cli.keeping import write_statement
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,8 +52,9 @@ def demo(
     with watch.stage("sample", "sampling"):
         synthetic = synthesizer.sample()
         write_rows([synthetic], output, codec)
-    document = summary(synthesizer.model_, synthetic.num_rows)
-    write_json(Path(f"{output}.privacy.json"), document)
+    model = synthesizer.model_
+    document = summary(model, synthetic.num_rows)
+    document = write_statement(document, output, record=model.statement.record)
     if as_json:
         print_json(document | {"seconds": watch.seconds})
         return

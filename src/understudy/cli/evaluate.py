@@ -11,7 +11,7 @@ import typer
 from understudy.cli import options
 from understudy.cli.console import messages, print_json, results, spinner
 from understudy.cli.groups import grouped
-from understudy.cli.keeping import write_or_keep
+from understudy.cli.keeping import write_or_keep, write_statement
 from understudy.cli.releasing import Request, check_releasable, released
 from understudy.errors import DataError, OutputError, UsageError
 
@@ -82,7 +82,10 @@ def evaluate(
     With --release-epsilon the page holds a few noisy distances instead, and may leave. These are
     less proven than counts for one table: docs/assurance.md says what is missing.
     """
+    from understudy.files import check_writable
+    from understudy.privacy.fingerprints import Sighting
     from understudy.report import Subject
+    from understudy.sources import dataset_name
 
     inputs = [path for path in (real, synthetic, schema, holdout, model) if path is not None]
     _check_output(output, inputs)
@@ -103,6 +106,8 @@ def evaluate(
         "keys": keys,
     }
     _check_together(release_epsilon, paid, free)
+    if release_epsilon is not None:
+        check_writable(f"{output}.privacy.json")
     subject = Subject.of(real, synthetic, model)
     if release_epsilon is not None:
         request = Request(
@@ -117,7 +122,9 @@ def evaluate(
             seed,
         )
         check_releasable(subject, already_released=already_released)
-        release = released(request, subject, dataset=purse.dataset, ledger=purse.book)
+        name = purse.dataset or dataset_name(real)
+        purse.warn_of_copies(name, Sighting(real))
+        release = released(request, subject, dataset=name, ledger=purse.book)
         _hand_over(release, output, as_json=as_json)
         return
     _check_attack(sensitive, keys)
@@ -263,8 +270,12 @@ def _tell(found: Evaluation, output: Path) -> None:
 def _hand_over(release: Release, output: Path, *, as_json: bool) -> None:
     """The page that may leave, and its numbers for people or machines."""
     write_or_keep(release.page().encode(), output, what="page")
+    statement = release.summary.statement
+    document = write_statement(
+        release.document(), output, record=statement.record, beside={"method": statement.method}
+    )
     if as_json:
-        print_json(release.document() | {"report": str(output)})
+        print_json(document | {"report": str(output)})
         return
     from rich.table import Table
 

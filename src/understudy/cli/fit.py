@@ -20,6 +20,7 @@ def fit(
         Path, typer.Option("--output", "-o", help="Where the model goes: NAME.zip, or a folder.")
     ],
     learning: Learning,
+    sign: options.SignKey = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Learn a model of a private table, or of images; draw from it later at no cost."""
@@ -28,8 +29,9 @@ def fit(
     from understudy.files import check_apart
     from understudy.model import check_place
 
+    signer = options.signer_of(sign)
     if learning.of_images:
-        fit_images(learning, output, as_json=as_json)
+        fit_images(learning, output, signer=signer, as_json=as_json)
         return
     job = learning.checked()
     check_apart(output, *learning.inputs)
@@ -37,7 +39,7 @@ def fit(
     watch = Stopwatch()
     model = job.fitted(watch)
     with rescued(model):
-        model.save(output)
+        model.save(output, signer=signer)
     if as_json:
         print_json(summary(model, model.rows) | {"seconds": watch.seconds})
         return

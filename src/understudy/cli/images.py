@@ -10,15 +10,17 @@ import typer
 
 from understudy.cli.console import Stopwatch, messages, print_json, results, training_bar
 from understudy.cli.groups import Group
-from understudy.cli.keeping import rescued, write_json
+from understudy.cli.keeping import rescued, write_statement
 from understudy.errors import UsageError
 
 if TYPE_CHECKING:
+    from understudy.cli.keeping import Sealing
     from understudy.cli.learning import Learning
     from understudy.cli.options import Purse
     from understudy.gan.convolutions import Shape
     from understudy.gan.image_model import ImageModel
     from understudy.gan.pictures import ImageGAN
+    from understudy.privacy.binding import Signer
 
 
 @dataclass(frozen=True)
@@ -100,21 +102,23 @@ def _epsilon_of(learning: Learning) -> str:
     return asked.epsilon
 
 
-def synth_images(learning: Learning, output: Path, *, seed: int | None, as_json: bool) -> None:
+def synth_images(
+    learning: Learning, output: Path, *, seed: int | None, signer: Signer | None, as_json: bool
+) -> None:
     """Fit, sample, and write OUTPUT with OUTPUT.privacy.json beside it."""
     from understudy.files import check_apart, check_writable
     from understudy.gan.images import write_images
 
     method = build(learning)
     check_apart(_for_images(output), *learning.inputs)
-    statement_path = check_writable(f"{check_writable(output)}.privacy.json")
+    check_writable(f"{check_writable(output)}.privacy.json")
     watch = Stopwatch()
     model = _fitted(method, Path(learning.data), learning.purse, watch)
     with rescued(model), watch.timed("sample"):
         made = model.sample(learning.request.rows, seed=seed)
         write_images(output, made)
-        document = summary(model, made.rows)
-        write_json(statement_path, document)
+        record = model.statement.record
+        document = write_statement(summary(model, made.rows), output, record=record, signer=signer)
     if as_json:
         print_json(document | {"seconds": watch.seconds})
         return
@@ -123,7 +127,7 @@ def synth_images(learning: Learning, output: Path, *, seed: int | None, as_json:
     messages().print(f"statement in {output}.privacy.json", style="dim")
 
 
-def fit_images(learning: Learning, output: Path, *, as_json: bool) -> None:
+def fit_images(learning: Learning, output: Path, *, signer: Signer | None, as_json: bool) -> None:
     """Learn a model of private images and keep it in one file."""
     from understudy.files import check_apart, check_writable
 
@@ -133,7 +137,7 @@ def fit_images(learning: Learning, output: Path, *, as_json: bool) -> None:
     watch = Stopwatch()
     model = _fitted(method, Path(learning.data), learning.purse, watch)
     with rescued(model):
-        model.save(output)
+        model.save(output, signer=signer)
     if as_json:
         print_json(summary(model, model.rows) | {"seconds": watch.seconds})
         return
@@ -142,7 +146,13 @@ def fit_images(learning: Learning, output: Path, *, as_json: bool) -> None:
 
 
 def sample_images(
-    path: Path, output: Path, *, rows: int | None, seed: int | None, as_json: bool
+    path: Path,
+    output: Path,
+    *,
+    rows: int | None,
+    seed: int | None,
+    sealing: Sealing,
+    as_json: bool,
 ) -> None:
     """Draw images from a model; this costs no budget, however often."""
     from understudy.files import check_apart, check_writable
@@ -150,13 +160,17 @@ def sample_images(
     from understudy.gan.images import write_images
 
     check_apart(check_writable(_for_images(output)), str(path))
+    check_writable(f"{output}.privacy.json")
     model = ImageModel.load(path)
+    record = sealing.record(model.statement)
     watch = Stopwatch()
     with watch.timed("sample"):
         made = model.sample(rows, seed=seed)
         write_images(output, made)
+    document = summary(model, made.rows)
+    document = write_statement(document, output, record=record, signer=sealing.signer)
     if as_json:
-        print_json(summary(model, made.rows) | {"seconds": watch.seconds})
+        print_json(document | {"seconds": watch.seconds})
         return
     messages().print(f"{made.rows:,} images → {output}", style="bold")
 
@@ -185,11 +199,14 @@ def _for_images(output: Path) -> Path:
 
 def _fitted(method: ImageGAN, data: Path, purse: Purse, watch: Stopwatch) -> ImageModel:
     from understudy.gan.images import read_images
+    from understudy.privacy.fingerprints import Sighting
 
     images = read_images(data, method.shape)
+    name = purse.dataset or data.stem
+    purse.warn_of_copies(name, Sighting(data))
     method.notice = _warn
     with watch.timed("fit"), training_bar() as method.progress:
-        return method.fit(images, ledger=purse.book, dataset=purse.dataset or data.stem)
+        return method.fit(images, ledger=purse.book, dataset=name)
 
 
 def _warn(text: str) -> None:

@@ -48,6 +48,8 @@ def infer(
     Less proven than counts for one table: docs/assurance.md says what is missing.
     """
     from understudy.discover import Skeleton, infer_schema
+    from understudy.privacy.fingerprints import Sighting
+    from understudy.sources import dataset_name
 
     skeleton = Skeleton.load(schema)
     if epsilon is None:
@@ -56,6 +58,8 @@ def infer(
         )
     access = replace(reading.access, persons=people.persons)
     _check_output(output, skeleton)
+    name = purse.dataset or dataset_name(data, access)
+    purse.warn_of_copies(name, Sighting(data))
     watch = Stopwatch()
     with watch.stage("infer", "reading and counting") as readings:
         inferred = infer_schema(
@@ -65,7 +69,7 @@ def infer(
             delta=delta,
             neighbours=neighbours,
             ledger=purse.book,
-            dataset=purse.dataset,
+            dataset=name,
             access=replace(access, watch=readings),
         )
     write_or_keep(inferred.schema.text_for(output).encode(), output, what="schema")

@@ -7,11 +7,17 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from understudy.cli.console import messages
 from understudy.errors import DiskError, UnderstudyError
+
+if TYPE_CHECKING:
+    from understudy.privacy.binding import Signer
+    from understudy.privacy.record import Record
+    from understudy.privacy.statement import Statement
 
 
 class Savable(Protocol):
@@ -27,6 +33,60 @@ def write_json(path: Path, document: dict[str, Any]) -> None:
 
     with atomic(path) as file:
         file.write(json.dumps(document, ensure_ascii=False, indent=1).encode() + b"\n")
+
+
+@dataclass(frozen=True)
+class Sealing:
+    """Who vouches for what is drawn from a model: a ledger that paid for it, a key, or nobody."""
+
+    ledger: Path | None
+    signer: Signer | None
+
+    def record(self, statement: Statement) -> Record | None:
+        """The record of the model's run; with its key for seals where the ledger knows it."""
+        from understudy.errors import UsageError
+        from understudy.privacy.ledger import Ledger
+        from understudy.privacy.record import recognised
+
+        if self.ledger is None:
+            return statement.record
+        if not self.ledger.is_file():
+            raise UsageError(f"ledger {self.ledger}: is not there; name the one that paid")
+        return recognised(statement.record, Ledger(self.ledger))
+
+
+def write_statement(
+    document: dict[str, Any],
+    output: Path,
+    *,
+    record: Record | None,
+    signer: Signer | None = None,
+    beside: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Write OUTPUT.privacy.json, whose statement is bound to the bytes of OUTPUT.
+
+    Args:
+        document: what is said about the file for machines, with its `statement`.
+        output: the file.
+        record: of the run in its ledger, where there is one.
+        signer: the key to sign with, if any.
+        beside: what the file gets instead of the whole document, without the statement.
+
+    Returns:
+        The document with the bound statement.
+    """
+    from understudy.privacy.binding import FILE, bound, digest_of
+
+    statement = bound(
+        document["statement"],
+        kind=FILE,
+        found=digest_of(output),
+        seal_key=None if record is None else record.seal_key,
+        signer=signer,
+    )
+    told = document if beside is None else beside
+    write_json(Path(f"{output}.privacy.json"), {**told, "statement": statement})
+    return {**document, "statement": statement}
 
 
 def write_or_keep(data: bytes, output: Path, *, what: str) -> None:

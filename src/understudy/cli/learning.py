@@ -63,11 +63,14 @@ class TableJob:
 
     def fitted(self, watch: Stopwatch) -> Model:
         """The model, paid for from the ledger; the owner sees how far reading has come."""
+        from understudy.privacy.fingerprints import Sighting
         from understudy.sources import dataset_name, open_source
 
         name = self.purse.dataset or dataset_name(self.data, self.access)
         with watch.stage("fit", "reading and fitting") as readings:
             access = replace(self.access, watch=readings)
-            with open_source(self.data, self.synthesizer.schema, access) as source:
+            schema = self.synthesizer.schema
+            with open_source(self.data, schema, access) as source:
+                self.purse.warn_of_copies(name, Sighting(self.data, source, schema))
                 fitted = self.synthesizer.fit(source, ledger=self.purse.book, dataset=name)
         return fitted.model_

@@ -1,6 +1,7 @@
 """The entry point: commands, exit codes, and errors in plain words.
 
-Exit codes: 0 ok, 2 usage or schema, 3 budget refused, 4 data error, 130 interrupted.
+Exit codes: 0 ok, 2 usage or schema, 3 budget refused, 4 data error, 5 what was to be verified does
+not belong together, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -70,6 +71,7 @@ def _add_commands() -> None:
         schema,
         stream,
         synth,
+        verify,
     )
     from understudy.cli import study as studies
 
@@ -80,6 +82,7 @@ def _add_commands() -> None:
     app.command("sample")(sample.sample)
     app.command("query")(query.query)
     app.command("inspect")(inspect.inspect)
+    app.command("verify")(verify.verify)
     app.command("evaluate")(evaluate.evaluate)
     app.command("audit")(audit.audit)
     app.command("holder")(holder.holder)

@@ -15,6 +15,8 @@ from understudy.privacy.assurance import less_proven_sentence
 
 if TYPE_CHECKING:
     from understudy.codec.persons import Persons
+    from understudy.privacy.binding import Signer
+    from understudy.privacy.fingerprints import Sighting
     from understudy.privacy.ledger import Ledger
     from understudy.sources import Access
 
@@ -74,6 +76,10 @@ LedgerFile = Annotated[
         "--ledger", help="Where spending is kept; else $UNDERSTUDY_LEDGER, else the state folder."
     ),
 ]
+SignKey = Annotated[
+    Path | None,
+    typer.Option("--sign", help="Sign the statement with this key of `understudy keys holder`."),
+]
 Encoding = Annotated[str, typer.Option("--encoding", help="Of CSV text, for example latin-1.")]
 RowsPerPerson = Annotated[
     int | None,
@@ -95,6 +101,12 @@ class Purse(Group):
     def book(self) -> Ledger:
         """The ledger asked for, else the user's own."""
         return open_ledger(self.ledger)
+
+    def warn_of_copies(self, name: str, sighting: Sighting) -> None:
+        """Tell an interactive terminal when these rows were spent on under another name."""
+        from understudy.privacy.fingerprints import warn
+
+        warn(self.book.path, name, sighting)
 
 
 @dataclass(frozen=True)
@@ -173,6 +185,18 @@ def open_ledger(path: Path | None) -> Ledger:
     from understudy.privacy.ledger import Ledger, default_path
 
     return Ledger(path or default_path())
+
+
+def signer_of(key: Path | None) -> Signer | None:
+    """What signs with a key, which is read before anything is spent; None where none is named."""
+    if key is None:
+        return None
+    from understudy.federated.net.keys import private_key
+    from understudy.optional import require
+    from understudy.privacy.signing import KeySigner
+
+    require("cryptography", extra="federated")
+    return KeySigner(private_key(key))
 
 
 def bytes_of(text: str) -> int:

@@ -59,6 +59,8 @@ def check_releasable(subject: Subject, *, already_released: bool) -> None:
     if already_released or (statement is not None and statement.document()["private"]):
         return
     found = "no statement came with them" if statement is None else "their statement says so"
+    if subject.foreign:
+        found = "the statement beside them speaks of another file"
     raise UsageError(
         f"{subject.synthetic}: nothing is promised about these rows ({found}), so nothing about "
         "them can be; make them with `understudy synth`, give their --model, or say "
@@ -66,14 +68,14 @@ def check_releasable(subject: Subject, *, already_released: bool) -> None:
     )
 
 
-def released(request: Request, subject: Subject, *, dataset: str | None, ledger: Ledger) -> Release:
+def released(request: Request, subject: Subject, *, dataset: str, ledger: Ledger) -> Release:
     """Distances under differential privacy, paid for from a ledger."""
     from understudy.evaluate.sheets import check_columns, load
     from understudy.evaluate.summary import Summarizer
     from understudy.evaluate.yardsticks import yardsticks
     from understudy.report import Release
     from understudy.schema import Schema
-    from understudy.sources import Access, dataset_name, open_source
+    from understudy.sources import Access, open_source
 
     schema = Schema.load(request.schema)
     unit = request.unit(subject.statement)
@@ -89,7 +91,5 @@ def released(request: Request, subject: Subject, *, dataset: str | None, ledger:
             open_source(request.synthetic, schema, Access(ignore_extra=True)) as synthetic,
             open_source(request.real, schema, private) as real,
         ):
-            summary = summarizer.run(
-                real, synthetic, dataset=dataset or dataset_name(request.real), ledger=ledger
-            )
+            summary = summarizer.run(real, synthetic, dataset=dataset, ledger=ledger)
     return Release(summary, subject, held)

@@ -9,6 +9,7 @@ import typer
 
 from understudy.cli import options
 from understudy.cli.console import Stopwatch, messages, print_json, with_progress
+from understudy.cli.keeping import Sealing, write_statement
 
 if TYPE_CHECKING:
     from understudy.sample import Given
@@ -30,6 +31,13 @@ def sample(
         ),
     ] = None,
     seed: options.Seed = None,
+    sign: options.SignKey = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(
+            "--ledger", help="The ledger that paid for the model: it seals the rows for `verify`."
+        ),
+    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Draw synthetic rows, or images, from a model; this costs no budget, however often."""
@@ -42,15 +50,18 @@ def sample(
     from understudy.model import Model
     from understudy.sample import given, sample_blocks
 
+    signer = options.signer_of(sign)
     if how is not None and where is None:
         raise UsageError(f"--how is {how!r}, and there are no conditions; give some by --where")
     if is_archive(model):
         if where is not None:
             raise UsageError("--where is for models of tables; leave it out")
-        sample_images(model, output, rows=rows, seed=seed, as_json=as_json)
+        sealing = Sealing(ledger, signer)
+        sample_images(model, output, rows=rows, seed=seed, sealing=sealing, as_json=as_json)
         return
-    check_writable(check_suffix(output))
+    check_writable(f"{check_writable(check_suffix(output))}.privacy.json")
     loaded = Model.load(model)
+    record = Sealing(ledger, signer).record(loaded.statement)
     wanted = loaded.rows if rows is None else rows
     watch = Stopwatch()
     with watch.timed("sample"):
@@ -58,6 +69,7 @@ def sample(
         blocks = sample_blocks(loaded, rows, seed=seed, where=known)
         written = write_rows(with_progress(blocks, wanted), output, Codec(loaded.schema))
     document = summary(loaded, written) | ({} if known is None else _conditions(known))
+    document = write_statement(document, output, record=record, signer=signer)
     if as_json:
         print_json(document | {"seconds": watch.seconds})
         return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from understudy.cli import methods, options
 from understudy.cli.console import Stopwatch, messages, print_json, with_progress
 from understudy.cli.groups import grouped
-from understudy.cli.keeping import rescued, write_json
+from understudy.cli.keeping import rescued, write_statement
 from understudy.cli.learning import Learning
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ def synth(
     output: options.Output,
     learning: Learning,
     seed: options.Seed = None,
+    sign: options.SignKey = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Fit, sample, and write OUTPUT with OUTPUT.privacy.json beside it."""
@@ -28,12 +29,13 @@ def synth(
     from understudy.files import check_apart, check_suffix, check_writable, write_rows
     from understudy.sample import sample_blocks
 
+    signer = options.signer_of(sign)
     if learning.of_images:
-        synth_images(learning, output, seed=seed, as_json=as_json)
+        synth_images(learning, output, seed=seed, signer=signer, as_json=as_json)
         return
     job = learning.checked()
     check_apart(output, *learning.inputs)
-    statement_path = check_writable(f"{check_writable(check_suffix(output))}.privacy.json")
+    check_writable(f"{check_writable(check_suffix(output))}.privacy.json")
     watch = Stopwatch()
     model = job.fitted(watch)
     with rescued(model):
@@ -42,8 +44,8 @@ def synth(
         blocks = with_progress(sample_blocks(model, wanted, seed=seed), wanted)
         with watch.timed("sample"):
             written = write_rows(blocks, output, Codec(model.schema))
-        document = summary(model, written)
-        write_json(statement_path, document)
+        record = model.statement.record
+        document = write_statement(summary(model, written), output, record=record, signer=signer)
     if as_json:
         print_json(document | {"seconds": watch.seconds})
     else:

@@ -23,10 +23,12 @@ from understudy.discover.values import listing
 from understudy.errors import UsageError
 from understudy.files import Rows
 from understudy.inference import Inference
+from understudy.privacy import fingerprints
 from understudy.privacy.adjacency import Adjacency
 from understudy.privacy.budget import Amount, Budget
 from understudy.privacy.curator import Curator, Instruments
 from understudy.privacy.grant import BasicGrant, Grant
+from understudy.privacy.ledger import default_path
 from understudy.privacy.mechanisms import DiscreteLaplace, KeyRelease
 from understudy.privacy.noise import Integers
 from understudy.privacy.record import DEFAULT, Books, LedgerChoice
@@ -289,9 +291,12 @@ def infer_schema(
         raise UsageError(f"neighbours is {neighbours!r}; use {choices}") from None
     loaded = skeleton if isinstance(skeleton, Skeleton) else Skeleton.load(skeleton)
     named = access.persons.column if access.persons else None
+    name = dataset or dataset_name(data, access)
+    if ledger is DEFAULT and name is not None:
+        fingerprints.warn(default_path(), name, fingerprints.Sighting(data))
     return Discovery(loaded, epsilon, delta, unit, named).run(
         lambda schema, columns: open_keyed(data, schema, columns, access),
-        dataset=dataset or dataset_name(data, access),
+        dataset=name,
         ledger=ledger,
     )
 

@@ -17,9 +17,11 @@ from understudy.gan.archive import Arrays, read_arrays, write_arrays
 from understudy.gan.backend import Parameters, random_from, torch
 from understudy.gan.convolutions import ImageMaker, Shape
 from understudy.gan.images import LabelledImages
+from understudy.privacy.binding import BINDING, MODEL, Signer, bound, canonical, digest, same
 from understudy.privacy.statement import Statement
 
 FORM = "understudy image model"
+STATEMENT = "statement"
 # Normalisation is over a batch, so that every image is made among as many others.
 _TOGETHER = 256
 # What is made stands in memory beside what it is made of.
@@ -81,9 +83,23 @@ class ImageModel:
             made = self.maker.make(parameters, latents, asked, random)[: len(labels), 0]
         return np.asarray(((made + 1) * 127.5).round().clamp(0, 255).byte().numpy())
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model: arrays and JSON."""
-        write_arrays(Path(path), self.weights, {"format": FORM, "version": 1, **self.document()})
+    def save(self, path: str | os.PathLike[str], *, signer: Signer | None = None) -> None:
+        """Write the model: arrays and JSON.
+
+        Args:
+            path: where it goes.
+            signer: signs the statement in it, and by that the whole model.
+        """
+        document = {"format": FORM, "version": 1, **self.document()}
+        record = self.statement.record
+        document[STATEMENT] = bound(
+            document[STATEMENT],
+            kind=MODEL,
+            found=_content(self.weights, document),
+            seal_key=None if record is None else record.seal_key,
+            signer=signer,
+        )
+        write_arrays(Path(path), self.weights, document)
 
     def document(self) -> dict[str, Any]:
         """All but the weights, for JSON."""
@@ -111,9 +127,45 @@ class ImageModel:
             statement = Statement.parse(document["statement"])
             rows = int(document["rows"])
             check_weights(arrays, maker, chances)
+            _check_bound(arrays, document, Path(path))
         except (LookupError, TypeError, ValueError, ArithmeticError, UsageError):
             raise ModelError(f"{path}: the model is damaged; fit it again") from None
         return cls(maker, arrays, chances, rows, statement)
+
+
+def _content(arrays: Arrays, document: Mapping[str, Any]) -> str:
+    """The digest of all of a model but its statement."""
+    members = {
+        name: {
+            "type": array.dtype.str,
+            "shape": list(array.shape),
+            "sha256": digest(array.tobytes()),
+        }
+        for name, array in arrays.items()
+    }
+    rest = {name: value for name, value in document.items() if name != STATEMENT}
+    return digest(canonical({**rest, "members": members}))
+
+
+def _check_bound(arrays: Arrays, document: Mapping[str, Any], path: Path) -> None:
+    """Refuse a statement that speaks of another model; version 0.1.0 did not say of which."""
+    binding = document[STATEMENT].get(BINDING)
+    if binding is None:
+        return
+    if binding["of"] != MODEL or not same(binding["sha256"], _content(arrays, document)):
+        raise ModelError(
+            f"{path}: the statement in it belongs to another model, or one of the two was altered; "
+            "ask for the model as it was written"
+        )
+
+
+def bound_content(path: Path) -> tuple[dict[str, Any], str]:
+    """The statement in a model on disk, and the digest of all else, both as they are found."""
+    arrays, document = read_arrays(path, form=FORM)
+    written = document.get(STATEMENT)
+    if not isinstance(written, dict):
+        raise ModelError(f"{path}: holds no statement; it is damaged or something else")
+    return written, _content(arrays, document)
 
 
 def check_weights(arrays: Arrays, maker: ImageMaker, chances: tuple[float, ...]) -> None:

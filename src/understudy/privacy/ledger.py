@@ -257,6 +257,17 @@ class Ledger:
         with self._locked() as book:
             return [entry for entry in book.entries if entry.get("grant") == identity]
 
+    def heads(self) -> dict[str, str]:
+        """The check of every entry that closed a grant, by the grant's identity."""
+        with self._locked():
+            lines = self.path.read_text(encoding="utf-8", errors="replace").splitlines()
+        closing = [_parsed(line) or {} for line in lines if '"close"' in line]
+        return {e["grant"]: e["check"] for e in closing if e.get("entry") == "close"}
+
+    def head_of(self, identity: str) -> str | None:
+        """The check of the entry that closed a grant; None while it is open."""
+        return self.heads().get(identity)
+
     def _checked_run(self, book: _Book, grant: Grant) -> Mapping[str, Any]:
         """A run as the ledger has it, if it is still this process that has it."""
         run = _run(self.path, book.entries, grant.identity)
@@ -371,6 +382,10 @@ class ScratchLedger(Ledger):
 
     def hold(self, name: str, *, what: str = "run") -> None:
         """Hold nothing: there are no other processes."""
+
+    def heads(self) -> dict[str, str]:
+        """Nothing: what is not kept has no checks."""
+        return {}
 
     @contextmanager
     def _locked(self) -> Iterator[_Book]:

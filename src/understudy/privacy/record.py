@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 from typing import Any, Final
 
 from understudy.errors import UsageError
 from understudy.privacy.adjacency import Adjacency
+from understudy.privacy.binding import Secret, same
 from understudy.privacy.budget import Budget, Measure
 from understudy.privacy.grant import Grant
-from understudy.privacy.ledger import Ledger, default_path
+from understudy.privacy.ledger import Ledger, ScratchLedger, default_path
 from understudy.privacy.steps import Told
 
 
@@ -56,9 +57,14 @@ class Record:
 
     Attributes:
         kept: who keeps a record of the run.
+        commitment: to the ledger's entry of the run, under a secret that stays beside the ledger;
+            None where there is no such entry.
+        seal_key: of the run, while the process lives that paid for it; never written down.
     """
 
     kept: Kept
+    commitment: str | None = None
+    seal_key: bytes | None = field(default=None, repr=False, compare=False)
 
     @property
     def sentence(self) -> str:
@@ -69,12 +75,32 @@ class Record:
 
     def document(self) -> dict[str, Any]:
         """The record for JSON."""
-        return {"kept": str(self.kept)}
+        return {"kept": str(self.kept), "commitment": self.commitment}
 
     @classmethod
     def parse(cls, document: Mapping[str, Any]) -> Record:
         """The record that was written down."""
-        return cls(Kept(document["kept"]))
+        commitment = document.get("commitment")
+        if not isinstance(commitment, str | None):
+            raise TypeError("commitment")
+        return cls(Kept(document["kept"]), commitment)
+
+
+def recognised(record: Record | None, ledger: Ledger) -> Record:
+    """The record of an earlier run, with its key for seals, as its own ledger knows it.
+
+    Raises:
+        UsageError: the ledger holds no entry of that run.
+    """
+    secret = Secret.found(ledger.path)
+    if record is not None and record.commitment is not None and secret is not None:
+        for head in ledger.heads().values():
+            if same(record.commitment, secret.commitment(head)):
+                return replace(record, seal_key=secret.seal_key(head))
+    raise UsageError(
+        f"ledger {ledger.path}: holds no entry of the run that made this model; name the ledger "
+        "that paid for it, or leave it out"
+    )
 
 
 @dataclass(frozen=True)
@@ -130,6 +156,9 @@ class Books:
         if self.ledger is None:
             yield kind(budget)
             return
+        if not isinstance(self.ledger, ScratchLedger):
+            # What could not be committed to afterwards is refused before it is paid for.
+            Secret.beside(self.ledger.path)
         with self.ledger.grant(
             self.dataset, budget, adjacency=adjacency, about=about, kind=kind, resume=resume
         ) as grant:
@@ -137,4 +166,10 @@ class Books:
 
     def record(self, grant: Grant) -> Record:
         """What a statement says of the ledger, once the grant is closed."""
-        return Record(Kept.NOWHERE if self.ledger is None else Kept.LEDGER)
+        if self.ledger is None:
+            return Record(Kept.NOWHERE)
+        head = self.ledger.head_of(grant.identity)
+        if head is None:
+            return Record(Kept.LEDGER)
+        secret = Secret.beside(self.ledger.path)
+        return Record(Kept.LEDGER, secret.commitment(head), secret.seal_key(head))

@@ -17,6 +17,7 @@ from understudy.privacy.assurance import assurance_of
 from understudy.privacy.budget import exactly
 from understudy.privacy.events import Charge
 from understudy.privacy.record import Record
+from understudy.privacy.scope import not_protected, trust_model
 from understudy.privacy.unit import Neighbours, Unit
 from understudy.protection import Protection
 
@@ -82,10 +83,9 @@ class Statement:
 
     def document(self) -> dict[str, Any]:
         """The statement for JSON: numbers as numbers, exact fractions beside them as texts."""
-        epsilon = self.bound.epsilon
         return {
             "method": self.method,
-            "private": self.private and epsilon is not None,
+            "private": self._is_private,
             **_amounts(self.bound),
             "unit": self.unit.label,
             "rows_per_person": self.unit.rows,
@@ -96,6 +96,8 @@ class Statement:
             "ledger": None if self.record is None else self.record.document(),
             "sentence": self.sentence,
             "assurance": assurance_of(self.method).document(),
+            "trust": trust_model(self.method, private=self._is_private),
+            "not_protected": not_protected(self.method, self.unit),
             "events": [_priced(charge, times) for charge, times in self.grouped],
         }
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from understudy.errors import DataError, UnderstudyError
 from understudy.model import Model
+from understudy.privacy.binding import BINDING, FILE, digest_of, same
 from understudy.privacy.statement import Statement
 
 # A statement names every answer; one of this size would name a million.
@@ -26,6 +28,7 @@ class Subject:
         statement: what is promised about the synthetic rows; None where nothing is.
         model: what the rows were drawn from, where it was given.
         rows: how many synthetic rows the statement speaks of, where it came with them.
+        foreign: whether the statement beside the rows speaks of other rows; it is left out then.
     """
 
     real: str
@@ -33,6 +36,7 @@ class Subject:
     statement: Statement | None = None
     model: Model | None = None
     rows: int | None = None
+    foreign: bool = False
 
     @classmethod
     def of(cls, real: Path, synthetic: Path, model: Path | None = None) -> Subject:
@@ -40,7 +44,9 @@ class Subject:
         loaded = None if model is None else Model.load(model)
         beside = Path(f"{synthetic}.privacy.json")
         if beside.is_file():
-            statement, rows = _read(beside)
+            statement, rows, bound_to = _read(beside)
+            if bound_to is not None and not _is_digest_of(bound_to, synthetic):
+                return cls(real.name, synthetic.name, None, loaded, rows, foreign=True)
             return cls(real.name, synthetic.name, statement, loaded, rows)
         statement_of_model = None if loaded is None else loaded.statement
         return cls(real.name, synthetic.name, statement_of_model, loaded)
@@ -48,25 +54,44 @@ class Subject:
     def remarks(self, rows_read: int) -> list[str]:
         """What does not agree between rows, statement and model."""
         said = []
-        if self.rows is not None and self.rows != rows_read:
+        if self.foreign:
+            said.append(
+                f"The statement beside {self.synthetic} speaks of another file: the rows were "
+                "changed after it was written, or it belongs to others. Nothing is promised about "
+                "these rows."
+            )
+        if self.rows is not None and self.rows != rows_read and not self.foreign:
             said.append(
                 f"The statement speaks of {self.rows:,} rows, and {self.synthetic} has "
                 f"{rows_read:,}: it may belong to other rows."
             )
-        if self.model is not None and self.model.statement != self.statement:
+        known = self.statement is not None or not self.foreign
+        if self.model is not None and known and self.model.statement != self.statement:
             said.append("The model promises something else than the statement beside the rows.")
         if self.statement is not None and not self.statement.document()["private"]:
             said.append("The statement itself says that these rows are not private.")
         return said
 
 
-def _read(path: Path) -> tuple[Statement, int | None]:
-    """A statement file of `understudy synth`, and the rows it speaks of."""
+def _is_digest_of(binding: Mapping[str, Any], path: Path) -> bool:
+    """Whether a binding speaks of the file there."""
+    try:
+        return binding["of"] == FILE and same(binding["sha256"], digest_of(path))
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _read(path: Path) -> tuple[Statement, int | None, Mapping[str, Any] | None]:
+    """A statement file of `understudy synth`, the rows it speaks of, and what it is bound to."""
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise ValueError
         document: Any = json.loads(path.read_bytes())
-        return Statement.parse(document["statement"]), int(document["rows"])
+        written = document["statement"]
+        bound_to = written.get(BINDING)
+        if bound_to is not None:
+            _ = bound_to["of"], bound_to["sha256"]
+        return Statement.parse(written), int(document["rows"]), bound_to
     except OSError as error:
         reason = error.strerror or "it cannot be opened"
         raise DataError(f"{path}: cannot be read: {reason}") from None

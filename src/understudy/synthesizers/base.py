@@ -16,6 +16,7 @@ from understudy.errors import UsageError
 from understudy.files import Rows, are_rows, brand_of, in_brand
 from understudy.generator import RowGenerator
 from understudy.model import Model, Records
+from understudy.privacy import fingerprints
 from understudy.privacy.adjacency import Adjacency
 from understudy.privacy.budget import Amount, Budget, Measure
 from understudy.privacy.curator import Curator, Instruments, Tape
@@ -147,17 +148,16 @@ class Synthesizer(ABC):
         self.check()
         budget, unit = self.budget, self.unit
         books = self._books(budget, ledger, dataset or dataset_name(data))
-        with (
-            self._opened(data, unit) as source,
-            books.granted(
-                budget,
-                adjacency=Adjacency.of(unit, self.person_id),
-                about=self._about,
-                kind=self.grant_kind,
-            ) as grant,
-        ):
-            curator = Curator(source, unit, grant, self._instruments)
-            learned = self.learn(curator)
+        whom = Adjacency.of(unit, self.person_id)
+        with self._opened(data, unit) as source:
+            if ledger is DEFAULT and books.ledger is not None:
+                sighting = fingerprints.Sighting(data, source, self.schema)
+                fingerprints.warn(books.ledger.path, books.dataset, sighting)
+            with books.granted(
+                budget, adjacency=whom, about=self._about, kind=self.grant_kind
+            ) as grant:
+                curator = Curator(source, unit, grant, self._instruments)
+                learned = self.learn(curator)
         self.model_ = Model(
             self.schema,
             learned.conditionals,

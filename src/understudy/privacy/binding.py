@@ -1,0 +1,176 @@
+"""What ties a statement to the file it speaks of, and to the ledger entry of its run.
+
+A bound statement carries the SHA-256 digest of its file, or of everything else in its model. Of
+the ledger it carries a commitment: HMAC-SHA256 of the check of the run's last entry, under a
+secret that is kept beside the ledger and never leaves. A receiver learns nothing from it about
+other runs, and the owner can tell which entry it stands for. While the process that paid for a
+run still lives, it also seals what it writes by a key of that entry; nobody without the secret
+can make such a seal.
+
+Nothing here is computed from private rows.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import hmac
+import json
+import os
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+from understudy import __version__
+from understudy.errors import LedgerError
+
+BINDING = "binding"
+FILE, MODEL = "file", "model"
+
+_SECRET_BYTES = 32
+_SECRET = re.compile(rb"[0-9a-f]{64}\n")
+_OWNER_ONLY = 0o600
+_BLOCK = 2**20
+
+
+class Signer(Protocol):
+    """What signs statements: a key, named by its fingerprint."""
+
+    def signed(self, message: bytes) -> dict[str, str]:
+        """A signature of the message, for JSON."""
+
+
+def canonical(document: Any) -> bytes:
+    """A JSON value as bytes that depend on nothing but the value."""
+    text = json.dumps(document, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return text.encode("utf-8", "surrogatepass")
+
+
+def digest(data: bytes) -> str:
+    """The SHA-256 digest of some bytes, all 64 digits of it."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def digest_of(path: str | os.PathLike[str]) -> str:
+    """The SHA-256 digest of a file."""
+    with open(path, "rb") as file:
+        return digest_of_stream(file)
+
+
+def digest_of_stream(stream: IO[bytes]) -> str:
+    """The SHA-256 digest of all that is left of a stream."""
+    found = hashlib.sha256()
+    while block := stream.read(_BLOCK):
+        found.update(block)
+    return found.hexdigest()
+
+
+@dataclass(frozen=True)
+class Secret:
+    """The secret of a ledger: it makes commitments to entries, and keys for seals."""
+
+    key: bytes = field(repr=False)
+
+    @classmethod
+    def place(cls, ledger: Path) -> Path:
+        """The file beside a ledger that holds its secret."""
+        return ledger.with_name(f"{ledger.name}.secret")
+
+    @classmethod
+    def beside(cls, ledger: Path) -> Secret:
+        """The secret of a ledger, made on first use, for its owner's eyes alone."""
+        place = cls.place(ledger)
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(place, os.O_RDWR | os.O_CREAT, _OWNER_ONLY)
+        except OSError as error:
+            raise LedgerError(f"{place}: cannot be opened: {error.strerror}") from None
+        with open(descriptor, "r+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if not os.fstat(file.fileno()).st_size:
+                file.write(secrets.token_hex(_SECRET_BYTES).encode() + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+                file.seek(0)
+            return cls(_key(place, file.read(_BLOCK)))
+
+    @classmethod
+    def found(cls, ledger: Path) -> Secret | None:
+        """The secret of a ledger, where it has one."""
+        place = cls.place(ledger)
+        try:
+            return cls(_key(place, place.read_bytes()))
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise LedgerError(f"{place}: cannot be read: {error.strerror}") from None
+
+    def commitment(self, head: str) -> str:
+        """What a statement says of an entry: it tells nothing to whoever lacks the secret."""
+        return hmac.digest(self.key, b"commitment" + head.encode(), "sha256").hex()
+
+    def seal_key(self, head: str) -> bytes:
+        """The key that seals what the run of an entry wrote."""
+        return hmac.digest(self.key, b"seal" + head.encode(), "sha256")
+
+
+def _key(place: Path, content: bytes) -> bytes:
+    if not _SECRET.fullmatch(content):
+        raise LedgerError(f"{place}: is damaged; restore it from a copy")
+    return content
+
+
+def bound(
+    statement: Mapping[str, Any],
+    *,
+    kind: str,
+    found: str,
+    seal_key: bytes | None = None,
+    signer: Signer | None = None,
+) -> dict[str, Any]:
+    """A statement's document with the digest of what it speaks of, sealed and signed.
+
+    Args:
+        statement: the document; a binding that it had is replaced.
+        kind: whether it speaks of a file or of the model that it is part of.
+        found: the digest.
+        seal_key: of the run, where this process paid for it.
+        signer: the key to sign with, if any.
+    """
+    binding: dict[str, Any] = {
+        "of": kind,
+        "sha256": found,
+        "version": __version__,
+        "seal": None,
+        "signature": None,
+    }
+    document = {**statement, BINDING: binding}
+    if seal_key is not None:
+        binding["seal"] = seal(seal_key, document)
+    if signer is not None:
+        binding["signature"] = signer.signed(signed_bytes(document))
+    return document
+
+
+def sealed_bytes(document: Mapping[str, Any]) -> bytes:
+    """What a seal covers: all of a statement but seal and signature."""
+    binding = {**document[BINDING], "seal": None, "signature": None}
+    return canonical({**document, BINDING: binding})
+
+
+def signed_bytes(document: Mapping[str, Any]) -> bytes:
+    """What a signature covers: all of a statement but the signature."""
+    return canonical({**document, BINDING: {**document[BINDING], "signature": None}})
+
+
+def seal(key: bytes, document: Mapping[str, Any]) -> str:
+    """The seal of a bound statement under the key of its run."""
+    return hmac.digest(key, sealed_bytes(document), "sha256").hex()
+
+
+def same(claimed: object, found: str) -> bool:
+    """Whether a digest is the one that was found; it takes as long where it is not."""
+    return isinstance(claimed, str) and hmac.compare_digest(claimed.encode(), found.encode())

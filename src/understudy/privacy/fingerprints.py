@@ -1,0 +1,173 @@
+"""Whether the same rows came before under another name: for the owner's terminal, and nobody else.
+
+A ledger knows rows by name, so a renamed copy starts a new account. Where a person looks on, each
+run leaves keyed fingerprints of its rows beside the ledger: one of the file's bytes, and one of the
+encoded rows, which is the same for CSV, Parquet and a table of a database, in any order. The next
+run that has one of them under another name is told so.
+
+Privacy: this reads rows outside of the Curator. Key and fingerprints stand in a file of their own,
+for its owner alone, outside the ledger's chain. What comes of them is a sentence on an interactive
+terminal, and touches no statement, ledger, log, JSON or exit code. Nothing here may be called where
+its answer could go anywhere else.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import secrets
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from understudy.counting import CountSource
+from understudy.engines.database import DatabaseSource
+from understudy.engines.memory import MemorySource
+from understudy.errors import UnderstudyError
+from understudy.schema import Schema
+
+_OWNER_ONLY = 0o600
+_KEY_BYTES = 32
+_BLOCK = 2**20
+# Files that fail, or hold something else, are no reason to fail: the warning is a kindness.
+_PASSED_OVER = (OSError, ValueError, LookupError, TypeError, AttributeError, UnderstudyError)
+
+
+def is_watched() -> bool:
+    """Whether a person looks at stderr, which alone may be told of copies."""
+    # A spinner stands in for stderr while it turns.
+    stream = getattr(sys.stderr, "rich_proxied_file", sys.stderr)
+    return bool(stream.isatty())
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """Private rows on their way into a run: where they lie, and how they are counted.
+
+    Attributes:
+        data: the name of a file or folder; anything else has no bytes to look at.
+        source: the rows behind an engine, where they are open.
+        schema: by which they were encoded.
+    """
+
+    data: object
+    source: CountSource | None = None
+    schema: Schema | None = None
+
+    def prints(self, key: bytes) -> list[str]:
+        """Keyed fingerprints of the file's bytes and of the encoded rows, as far as at hand."""
+        found = []
+        if isinstance(self.data, str | os.PathLike):
+            found += _of_bytes(Path(self.data), key)
+        if self.schema is not None and isinstance(self.source, MemorySource | DatabaseSource):
+            found += _of_rows(self.source, self.schema, key)
+        return found
+
+
+def known_elsewhere(ledger: Path, dataset: str, sighting: Sighting) -> list[str]:
+    """The other names that these rows were spent on under; this name is remembered for them.
+
+    Privacy: exact, and for an interactive terminal alone; see the module.
+    """
+    with suppress(*_PASSED_OVER), _held(ledger) as memory:
+        found = sighting.prints(bytes.fromhex(memory.key))
+        return memory.meet(dataset, found)
+    return []
+
+
+def sentence(names: Sequence[str], dataset: str) -> str:
+    """The warning, for the owner."""
+    listed = ", ".join(map(repr, names))
+    return (
+        f"these rows were spent on before as {listed}; as {dataset!r} they have another account, "
+        "and no limit adds the two up; name them alike (--dataset, or dataset= in Python)"
+    )
+
+
+def warn(ledger: Path, dataset: str, sighting: Sighting) -> None:
+    """Tell an interactive terminal of copies; do nothing where nobody looks on."""
+    if not is_watched():
+        return
+    names = known_elsewhere(ledger, dataset, sighting)
+    if names:
+        sys.stderr.write(f"{sentence(names, dataset)}\n")
+
+
+@dataclass
+class _Memory:
+    """Which fingerprints came under which names."""
+
+    key: str
+    names: dict[str, list[str]] = field(default_factory=dict)
+
+    def meet(self, dataset: str, prints: Sequence[str]) -> list[str]:
+        """Remember fingerprints under a name; the other names that they are known by."""
+        others: dict[str, None] = {}
+        for each in prints:
+            known = self.names.setdefault(each, [])
+            others |= dict.fromkeys(name for name in known if name != dataset)
+            if dataset not in known:
+                known.append(dataset)
+        return list(others)
+
+
+def place(ledger: Path) -> Path:
+    """The file beside a ledger that holds its fingerprints and their key."""
+    return ledger.with_name(f"{ledger.name}.fingerprints")
+
+
+@contextmanager
+def _held(ledger: Path) -> Iterator[_Memory]:
+    """The memory beside a ledger, under a lock; written back at the end."""
+    path = place(ledger)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, _OWNER_ONLY)
+    with open(descriptor, "r+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        memory = _read(file)
+        yield memory
+        file.seek(0)
+        file.write(json.dumps({"key": memory.key, "names": memory.names}).encode())
+        file.truncate()
+
+
+def _read(file: IO[bytes]) -> _Memory:
+    content = file.read()
+    if not content:
+        return _Memory(secrets.token_hex(_KEY_BYTES))
+    document: Mapping[str, Any] = json.loads(content)
+    return _Memory(str(document["key"]), {str(k): list(v) for k, v in document["names"].items()})
+
+
+def _of_bytes(path: Path, key: bytes) -> list[str]:
+    """Of a file's bytes; of a folder, of all files in it, whatever their names."""
+    files = [path] if path.is_file() else sorted(p for p in path.glob("*.parquet") if p.is_file())
+    each = sorted(_file(file, key) for file in files)
+    if len(each) < 2:
+        return each
+    return [hashlib.blake2b("".join(each).encode(), key=key).hexdigest()]
+
+
+def _file(path: Path, key: bytes) -> str:
+    found = hashlib.blake2b(key=key)
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            found.update(block)
+    return found.hexdigest()
+
+
+def _of_rows(source: CountSource, schema: Schema, key: bytes) -> list[str]:
+    """Of the exact one-way counts of all attributes, which no order of rows changes."""
+    sets = [(attribute,) for attribute in source.domain]
+    tables = [marginal.counts for marginal in source.count(sets)]
+    if not tables or not tables[0].any():
+        return []
+    found = hashlib.blake2b(schema.fingerprint.encode(), key=key)
+    for counts in tables:
+        found.update(counts.astype("<i8").tobytes())
+    return [found.hexdigest()]

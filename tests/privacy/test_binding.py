@@ -1,0 +1,139 @@
+"""Secrets beside ledgers, commitments to their entries, and what seals cover."""
+
+from __future__ import annotations
+
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from support.torches import need_torch
+from understudy.errors import LedgerError, ModelError
+from understudy.privacy.accounting import PURE, Bound
+from understudy.privacy.binding import FILE, Secret, bound, canonical, seal
+from understudy.privacy.budget import Budget
+from understudy.privacy.ledger import Ledger
+from understudy.privacy.scope import CURATOR, HOLDERS, NOBODY
+from understudy.privacy.statement import Statement
+from understudy.privacy.unit import Neighbours, Unit
+from understudy.schema import Schema
+from understudy.synthesizers import Independent
+
+SCHEMA = Schema.parse({"columns": {"smoker": {"kind": "boolean"}}})
+ROWS = {"smoker": [True, False] * 50}
+
+
+def test_a_secret_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
+    """Many at once find the same one, and nobody else may read it."""
+    ledger = tmp_path / "ledger.jsonl"
+    with ThreadPoolExecutor(8) as several:
+        found = list(several.map(Secret.beside, [ledger] * 16))
+    assert 1 == len({secret.key for secret in found})
+    assert 0o600 == stat.S_IMODE(Secret.place(ledger).stat().st_mode)
+    assert found[0] == Secret.found(ledger)
+    assert "key" not in repr(found[0])
+
+
+def test_a_damaged_secret_is_refused_before_anything_is_spent(tmp_path: Path) -> None:
+    """A run whose entry could not be committed to does not begin."""
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    Secret.place(ledger.path).write_bytes(b"short\n")
+    with pytest.raises(LedgerError, match="damaged"):
+        Independent(SCHEMA, epsilon=1).fit(ROWS, ledger=ledger, dataset="d")
+    assert {} == ledger.accounts()
+
+
+def test_commitments_are_of_one_ledger_and_one_entry(tmp_path: Path) -> None:
+    """The same head looks different under another secret; keys for seals are other numbers."""
+    first, second = (Secret.beside(tmp_path / name) for name in ("a", "b"))
+    heads = ["0123456789abcdef", "f" * 64]
+    numbers = {s.commitment(head) for s in (first, second) for head in heads}
+    numbers |= {s.seal_key(head).hex() for s in (first, second) for head in heads}
+    assert 8 == len(numbers)
+    assert {64} == set(map(len, numbers))
+
+
+def test_a_statement_commits_to_the_entry_that_closed_its_run(tmp_path: Path) -> None:
+    """The ledger's head of that grant, and no other run's."""
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    fits = [
+        Independent(SCHEMA, epsilon=1).fit(ROWS, ledger=ledger, dataset="d").model_.statement
+        for _ in range(2)
+    ]
+    secret = Secret.beside(ledger.path)
+    committed = [fit.record.commitment for fit in fits if fit.record]
+    assert committed == [secret.commitment(head) for head in ledger.heads().values()]
+
+
+def test_open_grants_have_no_head(tmp_path: Path) -> None:
+    """Only a closed run can be committed to."""
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    with ledger.grant("d", Budget.pure(1)) as grant:
+        assert ledger.head_of(grant.identity) is None
+    assert ledger.head_of(grant.identity)
+
+
+def test_a_seal_covers_every_word_of_a_statement() -> None:
+    """Any other value, digest or missing key has another seal; order and spaces do not matter."""
+    document = bound({"epsilon": 1.0, "unit": "row"}, kind=FILE, found="0" * 64, seal_key=b"k")
+    assert document["binding"]["seal"] == seal(b"k", dict(reversed(document.items())))
+    others = [
+        {**document, "epsilon": 2.0},
+        {key: value for key, value in document.items() if key != "unit"},
+        {**document, "binding": {**document["binding"], "sha256": "1" * 64}},
+    ]
+    seals = {seal(b"k", other) for other in [document, *others]}
+    assert 4 == len(seals)
+    assert canonical({"a": 1, "b": 2}) == canonical({"b": 2, "a": 1})
+
+
+@pytest.mark.parametrize(
+    ("method", "unit", "private", "trust", "named"),
+    [
+        ("nist", Unit(Neighbours.ADD_REMOVE), True, CURATOR, "owns several rows"),
+        ("nist", Unit(Neighbours.REPLACE), True, CURATOR, "the number of rows"),
+        ("nist", Unit(Neighbours.ADD_REMOVE, 3), True, CURATOR, "under several names"),
+        ("federated votes", Unit(Neighbours.ADD_REMOVE), True, HOLDERS, "with several holders"),
+        ("nist", Unit(Neighbours.ADD_REMOVE), False, NOBODY, "facts about groups"),
+    ],
+)
+def test_trust_and_limits_follow_from_method_and_unit(
+    method: str, unit: Unit, private: bool, trust: str, named: str
+) -> None:
+    """Every statement says whom it asks to be trusted, and what is not protected."""
+    statement = Statement(method, Bound(PURE, Budget.pure(1).amount, 0), unit, (), private=private)  # type: ignore[arg-type]
+    document = statement.document()
+    assert trust == document["trust"]
+    assert any(named in phrase for phrase in document["not_protected"])
+    hidden = unit.neighbours is Neighbours.ADD_REMOVE
+    assert hidden != any("number of rows" in phrase for phrase in document["not_protected"])
+    assert statement == Statement.parse(document | {"assurance": "unheard of"})
+
+
+def test_a_model_of_images_is_bound_to_its_statement(tmp_path: Path) -> None:
+    """Weights under another model's statement are refused; unbound ones of 0.1.0 are read."""
+    need_torch()
+    from understudy.gan.archive import read_arrays, write_arrays
+    from understudy.gan.backend import random_from
+    from understudy.gan.convolutions import ImageMaker, Shape
+    from understudy.gan.image_model import FORM, ImageModel, as_arrays, bound_content
+
+    maker = ImageMaker(Shape(8, 8, 2), filters=(4, 4, 4))
+    unit, amount = Unit(Neighbours.ADD_REMOVE), Budget.pure(1).amount
+    statement = Statement("dpgan", Bound(PURE, amount, amount * 0), unit, ())
+    weights = as_arrays(maker.initial(random_from(1)))
+    path = tmp_path / "m.npz"
+    ImageModel(maker, weights, (0.5, 0.5), 10, statement).save(path)
+    written, found = bound_content(path)
+    assert found == written["binding"]["sha256"]
+    assert statement == ImageModel.load(path).statement
+    arrays, document = read_arrays(path, form=FORM)
+    name = next(iter(arrays))
+    write_arrays(path, arrays | {name: (arrays[name] + 1).astype(np.float32)}, document)
+    with pytest.raises(ModelError, match="belongs to another model"):
+        ImageModel.load(path)
+    del document["statement"]["binding"]
+    write_arrays(path, arrays, document)
+    assert statement == ImageModel.load(path).statement
