@@ -1,0 +1,239 @@
+"""Replay from raw rows: no method, holder or job tells neighbouring files, frames or tables apart.
+
+Neighbours are texts as files hold them. Both of them go through reading, codec, persons and engine
+afresh; releases alone are frozen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from support.databases import fill_postgres
+from support.federated import PLANS
+from support.methods import BUILDERS
+from support.raw_neighbours import (
+    PERSONS,
+    REPLACED,
+    ROW,
+    SCHEMA,
+    RawPair,
+    Row,
+    Texts,
+    crowd,
+    pairs_for,
+    persons_of,
+)
+from support.raw_replay import Ask, Fit, Held, Inference, Released, leaks
+from support.ways_in import WAYS, Way, texts, typed
+from understudy.codec import Codec
+from understudy.counting import NumbersRows
+from understudy.discover import Discovery, Skeleton
+from understudy.engines.chunked import ChunkedSource
+from understudy.engines.memory import MemorySource
+from understudy.evaluate.summary import Summarizer
+from understudy.federated import Plan
+from understudy.marginal import Counts
+from understudy.network import Family, Network
+from understudy.privacy.unit import Unit
+from understudy.sources import Access, open_source
+from understudy.synthesizers import Independent, Nist, PrivBayes, Random, Synthesizer
+
+UNITS = {"row": ROW, "replaced": REPLACED, **{f"person {c}": unit for c, unit in PERSONS.items()}}
+
+
+def _rows_of(count: int, seed: int) -> MemorySource:
+    """Rows that are nobody's concern: those of other holders, or made by a model."""
+    return MemorySource(Codec(SCHEMA).encode(texts(crowd(count, seed))))
+
+
+# --- every method -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", BUILDERS)
+def test_no_method_tells_neighbouring_files_apart(name: str, tmp_path: Path) -> None:
+    """The same questions, answers within sensitivity, the same model, whatever a row holds."""
+    synthesizer = BUILDERS[name](SCHEMA)
+    assert {} == leaks(Fit(synthesizer), pairs_for(synthesizer.unit), tmp_path)
+
+
+FOR_PERSONS: dict[str, Callable[[int], Synthesizer]] = {
+    "random": lambda most: Random(SCHEMA, epsilon=1, person_id="who", rows_per_person=most),
+    "independent": lambda most: Independent(
+        SCHEMA, epsilon=1, person_id="who", rows_per_person=most
+    ),
+    "independent approximate": lambda most: Independent(
+        SCHEMA, epsilon=1, delta=1e-6, person_id="who", rows_per_person=most
+    ),
+    "privbayes": lambda most: PrivBayes(SCHEMA, epsilon=1, person_id="who", rows_per_person=most),
+    "nist": lambda most: Nist(SCHEMA, epsilon=1, delta=1e-6, person_id="who", rows_per_person=most),
+    "nist greedy": lambda most: Nist(
+        SCHEMA, epsilon=1, delta=1e-6, structure="greedy", person_id="who", rows_per_person=most
+    ),
+}
+
+
+@pytest.mark.parametrize("most", PERSONS)
+@pytest.mark.parametrize("name", FOR_PERSONS)
+def test_no_method_tells_whether_a_person_is_there(name: str, most: int, tmp_path: Path) -> None:
+    """A person with all rows, named, nameless, or named in several ways, comes or goes unseen."""
+    assert {} == leaks(Fit(FOR_PERSONS[name](most)), pairs_for(PERSONS[most]), tmp_path)
+
+
+# --- every other job --------------------------------------------------------------------------
+
+SKELETON = Skeleton.parse(
+    {
+        "columns": {
+            "who": {"kind": "id"},
+            "colour": {"kind": "categorical", "missing": []},
+            "size": {"kind": "integer", "missing": ["999"]},
+            "weight": {"kind": "float", "min": 0.0, "missing": ["?"]},
+            "sold": {"kind": "boolean"},
+            "one": {"kind": "categorical", "outside": "drop"},
+        }
+    }
+)
+
+
+@pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
+def test_no_inferred_schema_tells_neighbours_apart(unit: Unit, tmp_path: Path) -> None:
+    """`schema infer`: the same values, ranges and bins, each in the same type."""
+    discovery = Discovery(SKELETON, 20, "1e-3", unit)
+    assert {} == leaks(Inference(discovery), pairs_for(unit), tmp_path)
+
+
+@pytest.mark.parametrize("delta", [0, "1e-6"])
+@pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
+def test_no_released_summary_tells_neighbours_apart(unit: Unit, delta: str, tmp_path: Path) -> None:
+    """`evaluate --release-epsilon`: the same distances."""
+    job = Released(Summarizer(SCHEMA, 1, delta, unit), _rows_of(50, 9))
+    assert {} == leaks(job, pairs_for(unit), tmp_path)
+
+
+NETWORK = Network(
+    (
+        Family("colour"),
+        Family("size", ("colour",)),
+        Family("weight"),
+        Family("sold", ("size", "colour")),
+        Family("one"),
+    )
+)
+
+
+def _plan(name: str, most: int | None = None) -> Plan:
+    given = PLANS[name] | {"deadline": 600.0, "attempts": 2, "rows_per_person": most}
+    return Plan(SCHEMA, **given | ({"network": NETWORK} if "network" in given else {}))
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_no_holder_tells_neighbouring_files_apart(name: str, tmp_path: Path) -> None:
+    """Each role in each protocol: every reply is the same, byte by byte."""
+    plan = _plan(name)
+    job = Held(plan, {"south": _rows_of(80, 1), "west": _rows_of(40, 2)})
+    assert {} == leaks(job, pairs_for(plan.unit), tmp_path)
+
+
+@pytest.mark.parametrize("name", [name for name in PLANS if "add-remove" in name])
+def test_no_holder_tells_whether_a_person_is_there(name: str, tmp_path: Path) -> None:
+    """The same with persons of at most two rows."""
+    plan = _plan(name, 2)
+    codec = Codec(SCHEMA, persons_of(plan.unit))
+    others = {
+        name: MemorySource(codec.encode(texts(crowd(60, seed))))
+        for seed, name in enumerate(("south", "west"))
+    }
+    assert {} == leaks(Held(plan, others), pairs_for(plan.unit), tmp_path)
+
+
+# --- every way in -----------------------------------------------------------------------------
+
+# A method that counts, one that scores, one that draws rows and one that needs their order.
+FEW = ("independent", "privbayes greedy replace", "histogram replace", "noise-gan replace")
+# A database takes its time to open: every fifth pair, of all kinds, will do.
+IN_PROCESS = [way for way in WAYS if way not in ("csv", "duckdb")]
+
+
+@pytest.mark.parametrize("name", FEW)
+@pytest.mark.parametrize("way", IN_PROCESS)
+def test_no_way_in_tells_neighbours_apart(way: str, name: str, tmp_path: Path) -> None:
+    """In memory or in blocks, from files and from frames of any brand."""
+    synthesizer = BUILDERS[name](SCHEMA)
+    assert {} == leaks(Fit(synthesizer), pairs_for(synthesizer.unit), tmp_path, WAYS[way])
+
+
+@pytest.mark.parametrize("way", [way for way in IN_PROCESS if WAYS[way].persons])
+def test_no_way_in_tells_whether_a_person_is_there(way: str, tmp_path: Path) -> None:
+    """Names are compared alike in files and frames."""
+    job = Fit(FOR_PERSONS["independent"](2))
+    assert {} == leaks(job, pairs_for(PERSONS[2]), tmp_path, WAYS[way])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", [ROW, REPLACED, PERSONS[2]], ids=["row", "replaced", "person"])
+@pytest.mark.parametrize("place", ["duckdb", "postgres", "cluster"])
+def test_no_server_tells_neighbours_apart(
+    place: str, unit: Unit, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """Rows that stay in a database, or are counted on a cluster."""
+    if place == "cluster" and unit.rows_per_person:
+        pytest.skip("a cluster does not see all rows of a person together, and refuses")
+    way = WAYS[place] if place == "duckdb" else _served(place, request)
+    job = Ask(SCHEMA, unit, [(), ("colour",), ("size", "weight"), ("sold", "one", "colour")])
+    assert {} == leaks(job, pairs_for(unit)[::5], tmp_path, way)
+
+
+def _served(place: str, request: pytest.FixtureRequest) -> Way:
+    if place == "postgres":
+        address = request.getfixturevalue("postgres_server")
+        return Way(lambda rows, _: fill_postgres(address, typed(rows)), Access(table="people"))
+    scheduler = request.getfixturevalue("dask_scheduler")
+    return replace(WAYS["partitions"], access=Access(cluster=scheduler.scheduler_address))
+
+
+CATEGORIES = Skeleton.parse(
+    {
+        "columns": {
+            "who": {"kind": "id"},
+            **{name: {"kind": "categorical"} for name in Row._fields[1:]},
+        }
+    }
+)
+
+
+@pytest.mark.parametrize("way", IN_PROCESS)
+def test_the_type_of_a_column_does_not_show_in_an_inferred_schema(way: str, tmp_path: Path) -> None:
+    """In a frame an empty cell makes reals of whole numbers, and a word makes texts of them."""
+    rows = tuple(Row(size=str(1 + i % 3), weight=f"{i % 2}.5", sold="true") for i in range(60))
+    pairs = [
+        RawPair(f"{name} is added", ROW, rows, (*rows, row))
+        for name, row in {
+            "an empty cell": Row(size="", weight="", sold=""),
+            "a word": Row(size="many", weight="heavy", sold="perhaps"),
+            "a fraction": Row(size="2.5"),
+            "a whole number": Row(weight="7"),
+        }.items()
+    ]
+    job = Inference(Discovery(CATEGORIES, 60, "1e-3"))
+    assert {} == leaks(job, pairs, tmp_path, WAYS[way])
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if WAYS[way].numbers])
+def test_a_row_is_read_by_itself(way: str, tmp_path: Path) -> None:
+    """When one raw row changes, whatever it holds, the lines of all others stay as they are."""
+    for pair in pairs_for(REPLACED):
+        here, there = (_lines(rows, way, tmp_path) for rows in (pair.rows, pair.neighbour))
+        place = [a != b for a, b in zip(pair.rows, pair.neighbour, strict=True)].index(True)
+        assert np.array_equal(np.delete(here, place, 0), np.delete(there, place, 0)), pair.name
+
+
+def _lines(rows: Texts, way: str, folder: Path) -> Counts:
+    with open_source(WAYS[way].put(rows, folder), SCHEMA, WAYS[way].access) as source:
+        assert isinstance(source, NumbersRows)
+        assert ("blocks" in way) == isinstance(source, ChunkedSource) or not rows
+        return source.number_rows([(attribute,) for attribute in SCHEMA.learned])
