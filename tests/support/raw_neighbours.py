@@ -151,6 +151,11 @@ def strangers(most: int) -> Mapping[str, Rows]:
     """Persons who come or go, each with all of their rows."""
     alone = STRANGE["unlike all others"]
     apart = [Row(colour=c, size=s) for c in ("red", "blue", "") for s in ("5", "50", "95")]
+    # Were nameless rows one person's, some of these would push out those of others.
+    nameless = {
+        f"{row.colour or 'no colour'} and {row.size}": (row._replace(who=""),) * most
+        for row in (*apart[::3], alone)
+    }
     return {
         "rows unlike all others": (alone,) * most,
         "more rows than are kept": (alone,) * (most + 2),
@@ -159,15 +164,11 @@ def strangers(most: int) -> Mapping[str, Rows]:
         "rows of which one is dropped": (Row(colour="violet"), *(alone,) * (most + 1)),
         "rows that are all dropped": (Row(colour="violet"),) * (most + 1),
         "every strange row": tuple(STRANGE.values()),
-        # Were nameless rows one person's, some of these would push out those of others.
+        **{f"no name, {kind}": rows for kind, rows in nameless.items()},
         **{
-            f"rows without a name, {row.colour or 'no colour'} and {row.size}": (
-                row._replace(who=""),
-            )
-            * most
-            for row in (*apart[::2], alone)
+            f"rows with and without a name, {kind}": (*(alone,) * most, *rows)
+            for kind, rows in nameless.items()
         },
-        "rows with and without a name": (alone,) * most + (alone._replace(who=""),) * most,
         "blanks around the name": tuple(
             alone._replace(who=who) for who in ("new", " new", "new ", "\tnew") for _ in range(most)
         ),
@@ -259,7 +260,7 @@ def _persons(unit: Unit, rows: Rows) -> Iterator[RawPair]:
     for name, theirs in strangers(most).items():
         coming = RawPair(f"a person with {name} comes", unit, rows, (*rows, *theirs))
         yield coming
-        if "row" not in name or "and without" in name:
+        if "without" in name:
             yield coming.turned
     alone = strangers(most)["more rows than are kept"]
     yield RawPair("a person comes where nobody was", unit, (), alone)
