@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from support.databases import TYPES, connection_to, duckdb_file, fill_postgres
 from understudy.codec import Codec
-from understudy.codec.names import names_of, number_names
+from understudy.codec.names import BLANKS, names_of, number_names
 from understudy.codec.persons import Persons
 from understudy.counting import KeyCounts
 from understudy.engines.keyed import tallied
@@ -64,6 +64,16 @@ def test_a_name_is_trimmed_and_composed(texts: list[str | None]) -> None:
     names = names_of("who", pa.chunked_array([pa.array(known, pa.string())]))
     assert [_by_hand(text) for text in known] == names.to_pylist()
     assert names.to_pylist() == names_of("who", names).to_pylist()
+
+
+def test_white_space_is_what_the_promise_lists() -> None:
+    """The 29 characters of `docs/promise.md`, and no others."""
+    ranges = [(0x9, 0xD), (0x1C, 0x20), (0x85, 0x85), (0xA0, 0xA0), (0x1680, 0x1680)]
+    ranges += [(0x2000, 0x200A), (0x2028, 0x2029), (0x202F, 0x202F), (0x205F, 0x205F)]
+    expected = [
+        chr(i) for first, last in [*ranges, (0x3000, 0x3000)] for i in range(first, last + 1)
+    ]
+    assert expected == list(BLANKS)
 
 
 @pytest.mark.parametrize(
