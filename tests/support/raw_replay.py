@@ -142,7 +142,7 @@ class Inference:
                 yield cast("KeySource", tape.guard(source))
 
         taped = replace(self.discovery, instruments=Instruments(tape=tape))
-        found = taped.run(opening, dataset="table")
+        found = taped.run(opening, dataset="table", ledger=None)
         # Equal numbers of two types are two schemas: 1 and 1.0 are not spelled alike.
         return Left((repr(found.schema.document()), found), found.statement.charges)
 
@@ -164,7 +164,7 @@ class Released:
         taped = replace(self.summarizer, instruments=Instruments(tape=tape))
         access = replace(access, persons=persons_of(self.unit), ignore_extra=True)
         with open_source(data, taped.schema, access) as source:
-            summary = taped.run(tape.guard(source), self.synthetic)
+            summary = taped.run(tape.guard(source), self.synthetic, ledger=None)
         return Left(summary, summary.statement.charges)
 
 
