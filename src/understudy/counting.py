@@ -13,7 +13,6 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from understudy.column import Scalar
 from understudy.domain import Attributes, Domain
 from understudy.marginal import Counts, Marginal
 
@@ -101,9 +100,6 @@ class HasKeys(Protocol):
 
     def keys(self, column: str) -> KeyCounts:
         """How often each text of a column occurs; missing cells are not counted."""
-
-    def value_type(self, column: str) -> type[Scalar]:
-        """What the data declares a column to hold; public, as the column's name is."""
 
 
 class KeySource(HasKeys, CountSource, Protocol):

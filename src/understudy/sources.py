@@ -111,8 +111,7 @@ def open_keyed(
             yield keyed
         return
     with open_source(data, schema, access) as source:
-        found, types = tallied(_blocks(data, codec, access), codec, columns)
-        yield KeyedSource(source, found, types)
+        yield KeyedSource(source, tallied(_blocks(data, codec, access), codec, columns))
 
 
 def _blocks(data: Rows, codec: Codec, access: Access) -> Iterator[pa.Table]:

@@ -1,221 +1,257 @@
-"""Record and replay for every synthesizer, and planted bugs that must be caught."""
+"""Replay from raw rows: no method, holder or job tells neighbouring files, frames or tables apart.
+
+Neighbours are texts as files hold them. Both of them go through reading, codec, persons and engine
+afresh; releases alone are frozen.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from fractions import Fraction
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from support.methods import BUILDERS, QUICK
-from support.neighbours import SCHEMA, last_codes, neighbours_of, random_rows, source_of
-from support.replay import audit, record, replay
-from understudy.conditional import Conditional
-from understudy.counting import CountSource, Score
-from understudy.domain import Attributes
-from understudy.learn.weighing import Weighing
-from understudy.marginal import NoisyMarginal
+from support.databases import fill_postgres
+from support.federated import PLANS
+from support.methods import BUILDERS
+from support.raw_neighbours import (
+    PERSONS,
+    REPLACED,
+    ROW,
+    SCHEMA,
+    RawPair,
+    Row,
+    Texts,
+    crowd,
+    pairs_for,
+    persons_of,
+)
+from support.raw_replay import Ask, Fit, Held, Inference, Released, leaks
+from support.ways_in import WAYS, Way, texts, typed
+from understudy.codec import Codec
+from understudy.counting import NumbersRows
+from understudy.discover import Discovery, Skeleton
+from understudy.engines.chunked import ChunkedSource
+from understudy.engines.memory import MemorySource
+from understudy.evaluate.summary import Summarizer
+from understudy.federated import Plan
+from understudy.marginal import Counts
 from understudy.network import Family, Network
-from understudy.privacy.audit import LeakFound, Recorder
-from understudy.privacy.budget import Budget
-from understudy.privacy.curator import Curator
-from understudy.privacy.mechanisms import DiscreteLaplace
-from understudy.privacy.unit import Neighbours
-from understudy.synthesizers import Independent, Learned, Nist, Random, Synthesizer
+from understudy.privacy.unit import Unit
+from understudy.sources import Access, open_source
+from understudy.synthesizers import Independent, Nist, PrivBayes, Random, Synthesizer
+from understudy.synthesizers.network import NetworkSynthesizer
 
-# Methods that ask something of a table whose size is private.
-MEASURING = [name for name in BUILDERS if not name.endswith(("replace", "declared"))]
-TABLES = {"empty": 0, "one row": 1, "two rows": 2, "many rows": 200}
+UNITS = {"row": ROW, "replaced": REPLACED, **{f"person {c}": unit for c, unit in PERSONS.items()}}
 
 
-@pytest.mark.parametrize("size", TABLES.values(), ids=TABLES)
+def _rows_of(count: int, seed: int) -> MemorySource:
+    """Rows that are nobody's concern: those of other holders, or made by a model."""
+    return MemorySource(Codec(SCHEMA).encode(texts(crowd(count, seed))))
+
+
+# --- every method -----------------------------------------------------------------------------
+
+
+# With little to spend on few rows a network asks for nothing but single columns.
+PLENTY = 200
+
+
 @pytest.mark.parametrize("name", BUILDERS)
-def test_neighbours_are_asked_the_same(name: str, size: int) -> None:
-    """On every neighbour: the same questions, answers within sensitivity, the same model."""
+def test_no_method_tells_neighbouring_files_apart(name: str, tmp_path: Path) -> None:
+    """The same questions, answers within sensitivity, the same model, whatever a row holds."""
     synthesizer = BUILDERS[name](SCHEMA)
-    rows = random_rows(size)
-    for _, neighbour in neighbours_of(rows, synthesizer.unit.neighbours):
-        audit(synthesizer, source_of(rows), source_of(neighbour))
+    if isinstance(synthesizer, NetworkSynthesizer):
+        synthesizer.epsilon = PLENTY
+    assert {} == leaks(Fit(synthesizer), pairs_for(synthesizer.unit), tmp_path)
 
 
-@pytest.mark.parametrize("name", MEASURING)
-def test_two_people_are_too_many(name: str) -> None:
-    """The check can fail: tables two people apart are told apart."""
-    rows = random_rows(20)
-    further = [*rows, last_codes(), last_codes()]
-    synthesizer = BUILDERS[name](SCHEMA)
-    tape, _ = record(synthesizer, source_of(rows))
-    with pytest.raises(LeakFound, match="sensitivity"):
-        replay(synthesizer, tape, source_of(further))
+def _for_persons(method: type[Synthesizer], **given: Any) -> Callable[[int], Synthesizer]:
+    persons: dict[str, Any] = {"epsilon": PLENTY, "person_id": "who"}
+    return lambda most: method(SCHEMA, **persons | given, rows_per_person=most)
 
 
-# --- planted bugs: each must make the audit fail ---------------------------------------------
+FOR_PERSONS = {
+    "random": _for_persons(Random),
+    "independent": _for_persons(Independent),
+    "independent approximate": _for_persons(Independent, delta=1e-6),
+    "privbayes": _for_persons(PrivBayes),
+    "nist": _for_persons(Nist, delta=1e-6),
+    "nist greedy": _for_persons(Nist, delta=1e-6, structure="greedy"),
+}
 
 
-def _caught(synthesizer: Synthesizer) -> str:
-    rows = random_rows(30)
-    for _, neighbour in neighbours_of(rows, synthesizer.unit.neighbours):
-        try:
-            audit(synthesizer, source_of(rows), source_of(neighbour))
-        except LeakFound as leak:
-            return str(leak)
-    return ""
+@pytest.mark.parametrize("most", PERSONS)
+@pytest.mark.parametrize("name", FOR_PERSONS)
+def test_no_method_tells_whether_a_person_is_there(name: str, most: int, tmp_path: Path) -> None:
+    """A person with all rows, named, nameless, or named in several ways, comes or goes unseen."""
+    assert {} == leaks(Fit(FOR_PERSONS[name](most)), pairs_for(PERSONS[most]), tmp_path)
 
 
-class HalvedNoise(Independent):
-    """Calibrates to half the sensitivity of a replaced row."""
+# --- every other job --------------------------------------------------------------------------
 
-    def learn(self, curator: Curator) -> Learned:
-        """As its parent, through a curator that thinks rows are added."""
-
-        class Careless(Curator):
-            def measure(
-                self,
-                sets: Sequence[Attributes],
-                budget: Budget,
-                *,
-                weights: Sequence[int] | None = None,
-            ) -> list[NoisyMarginal]:
-                noisy = []
-                for attributes, share in zip(sets, budget.split(weights or []), strict=True):
-                    half = DiscreteLaplace.costing(share.amount, sensitivity=Fraction(1))
-                    counts = self.release(
-                        half,
-                        lambda source, a=attributes: source.count([a])[0].counts,  # type: ignore[misc]
-                        name=f"counts of {' × '.join(attributes)}",
-                    )
-                    noisy.append(NoisyMarginal(attributes, counts, half.variance))
-                return noisy
-
-            def announce(self, sets: Sequence[Attributes], weights: Sequence[int]) -> Budget:
-                return self.budget
-
-        careless = Careless(curator._source, curator.unit, curator._grant, curator._instruments)
-        return super().learn(careless)
+SKELETON = Skeleton.parse(
+    {
+        "columns": {
+            "who": {"kind": "id"},
+            "colour": {"kind": "categorical", "missing": []},
+            "size": {"kind": "integer", "missing": ["999"]},
+            "weight": {"kind": "float", "min": 0.0, "missing": ["?"]},
+            "sold": {"kind": "boolean"},
+            "one": {"kind": "categorical", "outside": "drop"},
+        }
+    }
+)
 
 
-def test_halved_noise_is_caught() -> None:
-    """Noise for half the sensitivity: the answers differ by more than it covers."""
-    assert "more than the sensitivity" in _caught(
-        HalvedNoise(SCHEMA, epsilon=1, neighbours=Neighbours.REPLACE)
+@pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
+def test_no_inferred_schema_tells_neighbours_apart(unit: Unit, tmp_path: Path) -> None:
+    """`schema infer`: the same values, ranges and bins, each in the same type."""
+    discovery = Discovery(SKELETON, 20, "1e-3", unit)
+    assert {} == leaks(Inference(discovery), pairs_for(unit), tmp_path)
+
+
+@pytest.mark.parametrize("delta", [0, "1e-6"])
+@pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
+def test_no_released_summary_tells_neighbours_apart(unit: Unit, delta: str, tmp_path: Path) -> None:
+    """`evaluate --release-epsilon`: the same distances."""
+    job = Released(Summarizer(SCHEMA, 1, delta, unit), _rows_of(50, 9))
+    assert {} == leaks(job, pairs_for(unit), tmp_path)
+
+
+NETWORK = Network(
+    (
+        Family("colour"),
+        Family("size", ("colour",)),
+        Family("weight"),
+        Family("sold", ("size", "colour")),
+        Family("one"),
     )
+)
 
 
-class DomainFromRows(Independent):
-    """Looks which values occur before it measures, as most tools do."""
-
-    def learn(self, curator: Curator) -> Learned:
-        """Reads the rows beside the Curator's verbs."""
-        curator._source.count([("colour",)])
-        return super().learn(curator)
+def _plan(name: str, most: int | None = None) -> Plan:
+    own = {"epsilon": PLENTY, "deadline": 600.0, "attempts": 2, "rows_per_person": most}
+    given = PLANS[name] | own
+    return Plan(SCHEMA, **given | ({"network": NETWORK} if "network" in given else {}))
 
 
-def test_a_domain_read_from_the_rows_is_caught() -> None:
-    """A look at the table that no question was paid for."""
-    assert "outside the Curator" in _caught(DomainFromRows(SCHEMA, epsilon=1))
+@pytest.mark.parametrize("name", PLANS)
+def test_no_holder_tells_neighbouring_files_apart(name: str, tmp_path: Path) -> None:
+    """Each role in each protocol: every reply is the same, byte by byte."""
+    plan = _plan(name)
+    job = Held(plan, {"south": _rows_of(80, 1), "west": _rows_of(40, 2)})
+    assert {} == leaks(job, pairs_for(plan.unit), tmp_path)
 
 
-class ExactSearch(Nist):
-    """Searches by exact scores beside noisy ones, as the published genetic code does."""
-
-    def _from_pairs(
-        self, curator: Curator, budget: Budget, score: Score, weighing: Weighing
-    ) -> Network:
-        """Reads the scores beside the Curator's verbs."""
-        curator._source.score([("colour", "size")], score.kernel)
-        return super()._from_pairs(curator, budget, score, weighing)
-
-
-def test_a_search_by_exact_scores_is_caught() -> None:
-    """A structure that reads anything but noisy scores is told apart."""
-    search = ExactSearch(SCHEMA, epsilon=1, delta=1e-6, structure="genetic", search=QUICK)
-    assert "outside the Curator" in _caught(search)
+@pytest.mark.parametrize("name", [name for name in PLANS if "add-remove" in name])
+def test_no_holder_tells_whether_a_person_is_there(name: str, tmp_path: Path) -> None:
+    """The same with persons of at most two rows."""
+    plan = _plan(name, 2)
+    codec = Codec(SCHEMA, persons_of(plan.unit))
+    others = {
+        name: MemorySource(codec.encode(texts(crowd(60, seed))))
+        for seed, name in enumerate(("south", "west"))
+    }
+    assert {} == leaks(Held(plan, others), pairs_for(plan.unit), tmp_path)
 
 
-class RowsFromSource(Random):
-    """Takes the number of rows, which is private, for granted."""
+# --- every way in -----------------------------------------------------------------------------
 
-    def learn(self, curator: Curator) -> Learned:
-        """Reads the row count beside the Curator's verbs."""
-        rows = curator._source.rows_read
-        return Learned(super().learn(curator).conditionals, rows)
-
-
-def test_a_free_row_count_is_caught() -> None:
-    """The row count is private under add-remove, and costs."""
-    assert "outside the Curator" in _caught(RowsFromSource(SCHEMA, epsilon=1))
+# A method that counts, one that scores, and one that needs the order of rows.
+FEW = ("independent", "privbayes greedy replace", "noise-gan replace")
+# A database takes its time to open: every fifth pair, of all kinds, will do.
+IN_PROCESS = [way for way in WAYS if way not in ("csv", "duckdb")]
 
 
-class ForgottenCharge(Random):
-    """Answers a question without paying for it."""
-
-    def learn(self, curator: Curator) -> Learned:
-        """Draws through the mechanism, but past the grant."""
-        mechanism = DiscreteLaplace(Fraction(1), Fraction(1))
-        tape, noise = curator._instruments.tape, curator._instruments.noise
-        with tape.looking():
-            exact = curator._source.count([()])[0].counts
-        from understudy.privacy.events import Charge
-
-        charge = Charge("number of rows", mechanism.event)
-        tape.answer(charge, mechanism, exact, lambda: mechanism.release(exact, noise))
-        return super().learn(curator)
+@pytest.mark.parametrize("name", FEW)
+@pytest.mark.parametrize("way", IN_PROCESS)
+def test_no_way_in_tells_neighbours_apart(way: str, name: str, tmp_path: Path) -> None:
+    """In memory or in blocks, from files and from frames of any brand."""
+    synthesizer = BUILDERS[name](SCHEMA)
+    synthesizer.epsilon = PLENTY
+    assert {} == leaks(Fit(synthesizer), pairs_for(synthesizer.unit)[::3], tmp_path, WAYS[way])
 
 
-def test_a_forgotten_charge_is_caught() -> None:
-    """Everything released must stand in the statement."""
-    assert "does not name" in _caught(ForgottenCharge(SCHEMA, epsilon=1))
+@pytest.mark.parametrize("way", [way for way in IN_PROCESS if WAYS[way].persons])
+def test_no_way_in_tells_whether_a_person_is_there(way: str, tmp_path: Path) -> None:
+    """Names are compared alike in files and frames."""
+    job = Fit(FOR_PERSONS["independent"](2))
+    assert {} == leaks(job, pairs_for(PERSONS[2]), tmp_path, WAYS[way])
 
 
-class Unfaithful(Random):
-    """Asks more of tables whose noisy answer it does not like, and remembers the first rows."""
-
-    calls = 0
-
-    def learn(self, curator: Curator) -> Learned:
-        """Different from fit to fit."""
-        Unfaithful.calls += 1
-        learned = super().learn(curator)
-        tilt = np.array([1.0 / Unfaithful.calls, 1 - 1.0 / Unfaithful.calls])
-        sold = Conditional(Family("sold"), tilt)
-        kept = tuple(sold if c.family.child == "sold" else c for c in learned.conditionals)
-        return Learned(kept, learned.rows)
-
-
-def test_a_model_that_depends_on_anything_else_is_caught() -> None:
-    """With all answers frozen, what leaves must be the same to the last bit."""
-    assert "models differ" in _caught(Unfaithful(SCHEMA, epsilon=1))
-
-
-# --- the tape itself -------------------------------------------------------------------------
-
-
-def _tape_of(source: CountSource) -> Recorder:
-    tape, _ = record(Independent(SCHEMA, epsilon=1), source)
-    return tape
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("place", "unit"),
+    [
+        *(
+            (place, unit)
+            for place in ("duckdb", "postgres")
+            for unit in (ROW, REPLACED, PERSONS[2])
+        ),
+        # A cluster does not see all rows of a person together, and refuses.
+        *(("cluster", unit) for unit in (ROW, REPLACED)),
+    ],
+    ids=lambda given: given if isinstance(given, str) else f"{given.neighbours} {given.label}",
+)
+def test_no_server_tells_neighbours_apart(
+    place: str, unit: Unit, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """Rows that stay in a database, or are counted on a cluster."""
+    way = WAYS[place] if place == "duckdb" else _served(place, request)
+    job = Ask(SCHEMA, unit, [(), ("colour",), ("size", "weight"), ("sold", "one", "colour")])
+    assert {} == leaks(job, pairs_for(unit)[::5], tmp_path, way)
 
 
-def test_replay_refuses_other_questions() -> None:
-    """Another method, or another budget, does not ask what was recorded."""
-    tape = _tape_of(source_of(random_rows(5)))
-    with pytest.raises(LeakFound, match="was asked"):
-        replay(Independent(SCHEMA, epsilon=2), tape, source_of(random_rows(5)))
-    with pytest.raises(LeakFound, match="was asked"):
-        replay(Random(SCHEMA, epsilon=1), tape, source_of(random_rows(5)))
+def _served(place: str, request: pytest.FixtureRequest) -> Way:
+    if place == "postgres":
+        address = request.getfixturevalue("postgres_server")
+        return Way(lambda rows, _: fill_postgres(address, typed(rows)), Access(table="people"))
+    scheduler = request.getfixturevalue("dask_scheduler")
+    return replace(WAYS["partitions"], access=Access(cluster=scheduler.scheduler_address))
 
 
-def test_replay_refuses_fewer_questions() -> None:
-    """A run that stops early on the neighbour is told apart."""
-    tape = _tape_of(source_of(random_rows(5)))
-    with pytest.raises(LeakFound, match="was not asked"):
-        replay(Random(SCHEMA, epsilon=1, rows=3), tape, source_of(random_rows(5)))
+CATEGORIES = Skeleton.parse(
+    {
+        "columns": {
+            "who": {"kind": "id"},
+            **{name: {"kind": "categorical"} for name in Row._fields[1:]},
+        }
+    }
+)
 
 
-def test_private_exchanges_do_not_show_themselves() -> None:
-    """Nothing that holds exact answers prints them."""
-    source = source_of([last_codes()] * 77)
-    tape = _tape_of(source)
-    curator_view = repr([tape.exchanges[0], source, source.table, source.count([("size",)])])
-    assert "77" not in curator_view
-    assert "0x" not in curator_view
+@pytest.mark.parametrize("way", IN_PROCESS)
+def test_the_type_of_a_column_does_not_show_in_an_inferred_schema(way: str, tmp_path: Path) -> None:
+    """In a frame an empty cell makes reals of whole numbers, and a word makes texts of them."""
+    rows = tuple(Row(size=str(1 + i % 3), weight=f"{i % 2}.5", sold="true") for i in range(60))
+    pairs = [
+        RawPair(f"{name} is added", ROW, rows, (*rows, row))
+        for name, row in {
+            "an empty cell": Row(size="", weight="", sold=""),
+            "a word": Row(size="many", weight="heavy", sold="perhaps"),
+            "a fraction": Row(size="2.5"),
+            "a whole number": Row(weight="7"),
+        }.items()
+    ]
+    job = Inference(Discovery(CATEGORIES, 60, "1e-3"))
+    assert {} == leaks(job, pairs, tmp_path, WAYS[way])
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if WAYS[way].numbers])
+def test_a_row_is_read_by_itself(way: str, tmp_path: Path) -> None:
+    """When one raw row changes, whatever it holds, the lines of all others stay as they are."""
+    for pair in pairs_for(REPLACED):
+        here, there = (_lines(rows, way, tmp_path) for rows in (pair.rows, pair.neighbour))
+        place = [a != b for a, b in zip(pair.rows, pair.neighbour, strict=True)].index(True)
+        assert np.array_equal(np.delete(here, place, 0), np.delete(there, place, 0)), pair.name
+
+
+def _lines(rows: Texts, way: str, folder: Path) -> Counts:
+    with open_source(WAYS[way].put(rows, folder), SCHEMA, WAYS[way].access) as source:
+        assert isinstance(source, NumbersRows)
+        assert ("blocks" in way) == isinstance(source, ChunkedSource) or not rows
+        return source.number_rows([(attribute,) for attribute in SCHEMA.learned])

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import pytest
 
 from support.discovery import Rows, audit
-from understudy.counting import KeySource
 from understudy.discover import Discovery, Skeleton
 from understudy.discover.cells import Cells, Tree
 from understudy.discover.discovery import Coarse
+from understudy.discover.discovery import _keys as keys_of
 from understudy.discover.values import listing
 from understudy.privacy.audit import LeakFound
 from understudy.privacy.curator import Curator
@@ -90,9 +91,9 @@ def test_two_people_are_too_many() -> None:
 class Peeking(Discovery):
     """Looks which values occur before it asks."""
 
-    def _values(self, curator: Curator, source: KeySource, name: str) -> dict[str, Any]:
-        source.keys(name)
-        return super()._values(curator, source, name)
+    def _values(self, curator: Curator, name: str) -> dict[str, Any]:
+        keys_of(curator._source, column=name)
+        return super()._values(curator, name)
 
 
 def test_a_look_at_the_keys_is_caught() -> None:
@@ -122,10 +123,12 @@ def test_halved_noise_is_caught() -> None:
 class TooCheap(Discovery):
     """Releases keys of a person with three rows as if she had one."""
 
-    def _values(self, curator: Curator, source: KeySource, name: str) -> dict[str, Any]:
+    def _values(self, curator: Curator, name: str) -> dict[str, Any]:
         mechanism = KeyRelease.costing(self._part, self.budget.delta / 2, UNITS[0])
-        released = curator.release(mechanism, lambda _: source.keys(name), name=f"values of {name}")
-        return listing(self.skeleton, name, released, source.value_type(name))
+        released = curator.release(
+            mechanism, partial(keys_of, column=name), name=f"values of {name}"
+        )
+        return listing(self.skeleton, name, released)
 
 
 def test_a_person_taken_for_a_row_is_caught() -> None:

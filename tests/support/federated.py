@@ -18,6 +18,7 @@ from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Instruments
 from understudy.privacy.ledger import Ledger
 from understudy.privacy.unit import Neighbours, Unit
+from understudy.schema import Schema
 
 NAMES = ("north", "south", "west")
 RUN, ONE, TWO = "a" * 32, "1" * 32, "2" * 32
@@ -51,6 +52,7 @@ def unit_of(plan: Plan) -> Unit:
 def holder_of(
     source: CountSource,
     *,
+    schema: Schema = SCHEMA,
     unit: Unit | None = None,
     folder: Path | None = None,
     limit: Budget | None = None,
@@ -61,7 +63,7 @@ def holder_of(
     """A holder of some rows: on a disk where a folder is given, else in memory."""
     return Holder(
         source,
-        SCHEMA,
+        schema,
         unit or Unit(Neighbours.REPLACE),
         None if folder is None else Ledger(folder / f"{name}.jsonl"),
         "rows",

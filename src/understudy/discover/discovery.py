@@ -143,7 +143,7 @@ class Discovery:
             first = skeleton.probing({name: c.edges for name, c in cells.items()})
             with opening(first, skeleton.keyed) as source:
                 curator = Curator(source, self.unit, grant, self.instruments)
-                found = {name: self._values(curator, source, name) for name in skeleton.keyed}
+                found = {name: self._values(curator, name) for name in skeleton.keyed}
                 coarse = {name: self._coarse(curator, name, c) for name, c in cells.items()}
             ranges = self._ranges(opening, grant, coarse)
         statement = self._stated(grant, books)
@@ -152,7 +152,7 @@ class Discovery:
         schema = skeleton.filled(found, cost.document())
         return Inferred(schema, statement, tuple(n for n, r in ranges.items() if not r.found))
 
-    def _values(self, curator: Curator, source: KeySource, name: str) -> dict[str, Any]:
+    def _values(self, curator: Curator, name: str) -> dict[str, Any]:
         """The categories of a column, and where all others go."""
         delta = self.budget.delta / len(self.skeleton.keyed)
         released = curator.release(
@@ -160,7 +160,7 @@ class Discovery:
             partial(_keys, column=name),
             name=f"values of {name}",
         )
-        return listing(self.skeleton, name, released, source.value_type(name))
+        return listing(self.skeleton, name, released)
 
     def _coarse(self, curator: Curator, name: str, cells: Cells) -> Coarse:
         """Noisy counts of a column's public cells."""

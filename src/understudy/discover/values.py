@@ -1,29 +1,38 @@
-"""Categories from released keys: in the data's own type, in order, with a place for all others."""
+"""Categories from released keys: in the type they spell, in order, with a place for all others.
+
+The type that the data declares has no say: in a data frame one empty cell makes reals of whole
+numbers, and one word makes texts of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from understudy.column import MOST_LEVELS, Scalar, text_of
 from understudy.counting import ReleasedKeys
 from understudy.discover.skeleton import Skeleton
 
+# What keys may spell besides texts, the narrowest first.
+_READERS: tuple[Callable[[str], bool | int | float], ...] = (
+    {"true": True, "false": False}.__getitem__,
+    int,
+    float,
+)
 
-def listing(
-    skeleton: Skeleton, name: str, released: ReleasedKeys, kind: type[Scalar]
-) -> dict[str, Any]:
+
+def listing(skeleton: Skeleton, name: str, released: ReleasedKeys) -> dict[str, Any]:
     """A categorical column as it stands in a schema.
 
     Args:
         skeleton: says where values go that were not released.
         name: of the column.
         released: its keys.
-        kind: what the data declares the column to hold.
     """
     always, outside = skeleton.catch_all(name)
     known = {text_of(value) for value in always}
-    found = [_typed(key, kind) for key in _largest(released) if key not in known]
+    found = _typed([key for key in _largest(released) if key not in known])
     values = [*sorted(found, key=_order), *always]
     if values:
         return {"values": values, "outside": outside}
@@ -38,12 +47,16 @@ def _largest(released: ReleasedKeys) -> Sequence[str]:
     return keys[: MOST_LEVELS - 2]
 
 
-def _typed(key: str, kind: type[Scalar]) -> Scalar:
-    """A key in the type that the data declares, where that spells it the same way."""
-    if kind is str:
-        return key
-    value: Scalar = key == "true" if kind is bool else int(key) if kind is int else float(key)
-    return value if text_of(value) == key else key
+def _typed(keys: Sequence[str]) -> list[Scalar]:
+    """The keys in the first type that spells all of them as they are; else as texts."""
+    for reader in _READERS:
+        try:
+            values = [reader(key) for key in keys]
+        except (KeyError, ValueError, OverflowError):
+            continue
+        if all(map(math.isfinite, values)) and list(keys) == [text_of(v) for v in values]:
+            return [*values]
+    return list(keys)
 
 
 def _order(value: Scalar) -> tuple[bool, float, str]:

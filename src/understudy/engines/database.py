@@ -19,7 +19,6 @@ import numpy as np
 
 from understudy.codec import Codec
 from understudy.codec.categories import ListedCodec, tally_texts
-from understudy.column import Scalar
 from understudy.counting import KeyCounts, ScoreKernel, Scores
 from understudy.domain import Attributes, Domain
 from understudy.engines.capacity import ensure_tables_fit, in_batches
@@ -240,8 +239,7 @@ def open_keyed_database(
         _behind(rows, codec, ignore_extra=ignore_extra) as source,
     ):
         found = {name: _key_counts(rows, codec, name) for name in columns}
-        types = {name: _python_type(rows[name].type()) for name in columns}
-        yield KeyedSource(source, found, types)
+        yield KeyedSource(source, found)
 
 
 def _key_counts(rows: ir.Table, codec: Codec, name: str) -> KeyCounts:
@@ -252,14 +250,6 @@ def _key_counts(rows: ir.Table, codec: Codec, name: str) -> KeyCounts:
     rows = compared_by_bytes(rows.select(name))
     groups = rows.group_by(cell=rows[name]).aggregate(times=rows.count())
     return KeyCounts(tally_texts(column, _fetch(backend, str(backend.compile(groups)))))
-
-
-def _python_type(kind: Any) -> type[Scalar]:
-    if kind.is_boolean():
-        return bool
-    if kind.is_integer():
-        return int
-    return float if kind.is_floating() else str
 
 
 @contextmanager

@@ -15,7 +15,6 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from understudy.column import Scalar
 from understudy.counting import CountSource, HasKeys, KeyCounts, NumbersRows, ScoreKernel, Scores
 from understudy.domain import Attributes, Domain
 from understudy.errors import UnderstudyError
@@ -104,9 +103,6 @@ class _Guarded:
     def keys(self, column: str) -> KeyCounts:
         self._gate.check()
         return self._keyed.keys(column)
-
-    def value_type(self, column: str) -> type[Scalar]:
-        return self._keyed.value_type(column)
 
     @property
     def _keyed(self) -> HasKeys:

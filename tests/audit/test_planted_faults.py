@@ -1,0 +1,382 @@
+"""Planted faults that replay from raw rows must catch, and the tape that catches them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from support.methods import BUILDERS, QUICK
+from support.neighbours import SCHEMA as CODED
+from support.neighbours import last_codes, random_rows, source_of
+from support.raw_neighbours import (
+    PERSONS,
+    REPLACED,
+    ROW,
+    SCHEMA,
+    STRANGE,
+    RawPair,
+    crowd,
+    nested,
+    pairs_for,
+)
+from support.raw_replay import Ask, Fit, leaks
+from support.replay import record, replay
+from support.ways_in import WAYS
+from understudy.codec import Codec, names, ordinates, persons
+from understudy.codec.ordinates import Reading
+from understudy.conditional import Conditional
+from understudy.counting import CountSource, Score
+from understudy.domain import Attributes
+from understudy.engines.memory import MemorySource
+from understudy.learn.weighing import Weighing
+from understudy.marginal import Counts, NoisyMarginal
+from understudy.network import Family, Network
+from understudy.privacy.audit import LeakFound, Recorder
+from understudy.privacy.budget import Budget
+from understudy.privacy.curator import Curator
+from understudy.privacy.mechanisms import DiscreteLaplace
+from understudy.privacy.unit import Neighbours, Unit
+from understudy.schema import Schema
+from understudy.synthesizers import Independent, Learned, Nist, Random, Synthesizer
+from understudy.table import Table
+
+# Methods that ask something of a table whose size is private.
+MEASURING = [name for name in BUILDERS if not name.endswith(("replace", "declared"))]
+
+
+@pytest.mark.parametrize("name", MEASURING)
+def test_two_people_are_too_many(name: str, tmp_path: Path) -> None:
+    """The check can fail: tables two people apart are told apart."""
+    rows, alone = crowd(20), STRANGE["unlike all others"]
+    further = RawPair("two are added", ROW, rows, (*rows, alone, alone))
+    [found] = leaks(Fit(BUILDERS[name](SCHEMA)), [further], tmp_path).values()
+    assert "more than the sensitivity" in found
+
+
+# --- planted bugs: each must make the audit fail ---------------------------------------------
+
+
+def _caught(synthesizer: Synthesizer, folder: Path) -> str:
+    """What the replay on raw neighbours says first."""
+    found = leaks(Fit(synthesizer), pairs_for(synthesizer.unit), folder)
+    return next(iter(found.values()), "")
+
+
+class HalvedNoise(Independent):
+    """Calibrates to half the sensitivity of a replaced row."""
+
+    def learn(self, curator: Curator) -> Learned:
+        """As its parent, through a curator that thinks rows are added."""
+
+        class Careless(Curator):
+            def measure(
+                self,
+                sets: Sequence[Attributes],
+                budget: Budget,
+                *,
+                weights: Sequence[int] | None = None,
+            ) -> list[NoisyMarginal]:
+                noisy = []
+                for attributes, share in zip(sets, budget.split(weights or []), strict=True):
+                    half = DiscreteLaplace.costing(share.amount, sensitivity=Fraction(1))
+                    counts = self.release(
+                        half,
+                        lambda source, a=attributes: source.count([a])[0].counts,  # type: ignore[misc]
+                        name=f"counts of {' × '.join(attributes)}",
+                    )
+                    noisy.append(NoisyMarginal(attributes, counts, half.variance))
+                return noisy
+
+            def announce(self, sets: Sequence[Attributes], weights: Sequence[int]) -> Budget:
+                return self.budget
+
+        careless = Careless(curator._source, curator.unit, curator._grant, curator._instruments)
+        return super().learn(careless)
+
+
+def test_halved_noise_is_caught(tmp_path: Path) -> None:
+    """Noise for half the sensitivity: the answers differ by more than it covers."""
+    assert "more than the sensitivity" in _caught(
+        HalvedNoise(SCHEMA, epsilon=1, neighbours=Neighbours.REPLACE), tmp_path
+    )
+
+
+class DomainFromRows(Independent):
+    """Looks which values occur before it measures, as most tools do."""
+
+    def learn(self, curator: Curator) -> Learned:
+        """Reads the rows beside the Curator's verbs."""
+        curator._source.count([("colour",)])
+        return super().learn(curator)
+
+
+def test_a_domain_read_from_the_rows_is_caught(tmp_path: Path) -> None:
+    """A look at the table that no question was paid for."""
+    assert "outside the Curator" in _caught(DomainFromRows(SCHEMA, epsilon=1), tmp_path)
+
+
+class ExactSearch(Nist):
+    """Searches by exact scores beside noisy ones, as the published genetic code does."""
+
+    def _from_pairs(
+        self, curator: Curator, budget: Budget, score: Score, weighing: Weighing
+    ) -> Network:
+        """Reads the scores beside the Curator's verbs."""
+        curator._source.score([("colour", "size")], score.kernel)
+        return super()._from_pairs(curator, budget, score, weighing)
+
+
+def test_a_search_by_exact_scores_is_caught(tmp_path: Path) -> None:
+    """A structure that reads anything but noisy scores is told apart."""
+    search = ExactSearch(SCHEMA, epsilon=1, delta=1e-6, structure="genetic", search=QUICK)
+    assert "outside the Curator" in _caught(search, tmp_path)
+
+
+class RowsFromSource(Random):
+    """Takes the number of rows, which is private, for granted."""
+
+    def learn(self, curator: Curator) -> Learned:
+        """Reads the row count beside the Curator's verbs."""
+        rows = curator._source.rows_read
+        return Learned(super().learn(curator).conditionals, rows)
+
+
+def test_a_free_row_count_is_caught(tmp_path: Path) -> None:
+    """The row count is private under add-remove, and costs."""
+    assert "outside the Curator" in _caught(RowsFromSource(SCHEMA, epsilon=1), tmp_path)
+
+
+class ForgottenCharge(Random):
+    """Answers a question without paying for it."""
+
+    def learn(self, curator: Curator) -> Learned:
+        """Draws through the mechanism, but past the grant."""
+        mechanism = DiscreteLaplace(Fraction(1), Fraction(1))
+        tape, noise = curator._instruments.tape, curator._instruments.noise
+        with tape.looking():
+            exact = curator._source.count([()])[0].counts
+        from understudy.privacy.events import Charge
+
+        charge = Charge("number of rows", mechanism.event)
+        tape.answer(charge, mechanism, exact, lambda: mechanism.release(exact, noise))
+        return super().learn(curator)
+
+
+def test_a_forgotten_charge_is_caught(tmp_path: Path) -> None:
+    """Everything released must stand in the statement."""
+    assert "does not name" in _caught(ForgottenCharge(SCHEMA, epsilon=1), tmp_path)
+
+
+class Unfaithful(Random):
+    """Asks more of tables whose noisy answer it does not like, and remembers the first rows."""
+
+    calls = 0
+
+    def learn(self, curator: Curator) -> Learned:
+        """Different from fit to fit."""
+        Unfaithful.calls += 1
+        learned = super().learn(curator)
+        tilt = np.array([1.0 / Unfaithful.calls, 1 - 1.0 / Unfaithful.calls])
+        sold = Conditional(Family("sold"), tilt)
+        kept = tuple(sold if c.family.child == "sold" else c for c in learned.conditionals)
+        return Learned(kept, learned.rows)
+
+
+def test_a_model_that_depends_on_anything_else_is_caught(tmp_path: Path) -> None:
+    """With all answers frozen, what leaves must be the same to the last bit."""
+    assert "something else leaves" in _caught(Unfaithful(SCHEMA, epsilon=1), tmp_path)
+
+
+# --- faults that were made, or proposed by those who looked for some ------------------------
+
+
+def _replace(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, other: Any) -> None:
+    """Plant a fault; nothing else of the code changes."""
+    assert hasattr(owner, name)
+    monkeypatch.setattr(owner, name, other)
+
+
+@pytest.mark.parametrize("name", ["noise-gan replace", "noise-gan target replace"])
+def test_lines_that_move_up_are_caught(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted: dropped rows come last, so that all rows behind one change their lines."""
+    true_lines = MemorySource.number_rows
+
+    def moved_up(self: MemorySource, sets: Sequence[Attributes]) -> Counts:
+        lines = true_lines(self, sets)
+        return np.asarray(lines[np.argsort((lines < 0).any(axis=1), kind="stable")])
+
+    _replace(monkeypatch, MemorySource, "number_rows", moved_up)
+    found = leaks(Fit(BUILDERS[name](SCHEMA)), pairs_for(BUILDERS[name](SCHEMA).unit), tmp_path)
+    assert "features of every row: answers differ by more than the sensitivity" in found.values()
+    assert {
+        "the first becomes undeclared, so dropped",
+        "a dropped one becomes unlike all others",
+    } <= {*found}
+
+
+@pytest.mark.parametrize("most", PERSONS)
+def test_nameless_rows_of_one_person_are_caught(
+    most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted: all rows without a name are one person's, who may be several."""
+    true_numbers = names.number_names
+
+    def one_more(*given: Any) -> Any:
+        numbers = true_numbers(*given)
+        return np.where(numbers < 0, numbers.max(initial=-1) + 1, numbers)
+
+    _replace(monkeypatch, persons, "number_names", one_more)
+    method = Independent(SCHEMA, epsilon=1, person_id="who", rows_per_person=most)
+    found = leaks(Fit(method), pairs_for(PERSONS[most]), tmp_path)
+    assert any(" name, " in name for name in found)
+    assert {"counts of colour: answers differ by more than the sensitivity"} <= {*found.values()}
+
+
+@pytest.mark.parametrize("name", ["random replace", "histogram replace", "privbayes tree replace"])
+def test_the_number_of_kept_rows_is_caught(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted: n under replace is that of the rows kept, which one row changes by being dropped."""
+
+    def kept(curator: Curator) -> int:
+        with curator._instruments.tape.looking():
+            return int(curator._source.count([()])[0].counts)
+
+    _replace(monkeypatch, Curator, "public_rows", property(kept))
+    synthesizer = BUILDERS[name](SCHEMA)
+    found = leaks(Fit(synthesizer), pairs_for(synthesizer.unit), tmp_path)
+    assert {"the first becomes undeclared, so dropped", "the only one becomes dropped"} <= {*found}
+    assert "one changes in one column alone" not in found
+
+
+@pytest.mark.parametrize("structure", ["greedy", "pairwise"])
+def test_a_score_that_forgets_persons_is_caught(
+    structure: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted: scores are calibrated to a row where persons have five."""
+    true_grid = Curator._grid
+
+    def of_a_row(self: Curator, score: Score) -> Any:
+        own = Unit(self.unit.neighbours)
+        return true_grid(Curator(self._source, own, self._grant), score)
+
+    _replace(monkeypatch, Curator, "_grid", of_a_row)
+    method = Nist(
+        SCHEMA, epsilon=200, delta=1e-6, structure=structure, person_id="who", rows_per_person=5
+    )
+    found = leaks(Fit(method), pairs_for(method.unit), tmp_path)
+    assert "total variation" in found["a person with rows unlike all others comes"]
+
+
+def test_the_sensitivity_of_an_added_row_is_caught(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted: a replaced row moves a table by 1 in L2, and not by √2."""
+    _replace(monkeypatch, Unit, "count_l2_squared", property(lambda unit: Fraction(1)))
+    assert "more than the sensitivity" in _caught(
+        BUILDERS["independent approximate replace"](SCHEMA), tmp_path
+    )
+
+
+@pytest.mark.parametrize("threshold", [50, 120])
+def test_a_score_that_looks_at_itself_is_caught(
+    threshold: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted: scores count twice from a threshold on, which some row is the one to reach."""
+    true_scores = Curator._scored
+
+    def scaled(self: Curator, *given: Any) -> Any:
+        scores = true_scores(self, *given)
+        return np.where(scores > threshold, 2 * scores, scores)
+
+    _replace(monkeypatch, Curator, "_scored", scaled)
+    job = Ask(SCHEMA, ROW, (("sold", "colour"), ("size", "one")), verbs=("score",))
+    found = leaks(job, nested(260), tmp_path, WAYS["arrow"])
+    assert any("more than the sensitivity" in leak for leak in found.values())
+
+
+@pytest.mark.parametrize("unit", [ROW, REPLACED], ids=["row", "replaced"])
+def test_a_level_read_from_the_rows_is_caught(
+    unit: Unit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted: a column has a level for missing cells only where some are missing."""
+    true_encode, document = Codec.encode, SCHEMA.document()
+    del document["columns"]["colour"]["missing"]
+    complete = Schema.parse(document)
+
+    def as_seen(self: Codec, rows: pa.Table) -> Table:
+        own = SCHEMA if "" in rows.column("colour").to_pylist() else complete
+        return true_encode(Codec(own), rows)
+
+    _replace(monkeypatch, Codec, "encode", as_seen)
+    plain, missing = crowd(20, strange=False), STRANGE["missing, with a level"]
+    after = (missing, *plain[1:]) if unit is REPLACED else (*plain, missing)
+    pair = RawPair("the first missing cell", unit, plain, after)
+    found = leaks(Ask(SCHEMA, unit, [("colour",)], verbs=["measure"]), [pair], tmp_path)
+    assert {pair.name: "counts of colour: answers differ by more than the sensitivity"} == found
+
+
+def test_a_column_given_up_for_one_cell_is_caught(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted: where one cell is not a number, none of its column is."""
+    true_reading = ordinates._read_each
+
+    def given_up(*given: Any) -> Reading:
+        found = true_reading(*given)
+        return Reading(found.ordinates, found.missing, np.ones(found.ordinates.size, bool))
+
+    _replace(monkeypatch, ordinates, "_read_each", given_up)
+    plain = crowd(20, strange=False)
+    pair = RawPair("the first", ROW, plain, (*plain, STRANGE["unreadable number"]))
+    found = leaks(Fit(Independent(SCHEMA, epsilon=1)), [pair], tmp_path)
+    assert "more than the sensitivity" in found[pair.name]
+
+
+def test_a_cell_that_ends_the_run_is_caught(tmp_path: Path) -> None:
+    """A refusal leaves, too: a byte that is not text ends a run, as the known limits say."""
+    rows = crowd(9)
+    pair = RawPair("a byte that is not text", ROW, rows, (*rows, rows[0]._replace(colour="\udcff")))
+    found = leaks(Fit(Independent(SCHEMA, epsilon=1)), [pair], tmp_path)
+    assert {pair.name: "something else leaves although every answer was the same"} == found
+
+
+# --- the tape itself -------------------------------------------------------------------------
+
+
+def _tape_of(source: CountSource) -> Recorder:
+    tape, _ = record(Independent(CODED, epsilon=1), source)
+    return tape
+
+
+def test_replay_refuses_other_questions() -> None:
+    """Another method, or another budget, does not ask what was recorded."""
+    tape = _tape_of(source_of(random_rows(5)))
+    with pytest.raises(LeakFound, match="was asked"):
+        replay(Independent(CODED, epsilon=2), tape, source_of(random_rows(5)))
+    with pytest.raises(LeakFound, match="was asked"):
+        replay(Random(CODED, epsilon=1), tape, source_of(random_rows(5)))
+
+
+def test_replay_refuses_fewer_questions() -> None:
+    """A run that stops early on the neighbour is told apart."""
+    tape = _tape_of(source_of(random_rows(5)))
+    with pytest.raises(LeakFound, match="was not asked"):
+        replay(Random(CODED, epsilon=1, rows=3), tape, source_of(random_rows(5)))
+
+
+def test_private_exchanges_do_not_show_themselves() -> None:
+    """Nothing that holds exact answers prints them."""
+    source = source_of([last_codes()] * 77)
+    tape = _tape_of(source)
+    curator_view = repr([tape.exchanges[0], source, source.table, source.count([("size",)])])
+    assert "77" not in curator_view
+    assert "0x" not in curator_view
