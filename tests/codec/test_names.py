@@ -237,18 +237,22 @@ def test_types_that_postgres_alone_has_are_compared_by_value(
         assert len(different) == int(rows.counts)
 
 
-def _collated(address: str) -> str:
-    """A table of PostgreSQL whose texts are equal whatever their case and accents."""
+# Texts of PostgreSQL that are equal whatever their case, and what makes them.
+FOLDING = {
+    "text COLLATE alike": "CREATE COLLATION IF NOT EXISTS alike "
+    "(provider = icu, locale = 'und-u-ks-level1', deterministic = false)",
+    "citext": "CREATE EXTENSION IF NOT EXISTS citext",
+}
+
+
+def _folding(address: str, kind: str) -> str:
+    """An empty table whose texts are of such a kind."""
     with connection_to(address) as connection:
         connection.execute("DROP TABLE IF EXISTS people")
         try:
-            connection.execute(
-                "CREATE COLLATION IF NOT EXISTS alike "
-                "(provider = icu, locale = 'und-u-ks-level1', deterministic = false)"
-            )
+            connection.execute(FOLDING[kind])
         except psycopg.errors.FeatureNotSupported:
-            pytest.skip("this PostgreSQL was built without ICU")
-        kind = "text COLLATE alike"
+            pytest.skip(f"this PostgreSQL was built without {kind}")
         connection.execute(f"CREATE TABLE people (who {kind}, a bigint, b {kind})")
     return address
 
@@ -265,17 +269,16 @@ def _fill_collated(connection: Any, mark: str) -> pa.Table:
     return pa.table({"who": who, "a": a, "b": b})
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "postgres"])
-def test_a_collation_has_no_say(engine: str, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize("kind", ["VARCHAR COLLATE nocase.noaccent", *FOLDING])
+def test_a_collation_has_no_say(kind: str, request: pytest.FixtureRequest) -> None:
     """Neither in who a person is, nor in which category a text is, nor in which texts there are."""
-    if engine == "postgres":
-        data: Rows = _collated(request.getfixturevalue("postgres_server"))
+    if kind in FOLDING:
+        data: Rows = _folding(request.getfixturevalue("postgres_server"), kind)
         with connection_to(str(data)) as connection:
             rows = _fill_collated(connection, "%s")
     else:
         backend = ibis.duckdb.connect()
         backend.raw_sql("SET default_collation = 'nocase.noaccent'")
-        kind = "VARCHAR COLLATE nocase.noaccent"
         backend.raw_sql(f"CREATE TABLE people (who {kind}, a BIGINT, b {kind})")
         rows = _fill_collated(backend.con, "?")
         data = backend.table("people")
