@@ -102,7 +102,7 @@ def test_white_space_is_what_the_promise_lists() -> None:
 def test_other_cells_are_named_by_their_value(
     kind: pa.DataType, cells: Cells, numbers: list[int]
 ) -> None:
-    """Nulls, NaN and nothing at all are no name; zero has one, whatever its sign."""
+    """Nulls, NaN and nothing at all have no name; zero has one, whatever its sign."""
     found = number_names("who", pa.chunked_array([pa.array(cells, kind)]))
     assert numbers == found.tolist()
 
@@ -113,7 +113,7 @@ def test_cells_without_a_value_to_compare_are_refused() -> None:
         number_names("who", pa.chunked_array([pa.array([[1], [2]])]))
 
 
-def test_text_that_is_none_is_refused_without_a_word_of_it() -> None:
+def test_text_that_is_not_utf8_is_refused_without_a_word_of_it() -> None:
     """Bytes that are not UTF-8 have no characters to trim."""
     bad = pa.array([b"\xff\xfesecret"]).cast(pa.string(), safe=False)
     with pytest.raises(DataError, match="not UTF-8") as caught:
@@ -223,7 +223,7 @@ def test_a_text_with_a_nul_is_nobody_in_duckdb() -> None:
 def test_types_that_postgres_alone_has_are_compared_by_value(
     column: str, values: Cells, postgres_server: str
 ) -> None:
-    """Nulls, NaN and nothing are no name; digits behind the point or padding make no other one."""
+    """Nulls, NaN and nothing have no name; digits behind the point or padding change none."""
     with connection_to(postgres_server) as connection:
         connection.execute("DROP TABLE IF EXISTS people")
         connection.execute(f"CREATE TABLE people (who {column}, a bigint, b text)")
