@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from support.hostile import (
@@ -19,9 +20,12 @@ from support.hostile import (
     understated,
     zipped,
 )
-from understudy.errors import ModelError
+from understudy.engines.chunked import ChunkedSource
+from understudy.errors import ModelError, SchemaError
 from understudy.model import Model
 from understudy.sample import sample_rows
+from understudy.schema import Schema
+from understudy.sources import Access, open_source
 
 UNDERSTATED = ("manifest.json", "conditionals.arrow")
 OLD = Path(__file__).parent / "data" / "model-0.1.0.zip"
@@ -106,3 +110,22 @@ def test_models_without_a_network_are_read(tmp_path: Path) -> None:
     records = Model.load(tmp_path / "m.zip").records
     assert records is not None
     assert [0, 1, 1, 0, 1] == records["a"].tolist()
+
+
+def test_what_a_parquet_file_unpacks_to_is_counted(tmp_path: Path) -> None:
+    """Twenty megabytes in some kilobytes are read in blocks where memory holds fewer."""
+    path = tmp_path / "rows.parquet"
+    rows = pa.table({"a": ["x" * 1000] * 20_000})
+    pq.write_table(rows, path, compression="zstd", use_dictionary=False)
+    assert path.stat().st_size < 100_000
+    schema = Schema.parse({"columns": {"a": {"kind": "categorical", "values": ["x" * 1000]}}})
+    with open_source(path, schema, Access(memory=16 << 20)) as source:
+        assert isinstance(source, ChunkedSource)
+        assert [20_000] == source.count([("a",)])[0].counts.tolist()
+
+
+def test_codes_of_all_columns_are_bounded() -> None:
+    """A line of text asks for as many numbers as a column may have; many lines for too many."""
+    columns = {f"c{i}": {"kind": "float", "min": 0, "max": 1, "bins": 60_000} for i in range(70)}
+    with pytest.raises(SchemaError, match="declares 4,200,000 codes in all, more than 4,194,304"):
+        Schema.parse({"columns": columns})

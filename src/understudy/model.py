@@ -300,7 +300,7 @@ class Model:
             parts = _Parts.read(path)
         try:
             return cls._assembled(parts, path)
-        except CapacityError:
+        except (CapacityError, MemoryError):
             raise
         except _MISFITS as error:
             raise ModelError(f"{path}: the model is damaged: {_why(error)}; fit it again") from None

@@ -23,12 +23,14 @@ from understudy.engines.database import is_database, open_database, open_keyed_d
 from understudy.engines.keyed import KeyedSource, tallied
 from understudy.engines.memory import MemorySource
 from understudy.errors import UsageError
-from understudy.files import SUFFIXES, Rows, parquet_rows, read_blocks, read_rows
+from understudy.files import SUFFIXES, Rows, read_blocks, read_footer, read_rows
 from understudy.schema import Schema
 
 _PART_OF_FREE = 0.6
 # Parquet is compressed; text holds numbers in about as many bytes as memory does.
 _BYTES_PER_FILE_BYTE = {".csv": 3, ".parquet": 12}
+# Pages as they are unpacked, and the cells that are made of them.
+_BYTES_PER_PAGE_BYTE = 2
 # A cell as Arrow holds it, and its code; a file of few different values is smaller by far.
 _BYTES_PER_CELL = 12
 
@@ -177,7 +179,9 @@ def _needed(path: Path, codec: Codec) -> int:
     by_size = _BYTES_PER_FILE_BYTE.get(path.suffix, 1) * path.stat().st_size
     if path.suffix != ".parquet":
         return by_size
-    return max(by_size, _BYTES_PER_CELL * len(codec.columns) * parquet_rows(path))
+    footer = read_footer(path)
+    by_rows = _BYTES_PER_CELL * len(codec.columns) * sum(footer.rows)
+    return max(by_size, by_rows, _BYTES_PER_PAGE_BYTE * footer.unpacked)
 
 
 @overload

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from support.federated import ONE, RUN
 from understudy.errors import MessageError
-from understudy.federated.messages import Chosen, Measure, Message, Tables
+from understudy.federated.messages import VERSION, Chosen, Measure, Message, Tables
 
 ARRAYS: tuple[np.ndarray[Any, Any], ...] = (
     np.arange(-3, 3, dtype=np.int64).reshape(2, 3),
@@ -95,3 +95,12 @@ def test_damage_is_refused_or_harmless(noise: bytes, place: int, change: int) ->
         except MessageError:
             continue
         assert isinstance(read, Message)
+
+
+def test_a_header_of_very_many_values_is_not_parsed() -> None:
+    """Sixteen megabytes of empty lists would take thirty times as much in memory."""
+    many = b"[" + b",".join([b"[]"] * 3_000_000) + b"]"
+    text = b'{"run": ' + many + b"}"
+    data = b"UNDF" + struct.pack("<BI", VERSION, len(text)) + text
+    with pytest.raises(MessageError, match="header holds too many values; ask for less"):
+        Message.decoded(data)

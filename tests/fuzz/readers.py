@@ -7,6 +7,7 @@ import io
 import json
 import os
 import signal
+import struct
 import sys
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
@@ -245,11 +246,92 @@ def model() -> Reader:
     whole = _zipped(members)
 
     def make(draw: Random) -> Files:
-        if draw.random() < 0.3:
+        choice = draw.random()
+        if choice < 0.3:
             return {"m.zip": mutated(whole, [whole], draw)}
+        if choice < 0.5:
+            return {"m.zip": _misstated(_zipped(_signed(_lying(members, draw))), draw)}
         return {"m.zip": _zipped(_damaged(members, draw))}
 
     return Reader(make, "m.zip", _read_model)
+
+
+def _lying(members: Mapping[str, bytes], draw: Random) -> dict[str, bytes]:
+    """Members of a model that say other sizes than they have, each well formed in itself."""
+    name = "conditionals.arrow"
+    choice = draw.random()
+    if choice < 0.2:
+        return {**members, name: draw.choice(_compressed_zeros())}
+    if choice < 0.6:
+        return {**members, name: _reshaped(members[name], draw)}
+    data = bytearray(members[name])
+    # Lengths and offsets of Arrow are numbers of eight bytes at even places.
+    for _ in range(draw.choice((1, 1, 2, 4))):
+        place = 8 * draw.randrange(len(data) // 8)
+        size = draw.choice((0, 1, -1, len(data), 2**20, 2**31, 2**40, 2**62, draw.randrange(4096)))
+        data[place : place + 8] = struct.pack("<q", size)
+    return {**members, name: bytes(data)}
+
+
+@cache
+def _compressed_zeros() -> list[bytes]:
+    """Conditionals of few bytes that say to unpack to eight gibibytes."""
+    import pyarrow as pa
+
+    count = 4096
+    table = pa.table(
+        {
+            "attribute": ["sex"],
+            "shape": pa.array([[count]], pa.list_(pa.int64())),
+            "probabilities": pa.array([[0.0] * count], pa.large_list(pa.float64())),
+        }
+    )
+    # Before each compressed buffer stands the size that it unpacks to.
+    said, lie = struct.pack("<q", 8 * count), struct.pack("<q", 2**33)
+    return [_arrow(table, codec).replace(said, lie) for codec in ("zstd", "lz4")]
+
+
+def _reshaped(data: bytes, draw: Random) -> bytes:
+    """Conditionals with other shapes, types, batches or compression, and the numbers they had."""
+    import pyarrow as pa
+
+    table = pa.ipc.open_file(pa.BufferReader(data)).read_all()
+    choice = draw.randrange(5)
+    if choice == 0:
+        sizes = (0, 1, 2, 2**20, 2**40)
+        shapes = [[draw.choice(sizes)] * draw.choice((1, 2, 300)) for _ in range(len(table))]
+        table = table.set_column(1, "shape", pa.array(shapes, pa.list_(pa.int64())))
+    elif choice == 1:
+        place = draw.randrange(table.num_columns)
+        kind = draw.choice((pa.null(), pa.bool_(), pa.string_view()))
+        table = table.set_column(place, table.column_names[place], pa.nulls(len(table), kind))
+    elif choice == 2:
+        table = table.set_column(0, "attribute", table["attribute"].dictionary_encode())
+    elif choice == 3:
+        table = pa.concat_tables([table] * draw.choice((2, 50)))
+    return _arrow(table, draw.choice((None, None, "zstd", "lz4")), draw.choice((None, 1)))
+
+
+def _arrow(table: Any, codec: str | None, rows: int | None = None) -> bytes:
+    import pyarrow as pa
+
+    sink = io.BytesIO()
+    options = pa.ipc.IpcWriteOptions(compression=codec)
+    with pa.ipc.new_file(sink, table.schema, options=options) as writer:
+        writer.write_table(table, max_chunksize=rows)
+    return sink.getvalue()
+
+
+def _misstated(archive: bytes, draw: Random) -> bytes:
+    """An archive, sometimes with another size in one entry of its directory."""
+    if draw.random() < 0.5:
+        return archive
+    data = bytearray(archive)
+    places = [at for at in range(len(data) - 46) if data[at : at + 4] == b"PK\x01\x02"]
+    # Packed and unpacked sizes of an entry.
+    at = draw.choice(places) + draw.choice((20, 24))
+    data[at : at + 4] = struct.pack("<I", draw.choice((0, 1, 99, 2**20, 2**31, 2**32 - 1)))
+    return bytes(data)
 
 
 def model_folder() -> Reader:

@@ -20,6 +20,7 @@ from pydantic import Field, ValidationError
 
 from understudy.errors import MessageError
 from understudy.federated.terms import ExactText, Fields, Names, Terms
+from understudy.files.members import check_document
 
 Array = npt.NDArray[Any]
 
@@ -236,7 +237,11 @@ def _parts(data: bytes, most_bytes: int) -> tuple[_Header, memoryview]:
     end = _START.size + length
     if length > _MOST_HEADER or end > len(data):
         raise MessageError("the message's header is cut short or too long; send it again")
-    return _header(data[_START.size : end]), memoryview(data)[end:]
+    try:
+        text = check_document(data[_START.size : end])
+    except ValueError:
+        raise MessageError("the message's header holds too many values; ask for less") from None
+    return _header(text), memoryview(data)[end:]
 
 
 def _header(text: bytes) -> _Header:

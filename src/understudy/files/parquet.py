@@ -26,10 +26,18 @@ _PARTITION_ROWS = 1 << 18
 
 @dataclass(frozen=True)
 class Footer:
-    """What a Parquet file says of itself: its columns, and the rows of each of its row groups."""
+    """What a Parquet file says of itself: its columns, and the rows of each of its row groups.
+
+    Attributes:
+        types: the columns.
+        rows: how many each row group holds.
+        unpacked: the bytes that all pages take once they are unpacked; texts that stand in a
+            dictionary are counted once.
+    """
 
     types: pa.Schema
     rows: tuple[int, ...]
+    unpacked: int
 
 
 @dataclass(frozen=True)
@@ -73,13 +81,10 @@ def read_footer(path: Path) -> Footer:
 
     with reading(path), pq.ParquetFile(path) as file:
         groups = range(file.num_row_groups)
-        rows = tuple(file.metadata.row_group(group).num_rows for group in groups)
-        return Footer(file.schema_arrow, rows)
-
-
-def parquet_rows(path: Path) -> int:
-    """How many rows a Parquet file says it has."""
-    return sum(read_footer(path).rows)
+        held = [file.metadata.row_group(group) for group in groups]
+        rows = tuple(group.num_rows for group in held)
+        unpacked = sum(group.total_byte_size for group in held)
+        return Footer(file.schema_arrow, rows, unpacked)
 
 
 def parquet_types(path: Path) -> pa.Schema:
