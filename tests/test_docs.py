@@ -163,7 +163,7 @@ def test_the_demo_prints_what_the_readme_shows(
         assert stable in printed
     files = {path.name for path in (tmp_path / "understudy-demo").iterdir()}
     expected = {"clinic.csv", "clinic.toml", "synthetic.csv", "synthetic.csv.privacy.json"}
-    assert expected | {"ledger.jsonl"} == files
+    assert expected | {"ledger.jsonl", "ledger.jsonl.secret"} == files
 
 
 def test_the_readme_names_every_command() -> None:

@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from support.bindings import in_model
 from support.constraints import COLUMNS, Rule, Said, document_of
 from support.joint import cells_of, joint_of
 from support.methods import BUILDERS, WITH_BUDGET, WITH_CONDITIONALS
@@ -26,6 +27,7 @@ from understudy.network import Network
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator
 from understudy.privacy.ledger import Ledger
+from understudy.privacy.verification import Claim, verified
 from understudy.sample import deal_codes, sample_codes, sample_rows
 from understudy.schema import Schema
 from understudy.synthesizers import Independent, Learned, Nist, PrivBayes, Random, Synthesizer
@@ -79,7 +81,7 @@ def test_round_trip(builder: str, tmp_path: Path) -> None:
 
 
 def test_the_statement_equals_the_ledger(builder: str, tmp_path: Path) -> None:
-    """What the model says it cost is what the ledger says was spent."""
+    """What the model says it cost is what the ledger says was spent, and both verify."""
     ledger = Ledger(tmp_path / "ledger.jsonl")
     source = _random_source(EVERY_KIND, 100)
     fitted = BUILDERS[builder](EVERY_KIND).fit(source, ledger=ledger, dataset="exam")
@@ -89,6 +91,11 @@ def test_the_statement_equals_the_ledger(builder: str, tmp_path: Path) -> None:
     assert len(statement.charges) == account.runs[0]["charges"]
     assert account.spent.epsilon <= 1
     assert EVERY_KIND.fingerprint == account.runs[0]["schema"]
+    fitted.model_.save(tmp_path / "m.zip")
+    claim = Claim.of(*in_model(tmp_path / "m.zip"), path=tmp_path / "m.zip")
+    checks = verified(claim, ledger=ledger.path)
+    assert [] == [check for check in checks if check.fails]
+    assert "no more than it promises" in checks[0].sentence
 
 
 def test_only_declared_values_come_out(builder: str) -> None:

@@ -542,6 +542,36 @@ def _read_state(path: Path) -> None:
         visits.answer().document()
 
 
+def statement() -> Reader:
+    """Statements beside synthetic rows, as `verify` and `evaluate` read them."""
+    from understudy.privacy.binding import FILE, bound, digest
+    from understudy.synthesizers import Independent
+
+    rows: dict[str, list[Any]] = {name: [] for name in _schema().learned}
+    methods = [Independent(_schema(), epsilon=1, delta=delta) for delta in (0, "1e-6")]
+    stated = [method.fit(rows, ledger=None).model_.statement for method in methods]
+    found = digest(CSV.encode())
+    texts = [
+        json.dumps({"rows": 3, "statement": bound(s.document(), kind=FILE, found=found)})
+        for s in stated
+    ]
+    name = "o.csv.privacy.json"
+
+    def make(draw: Random) -> Files:
+        return {"o.csv": CSV.encode(), **_either(name, [t.encode() for t in texts], texts, draw)}
+
+    return Reader(make, name, _read_statement)
+
+
+def _read_statement(path: Path) -> None:
+    from understudy.cli.verify import _claimed
+    from understudy.privacy.verification import verified
+    from understudy.report.subject import Subject
+
+    verified(_claimed(path))
+    Subject.of(path, path.with_name("o.csv"))
+
+
 READERS: dict[str, Callable[[], Reader]] = {
     "schema-toml": schema_toml,
     "schema-json": schema_json,
@@ -556,6 +586,7 @@ READERS: dict[str, Callable[[], Reader]] = {
     "model": model,
     "model-folder": model_folder,
     "ledger": ledger,
+    "statement": statement,
     "stream-state": stream_state,
 }
 

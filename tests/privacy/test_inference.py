@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from support.bindings import in_model
 from understudy.errors import BudgetExceeded, SchemaError, UsageError
 from understudy.inference import Inference
 from understudy.model import Model
@@ -20,6 +21,7 @@ from understudy.privacy.grant import BasicGrant
 from understudy.privacy.ledger import Ledger
 from understudy.privacy.statement import Statement, inherited
 from understudy.privacy.unit import Neighbours, Unit
+from understudy.privacy.verification import Claim, verified
 from understudy.schema import Schema
 from understudy.synthesizers import Independent, Nist, PrivBayes, Random
 
@@ -195,3 +197,12 @@ def test_a_large_inference_promises_nothing_more_than_certainty() -> None:
     """δ never exceeds one, whatever ε was."""
     part = inherited(replace(COST, epsilon=Fraction(900)), REPLACE)
     assert Bound(BASIC, Fraction(1800), Fraction(1)) == part
+
+
+def test_a_fit_under_a_learned_schema_verifies(tmp_path: Path) -> None:
+    """The ledger holds the fit's own part, the statement the sum; verify takes them apart."""
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    fit = Nist(_schema(COST), epsilon=1, delta="1e-6").fit(ROWS, ledger=ledger, dataset="d")
+    fit.model_.save(tmp_path / "m.zip")
+    claim = Claim.of(*in_model(tmp_path / "m.zip"), path=tmp_path)
+    assert [] == [check for check in verified(claim, ledger=ledger.path) if check.fails]

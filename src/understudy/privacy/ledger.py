@@ -262,7 +262,11 @@ class Ledger:
         with self._locked():
             lines = self.path.read_text(encoding="utf-8", errors="replace").splitlines()
         closing = [_parsed(line) or {} for line in lines if '"close"' in line]
-        return {e["grant"]: e["check"] for e in closing if e.get("entry") == "close"}
+        return {
+            str(entry.get("grant")): str(entry.get("check"))
+            for entry in closing
+            if entry.get("entry") == "close"
+        }
 
     def head_of(self, identity: str) -> str | None:
         """The check of the entry that closed a grant; None while it is open."""
