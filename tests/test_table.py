@@ -7,7 +7,7 @@ import pytest
 
 from understudy.domain import Domain
 from understudy.errors import UsageError
-from understudy.table import Codes, Table, code_type
+from understudy.table import Codes, Mask, Table, code_type
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,26 @@ def test_codes_of_another_domain_are_refused(codes: dict[str, Codes], about: str
     """Kernels write where a code says, so that no table holds one beyond its domain."""
     with pytest.raises(UsageError, match=about):
         Table(Domain({"a": 3}), codes, 2)
+
+
+@pytest.mark.parametrize(
+    "dropped",
+    [
+        None,
+        np.array([True, True, False]),
+        np.array([True, False]),
+        np.array([0, 0, 1], np.uint8),
+    ],
+)
+def test_dropped_rows_have_a_place(dropped: Mask | None) -> None:
+    """Three rows were read and two kept: a table says which, or cannot be built."""
+    with pytest.raises(UsageError, match="which of the rows read were dropped"):
+        Table(Domain({"a": 3}), {"a": np.zeros(2, np.uint8)}, 3, dropped=dropped)
+
+
+def test_places_of_dropped_rows_are_not_shown() -> None:
+    """Nor how many there are."""
+    dropped = np.array([False, True, False])
+    table = Table(Domain({"a": 3}), {"a": np.zeros(2, np.uint8)}, 3, dropped=dropped)
+    assert [True, False, True] == table.kept.tolist()
+    assert "Table(a; rows private)" == repr(table)

@@ -71,7 +71,7 @@ class NumbersRows(Protocol):
     """What some sources can do besides: say into which cell each single row falls."""
 
     def number_rows(self, sets: Sequence[Attributes]) -> Counts:
-        """A line for each row read: its cell in the table of every set, or −1 if it was dropped."""
+        """A line for each row read, in its place: its cell in each table, −1 if it was dropped."""
 
 
 @dataclass(frozen=True, repr=False)

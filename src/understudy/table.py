@@ -13,6 +13,7 @@ from understudy.domain import Domain
 from understudy.errors import UsageError
 
 Codes = npt.NDArray[np.uint8 | np.uint16]
+Mask = npt.NDArray[np.bool_]
 
 
 def code_type(size: int) -> type[np.uint8] | type[np.uint16]:
@@ -44,24 +45,50 @@ def _check_codes(name: str, codes: Codes | None, size: int, rows: int) -> None:
         )
 
 
+def _is_mask_of(dropped: Mask, rows_read: int, kept: int) -> bool:
+    fits = dropped.dtype == np.bool_ and dropped.shape == (rows_read,)
+    return fits and rows_read - int(dropped.sum()) == kept
+
+
+def _check_dropped(dropped: Mask | None, rows_read: int, kept: int) -> None:
+    """Refuse a table that read more rows than it kept and does not say which; none is told."""
+    known = rows_read == kept if dropped is None else _is_mask_of(dropped, rows_read, kept)
+    if not known:
+        raise UsageError(
+            "a table needs to know which of the rows read were dropped, so that every other row "
+            "keeps its place; pass one flag for each row read as dropped="
+        )
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class Table:
     """Rows as codes, one contiguous array per attribute.
 
-    `rows_read` counts the rows of the source, those dropped by the codec included: under
-    replace-one neighbours it is the public n, whatever the rows hold. `rows_per_person` is set when
-    no person was left with more rows than that.
+    Attributes:
+        domain: the attributes and their sizes.
+        codes: of the rows that were kept, in the order in which they were read.
+        rows_read: how many rows the source has, those dropped by the codec included: under
+            replace-one neighbours it is the public n, whatever the rows hold.
+        rows_per_person: set when no person was left with more rows than that.
+        dropped: a flag for each row read, set where it was not kept; None where all were. Private.
     """
 
     domain: Domain
     codes: Mapping[str, Codes]
     rows_read: int
     rows_per_person: int | None = None
+    dropped: Mask | None = None
 
     def __post_init__(self) -> None:
         # Kernels count without looking where they write.
         for name in self.domain:
             _check_codes(name, self.codes.get(name), self.domain[name], self.rows)
+        _check_dropped(self.dropped, self.rows_read, self.rows)
+
+    @property
+    def kept(self) -> Mask:
+        """A flag for each row read, set where it was kept; private."""
+        return np.ones(self.rows_read, bool) if self.dropped is None else ~self.dropped
 
     @property
     def rows(self) -> int:

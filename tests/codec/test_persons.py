@@ -67,15 +67,17 @@ def _kept(rows: list[Row], most: int) -> Counter[tuple[int, int]]:
 @given(rows=rows_of_few, most=st.integers(1, 4))
 def test_a_persons_rows_stay_by_themselves(rows: list[Row], most: int) -> None:
     """The table is the sum over persons of what each leaves; no other person has a say."""
-    alone = [_kept([row for row in rows if row[0] == who], most) for who in {r[0] for r in rows}]
-    assert sum(alone, Counter()) == _kept(rows, most)
-    assert all(kept.total() <= most for kept in alone)
+    alone = {
+        who: _kept([row for row in rows if row[0] == who], most) for who in {r[0] for r in rows}
+    }
+    assert sum(alone.values(), Counter()) == _kept(rows, most)
+    assert all(kept.total() <= (most if who else 0) for who, kept in alone.items())
 
 
 @given(rows=rows_of_few, most=st.integers(1, 4))
 def test_as_many_stay_as_may(rows: list[Row], most: int) -> None:
-    """Rows that the schema drops are no part of the count."""
-    each = Counter(who for who, _, b in rows if b != "w")
+    """Rows that the schema drops are no part of the count, nor are those without a name."""
+    each = Counter(who for who, _, b in rows if b != "w" and who)
     assert sum(min(count, most) for count in each.values()) == _kept(rows, most).total()
 
 
@@ -91,9 +93,8 @@ def test_a_name_listed_twice_is_one_person() -> None:
     twice = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0, 1, None]), pa.array(["p", "p"]))
     other = pa.DictionaryArray.from_arrays(pa.array([1, 0]), pa.array(["p", None]))
     names = pa.chunked_array([twice, other])
-    gone = Persons("who", 1).surplus(names, {"a": np.zeros(7, np.uint8)})
-    # One row of p, and one without a name.
-    assert 2 == (~gone).sum()
+    gone = Persons("who", 1).left_out(names, {"a": np.zeros(7, np.uint8)})
+    assert 1 == (~gone).sum()
 
 
 def test_no_kind_of_row_is_preferred() -> None:
@@ -106,7 +107,7 @@ def test_no_kind_of_row_is_preferred() -> None:
         for name, c, o in zip("ab", common, other, strict=True)
     }
     who = np.concatenate([np.repeat(np.arange(people), 9), np.arange(people)])
-    gone = Persons("who", 1).surplus(pa.chunked_array([who]), codes)
+    gone = Persons("who", 1).left_out(pa.chunked_array([who]), codes)
     assert people == (~gone).sum()
     # The standard deviation of the share is 0.0055.
     assert 0.07 < (~gone[9 * people :]).mean() < 0.13
@@ -114,7 +115,7 @@ def test_no_kind_of_row_is_preferred() -> None:
 
 @pytest.mark.parametrize("engine", ["duckdb", "postgres"])
 def test_databases_keep_the_same_rows(engine: str, request: pytest.FixtureRequest) -> None:
-    """Persons without a name are one."""
+    """Those of persons without a name are in none of them."""
     draw = random.Random(5)
     rows: list[Row] = [
         (
@@ -170,6 +171,17 @@ def test_whole_persons_are_hidden(name: str, most: int) -> None:
         for person in (alike, apart):
             audit(method, _source(crowd, most), _source([*crowd, *person], most))
             audit(method, _source([*crowd, *person], most), _source(crowd, most))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_persons_without_a_name_are_hidden(name: str) -> None:
+    """Somebody whose rows have no name comes or goes beside others like them, and moves nothing."""
+    method = METHODS[name](2)
+    crowd = [*_crowd(60), *((None, i % 4, "xy"[i % 2]) for i in range(9)), (" ", 1, "z")]
+    nameless: list[Row] = [("", 4, "z"), (None, 4, "z"), ("\t", 4, "z"), (None, 0, "x")]
+    audit(method, _source(crowd, 2), _source([*nameless, *crowd], 2))
+    both: list[Row] = [*nameless, ("new", 4, "z"), (" new", 4, "z"), ("new ", 4, "z")]
+    audit(method, _source([*both, *crowd], 2), _source(crowd, 2))
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -87,6 +87,18 @@ def test_no_contribution_is_longer_than_a_unit(scale: float) -> None:
     assert np.isfinite(scale) == bool(lines.any())
 
 
+@pytest.mark.parametrize(
+    ("cells", "value"), [(10**6, 0.7), (4 * 10**6 + 1, 1 / 3), (10**6, 3e-20), (10**6, 1e30)]
+)
+def test_long_gradients_of_many_cells_are_cut_to_a_unit(cells: int, value: float) -> None:
+    """However many cells there are: equal ones are where rounded sums fall short the most."""
+    torch = need_torch()
+    gradients = _gradients(torch, clip=1e-20)
+    [line] = _whole(gradients, torch.full((1, cells), value))
+    length = int(np.dot(line, line))
+    assert 0.99 * UNIT**2 < length <= UNIT**2
+
+
 def test_short_gradients_keep_their_length() -> None:
     """Clipping shortens what is too long, and nothing else."""
     gradients = _gradients(need_torch(), clip=100.0)

@@ -24,12 +24,13 @@ class Engine:
 def raw_rows(table: Table) -> tuple[Schema, pa.Table]:
     """A schema of whole numbers, one bin a value, and rows whose encoding by it is the table.
 
-    Rows that were read and not kept come last, as rows that the schema drops.
+    Rows that were read and not kept stand in their places, as rows that the schema drops.
     """
     columns = {
         name: {"kind": "integer", "min": 0, "max": size - 1, "bins": size, "outside": "drop"}
         for name, size in table.domain.sizes.items()
     }
-    dropped = np.full(table.rows_read - table.rows, -1, np.int64)
-    rows = {name: np.concatenate([codes, dropped]) for name, codes in table.codes.items()}
+    rows = {name: np.full(table.rows_read, -1, np.int64) for name in table.codes}
+    for name, codes in table.codes.items():
+        rows[name][table.kept] = codes
     return Schema.parse({"columns": columns}), pa.table(rows)

@@ -12,14 +12,14 @@ import pyarrow as pa
 
 from understudy.codec.bins import BinnedCodec
 from understudy.codec.categories import ListedCodec
-from understudy.codec.missing import Encoded, Mask, either
+from understudy.codec.missing import Encoded, either
 from understudy.codec.persons import Persons
 from understudy.codec.stretches import ANYWHERE, Stretch
 from understudy.column import BooleanColumn, CategoricalColumn, IdColumn, LearnedColumn
 from understudy.domain import Domain
 from understudy.errors import DataError, UsageError
 from understudy.schema import Schema
-from understudy.table import Codes, Table
+from understudy.table import Codes, Mask, Table
 
 __all__ = ["Codec"]
 
@@ -38,7 +38,7 @@ class Codec:
 
     `encode(decode(t)) == t` for every table. Each row is encoded, or dropped, by its own cells
     alone, so neighbouring inputs become neighbouring tables. Where persons may have several rows,
-    surplus ones are dropped by the rows of that person alone.
+    surplus ones are dropped by the rows of that person alone, and rows without a name are dropped.
 
     Attributes:
         schema: what may stand in each column.
@@ -90,22 +90,24 @@ class Codec:
         self.check_columns(rows.column_names)
         encoded = self._encoded(rows)
         dropped = reduce(either, (e.dropped for e in encoded.values()))
-        codes = {name: _kept(e, dropped) for name, e in encoded.items()}
-        if self.persons is None:
-            return Table(self.domain, codes, rows.num_rows)
-        names = rows.column(self.persons.column)
-        names = names if dropped is None else names.filter(pa.array(~dropped))
-        stay = ~self.persons.surplus(names, codes)
-        codes = {name: column[stay] for name, column in codes.items()}
-        return Table(self.domain, codes, rows.num_rows, self.persons.most)
+        most = None
+        if self.persons is not None:
+            names, most = rows.column(self.persons.column), self.persons.most
+            codes = {name: e.codes for name, e in encoded.items()}
+            dropped = self.persons.left_out(names, codes, dropped)
+        kept = {name: _kept(e, dropped) for name, e in encoded.items()}
+        return Table(self.domain, kept, rows.num_rows, most, dropped)
 
     def without_surplus(self, rows: pa.Table) -> pa.Table:
-        """The rows themselves, of every person as many as are kept, dropped ones counted."""
+        """The rows themselves, of every person as many as are kept, dropped ones counted.
+
+        Rows without a name are nobody's and left out.
+        """
         if self.persons is None:
             return rows
         codes = {name: e.codes for name, e in self._encoded(rows).items()}
-        surplus = self.persons.surplus(rows.column(self.persons.column), codes)
-        return rows.filter(pa.array(~surplus))
+        gone = self.persons.left_out(rows.column(self.persons.column), codes)
+        return rows.filter(pa.array(~gone))
 
     def _encoded(self, rows: pa.Table) -> dict[str, Encoded]:
         with ThreadPoolExecutor() as pool:

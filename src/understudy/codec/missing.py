@@ -10,12 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
-from understudy.table import Codes
-
-Mask = npt.NDArray[np.bool_]
+from understudy.table import Codes, Mask
 
 
 @dataclass(frozen=True)

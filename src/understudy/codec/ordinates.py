@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from understudy.codec.missing import Mask, either
+from understudy.codec.missing import either
 from understudy.column import (
     HIGHEST_WHOLE,
     HIGHEST_WHOLE_REAL,
@@ -29,6 +29,7 @@ from understudy.column import (
     Ordinate,
 )
 from understudy.errors import DataError
+from understudy.table import Mask
 
 _SECONDS_PER_DAY = 86400
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}

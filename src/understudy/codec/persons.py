@@ -3,7 +3,7 @@
 Which of a person's rows stay is decided by these rows alone, and not by the order they come in:
 each is given a number computed from its codes, and the lowest stay. The number scatters like a draw
 by lot, so that no kind of row is preferred. Equal rows are counted first, so that each has a number
-of its own.
+of its own. Rows without a name are nobody's, and none of them stays.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from understudy.codec.missing import Mask
-from understudy.codec.ordinates import undictionary
+from understudy.codec.names import UNNAMED, number_names
 from understudy.errors import UsageError
-from understudy.table import Codes
+from understudy.table import Codes, Mask
 
 Places = npt.NDArray[np.int64]
 
@@ -36,7 +35,8 @@ def multipliers(count: int) -> list[int]:
 class Persons:
     """The column that names persons, and how many rows of each are kept.
 
-    Rows whose name is missing count as one person's, for they may be.
+    Rows without a name are dropped: they may be several persons', and one more of them must move
+    nobody else's. What a name is, `codec.names` says.
     """
 
     column: str
@@ -55,26 +55,25 @@ class Persons:
             raise UsageError("persons need both a column that names them and the most rows of each")
         return cls(column, most)
 
-    def surplus(self, names: pa.ChunkedArray, codes: Mapping[str, Codes]) -> Mask:
-        """Which rows are too many."""
-        person = _numbers(names)
-        many = np.flatnonzero(np.bincount(person)[person] > self.most)
-        found = np.zeros(person.size, bool)
+    def left_out(
+        self, names: pa.ChunkedArray, codes: Mapping[str, Codes], dropped: Mask | None = None
+    ) -> Mask:
+        """Which rows do not stay: those dropped before, those without a name, and surplus ones.
+
+        Args:
+            names: the cells that name persons, one for each row.
+            codes: of the same rows.
+            dropped: those that were dropped by their other cells and count as nobody's.
+        """
+        person = number_names(self.column, names)
+        gone: Mask = person == UNNAMED
+        if dropped is not None:
+            gone |= dropped
+        held = np.flatnonzero(~gone)
+        many = held[np.bincount(person[held])[person[held]] > self.most]
         columns = [column[many].astype(np.int64) for column in codes.values()]
-        found[many] = _turns(person[many], columns) >= self.most
-        return found
-
-
-def _numbers(names: pa.ChunkedArray) -> Places:
-    """Persons counted from 0; those without a name are one more."""
-    if pa.types.is_dictionary(names.type):
-        # A dictionary may list a name twice, and its chunks may have one each.
-        names = undictionary(names)
-    encoded = names.combine_chunks().dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.combine_chunks()
-    indices = encoded.indices.cast(pa.int64()).fill_null(len(encoded.dictionary))
-    return np.asarray(indices.to_numpy(zero_copy_only=False))
+        gone[many[_turns(person[many], columns) >= self.most]] = True
+        return gone
 
 
 def _turns(person: Places, columns: Sequence[Places]) -> Places:

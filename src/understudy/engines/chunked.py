@@ -106,7 +106,7 @@ class ChunkedSource(BatchedSource):
         return next(in_batches(self.domain, few, memory=self.kept))
 
     def number_rows(self, sets: Sequence[Attributes]) -> Counts:
-        """The cell of every row in the table of each set, block after block."""
+        """A line for each row read, in its place, block after block."""
         blocks = _encoded(self.blocks(), self.codec)
         return np.concatenate([MemorySource(block).number_rows(sets) for block in blocks])
 

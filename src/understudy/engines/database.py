@@ -25,6 +25,7 @@ from understudy.domain import Attributes, Domain
 from understudy.engines.capacity import ensure_tables_fit, in_batches
 from understudy.engines.expressions import can_drop, code_of, first_of_each, group_of
 from understudy.engines.keyed import KeyedSource
+from understudy.engines.texts import compared_by_bytes, functions_of, name_of
 from understudy.errors import DataError, UsageError
 from understudy.marginal import Counts, Marginal
 from understudy.optional import require
@@ -37,8 +38,6 @@ _POSTGRES = ("postgres", "postgresql")
 _SCHEMES = ("duckdb", *_POSTGRES)
 # Texts as the standard writes them, whatever the server was told; compiling pays for no query here.
 _POSTGRES_OPTIONS = "-c standard_conforming_strings=on -c jit=off"
-# The function that strips given characters from both ends of a text.
-_TRIM = {"duckdb": "trim", "postgres": "btrim"}
 # DuckDB counts fastest from codes it has written down, few tables at a time; PostgreSQL, whose
 # temporary tables are not read in parallel and not everyone's to make, many at a time as it reads.
 _WRITES_DOWN = ("duckdb",)
@@ -128,13 +127,16 @@ class DatabaseSource:
 
 def encoded(rows: ir.Table, codec: Codec) -> ir.Table:
     """Rows as codes, those to be dropped left out, under names that need no quotes."""
-    trim = _TRIM.get(rows.get_backend().name, "trim")
+    functions = functions_of(rows.get_backend().name)
+    rows = compared_by_bytes(rows.select(list(codec.read_types)))
     names = {attribute: f"c{i}" for i, attribute in enumerate(codec.columns)}
-    columns = {names[a]: code_of(c, rows[a], trim) for a, c in codec.columns.items()}
+    columns = {names[a]: code_of(c, rows[a], functions) for a, c in codec.columns.items()}
     if codec.persons:
-        columns[_PERSON] = rows[codec.persons.column]
+        column = codec.persons.column
+        columns[_PERSON] = name_of(column, rows[column], functions)
     codes = rows.select(**columns)
     dropping = [codes[names[a]] for a, c in codec.columns.items() if can_drop(c)]
+    dropping += [codes[_PERSON]] if codec.persons else []
     kept = codes.filter([code.notnull() for code in dropping]) if dropping else codes
     if codec.persons:
         kept = first_of_each(kept, _PERSON, codec.persons.most)
@@ -240,6 +242,7 @@ def _key_counts(rows: ir.Table, codec: Codec, name: str) -> KeyCounts:
     column = codec.columns[name]
     assert isinstance(column, ListedCodec)
     backend = rows.get_backend()
+    rows = compared_by_bytes(rows.select(name))
     groups = rows.group_by(cell=rows[name]).aggregate(times=rows.count())
     return KeyCounts(tally_texts(column, _fetch(backend, str(backend.compile(groups)))))
 

@@ -28,6 +28,7 @@ from understudy.column import (
     Ordinate,
     text_of,
 )
+from understudy.engines.texts import TextFunctions
 from understudy.errors import CapacityError, DataError
 from understudy.hierarchy import Groups
 
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     import ibis.expr.datatypes as dt
     import ibis.expr.types as ir
 
-# What Python strips from texts.
-_BLANKS = "".join(chr(i) for i in range(0x3001) if chr(i).isspace())
 # A query with more branches for a column takes longer to write than rows take to count.
 _MOST_BRANCHES = 4096
 _SECONDS_PER_DAY = 86400
@@ -46,13 +45,15 @@ _MANY_DIGITS = 300
 _HUGE, _TINY = "1e301", "1e-301"
 
 
-def code_of(codec: ListedCodec | BinnedCodec, cell: ir.Column, trim: str) -> ir.Value:
+def code_of(
+    codec: ListedCodec | BinnedCodec, cell: ir.Column, functions: TextFunctions
+) -> ir.Value:
     """The code of a cell, null where its row is dropped.
 
     Args:
         codec: of the cell's column.
         cell: the column in the database.
-        trim: the database's function that strips given characters from a text.
+        functions: the database's own, for texts.
     """
     if codec.column.levels > _MOST_BRANCHES and not _is_counted(codec, cell):
         raise CapacityError(
@@ -60,7 +61,7 @@ def code_of(codec: ListedCodec | BinnedCodec, cell: ir.Column, trim: str) -> ir.
             f"{_MOST_BRANCHES:,} that a query can tell apart; use fewer, or export the table"
         )
     if isinstance(codec, ListedCodec):
-        return _listed(codec, cell, trim)
+        return _listed(codec, cell, functions)
     return _binned(codec, cell)
 
 
@@ -118,10 +119,10 @@ def _literal(code: int | None) -> ir.Value:
     return ibis.null("int32") if code is None or code < 0 else ibis.literal(code, "int32")
 
 
-def _listed(codec: ListedCodec, cell: ir.Column, trim: str) -> ir.Value:
+def _listed(codec: ListedCodec, cell: ir.Column, functions: TextFunctions) -> ir.Value:
     kind = cell.type()
     if kind.is_string():
-        code = _of_text(codec, cell, trim)
+        code = _of_text(codec, cell, functions)
     elif kind.is_boolean():
         code = cell.ifelse(*(_literal(codec.code_of(value)) for value in (True, False)))
     elif kind.is_integer():
@@ -133,28 +134,17 @@ def _listed(codec: ListedCodec, cell: ir.Column, trim: str) -> ir.Value:
     return cell.isnull().ifelse(_literal(codec.code_of(None)), code)
 
 
-def _of_text(codec: ListedCodec, cell: ir.Column, trim: str) -> ir.Value:
+def _of_text(codec: ListedCodec, cell: ir.Column, functions: TextFunctions) -> ir.Value:
     if codec.is_numeric:
         raise DataError(
             f"column {codec.name!r}: the database holds text, the schema lists numbers; "
             'list them as texts, as values = ["1", "2"], or convert the column in a view'
         )
     padded = [text for text in codec.known if text != text.strip()]
-    stripped = _stripping(trim)(cell, _BLANKS)
+    stripped = functions.stripped(cell)
     texts = [text for text in spellings(codec) if text == text.strip()]
     otherwise = _matched(stripped, [(text, codec.code_of(text)) for text in texts], codec)
     return _matched(cell, [(text, codec.code_of(text)) for text in padded], codec, otherwise)
-
-
-def _stripping(name: str) -> Callable[[ir.Value, str], ir.StringValue]:
-    import ibis
-
-    def strip(text: str, characters: str) -> str:
-        raise NotImplementedError  # the database has it
-
-    declared: Callable[[ir.Value, str], ir.StringValue]
-    declared = ibis.udf.scalar.builtin(strip, name=name, signature=((str, str), str))
-    return declared
 
 
 def _of_whole(codec: ListedCodec, cell: ir.Column) -> ir.Value:

@@ -74,14 +74,19 @@ class MemorySource:
         return np.array([found[attributes] for attributes in sets], np.float64)
 
     def number_rows(self, sets: Sequence[Attributes]) -> Counts:
-        """The cell of every row in the table of each set; dropped rows come last."""
+        """A line for each row read, in its place: its cell in the table of every set.
+
+        A row that was dropped has −1 in every cell of its line. No row's line depends on another
+        row, which is what `noise-gan` rests on.
+        """
+        kept = self.table.kept
         numbers = np.full((self.rows_read, len(sets)), -1, np.int64)
         for place, attributes in enumerate(sets):
             cells = np.zeros(self.table.rows, np.int64)
             for attribute in attributes:
                 cells *= self.domain[attribute]
                 cells += self.table.column(attribute)
-            numbers[: self.table.rows, place] = cells
+            numbers[kept, place] = cells
         return numbers
 
     def _parts(self, sets: Sequence[Attributes]) -> Iterator[Part]:

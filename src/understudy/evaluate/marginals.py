@@ -117,7 +117,8 @@ def _count(source: MemorySource, *, sets: Sequence[Attributes]) -> list[Marginal
 def _sorted(tables: Sequence[Table], attributes: Attributes) -> Joint:
     """By the cells that rows fall into, of which there are at most as many as rows."""
     domain, rows = tables[0].domain, _rows(tables)
-    numbers = [MemorySource(table).number_rows([attributes])[: table.rows, 0] for table in tables]
+    lines = [MemorySource(table).number_rows([attributes])[:, 0] for table in tables]
+    numbers = [line[line >= 0] for line in lines]
     cells, place = np.unique(np.concatenate(numbers), return_inverse=True)
     ends = np.cumsum(rows)[:-1]
     counts = [np.bincount(part, minlength=cells.size) for part in np.split(place, ends)]

@@ -151,7 +151,8 @@ def joined(tables: Sequence[Table]) -> Table:
         return tables[0]
     names = tables[0].domain.attributes
     codes: dict[str, Codes] = {n: np.concatenate([t.codes[n] for t in tables]) for n in names}
-    return Table(tables[0].domain, codes, sum(table.rows_read for table in tables))
+    dropped = ~np.concatenate([table.kept for table in tables])
+    return Table(tables[0].domain, codes, dropped.size, dropped=dropped)
 
 
 def parted(table: Table, chance: float, seed: int) -> tuple[Table, Table]:
