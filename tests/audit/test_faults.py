@@ -1,4 +1,4 @@
-"""Faults planted in a copy of the source: the audit finds each by name, and nothing without them."""
+"""Faults planted in a copy of the source: the audit finds each by name, and else nothing."""
 
 from __future__ import annotations
 

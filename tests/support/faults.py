@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import understudy
+from support.torches import by_noise_layer
 from understudy.auditing import PERSON, SCHEMA, audit
 from understudy.synthesizers import Independent, Nist, Synthesizer
 
@@ -163,6 +164,35 @@ FAULTS: dict[str, Fault] = {
         runs=4,
         part="replay",
         words=("kept where it was dropped", "the models differ"),
+    ),
+    "dropped rows lose their lines": Fault(
+        (
+            Edit(
+                "engines/memory.py",
+                "numbers[kept, place] = cells",
+                "numbers[: self.table.rows, place] = cells",
+            ),
+        ),
+        lambda: by_noise_layer(SCHEMA, epsilon=1, delta=1e-6),
+        runs=4,
+        part="replay",
+        words=("kept where it was dropped", SENSITIVITY),
+    ),
+    "rows without a name are one person's": Fault(
+        (
+            Edit(
+                "codec/persons.py",
+                "        person = number_names(self.column, names)\n"
+                "        gone: Mask = person == UNNAMED\n",
+                "        person = number_names(self.column, names)\n"
+                "        person = np.where(person == UNNAMED, person.max(initial=0) + 1, person)\n"
+                "        gone: Mask = np.zeros(person.size, bool)\n",
+            ),
+        ),
+        lambda: Independent(SCHEMA, epsilon=1, person_id=PERSON, rows_per_person=2),
+        runs=4,
+        part="replay",
+        words=("rows with a name and rows without", "counts of first", SENSITIVITY),
     ),
 }
 

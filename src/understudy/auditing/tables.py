@@ -16,6 +16,7 @@ import pyarrow as pa
 from understudy.codec import Codec
 from understudy.column import BinnedColumn, text_of
 from understudy.engines.memory import MemorySource
+from understudy.privacy.grant import CommittedGrant
 from understudy.privacy.unit import Neighbours
 from understudy.schema import Schema
 from understudy.synthesizers import Histogram, Synthesizer
@@ -90,7 +91,9 @@ def cases_for(synthesizer: Synthesizer) -> list[Case]:
     cells = _Cells(codec_for(synthesizer))
     makers = _Cases(cells, synthesizer.unit.neighbours, synthesizer.rows_per_person)
     rows = 0 if isinstance(synthesizer, Histogram) else _ROWS - makers.replaces
-    return list(makers.all(rows))
+    # A network that is trained on hundreds of rows takes a second each time, and asks no scores.
+    many = not issubclass(synthesizer.grant_kind, CommittedGrant)
+    return [*makers.common(rows), *([makers.among_many()] if many else []), *makers.special()]
 
 
 @dataclass(frozen=True)
@@ -183,17 +186,25 @@ class _Cases:
         """Whether the person takes another's place."""
         return self.relation is Neighbours.REPLACE
 
-    def all(self, rows: int) -> Iterator[Case]:
-        """Every case; the first on a crowd of so many rows."""
-        cells, usual, unlike = self.cells, self.cells.usual, self.cells.unlike
-        alike, mixed = [usual] * (_ROWS - 1), [usual, unlike] * (_ROWS // 2)
-        aside = cells.with_last(usual, unlike)
+    def common(self, rows: int) -> Iterator[Case]:
+        """Cases that every schema has; the first on a crowd of so many rows."""
+        usual, unlike = self.cells.usual, self.cells.unlike
+        aside, alike = self.cells.with_last(usual, unlike), [usual] * (_ROWS - 1)
         yield self._case("unlike all others in every column", unlike, usual, [usual] * rows)
         yield self._case("unlike the others in one column", aside, usual, alike)
         yield self._case("the only row", unlike, usual, [])
         yield self._case("a copy of other rows", usual, unlike, alike)
+
+    def among_many(self) -> Case:
+        """A case in which scores are large."""
+        usual, unlike = self.cells.usual, self.cells.unlike
         many = [*[usual] * _MANY, *[unlike] * _FEW]
-        yield self._case("one more of a few among hundreds", unlike, usual, many)
+        return self._case("one more of a few among hundreds", unlike, usual, many)
+
+    def special(self) -> Iterator[Case]:
+        """Cases of cells that only some schemas have, and of persons where there are any."""
+        usual, unlike = self.cells.usual, self.cells.unlike
+        alike, mixed = [usual] * (_ROWS - 1), [usual, unlike] * (_ROWS // 2)
         yield from self._of_cells(alike, mixed)
         if self.most is not None:
             yield from self._of_persons(self.most, mixed)
