@@ -1,6 +1,6 @@
 """Faults to be planted: texts of the source replaced in a copy of it, which is then audited.
 
-`python -m support.faults NAME` runs the audit that a fault is for on whatever `understudy` the
+`python -m support.faults NAME RUNS` runs the audit that a fault is for on whatever `understudy` the
 interpreter finds, and prints what it found as JSON.
 """
 
@@ -106,7 +106,7 @@ FAULTS: dict[str, Fault] = {
             ),
         ),
         lambda: Independent(SCHEMA, epsilon=1),
-        runs=400,
+        runs=600,
         part="noise",
         words=("scale",),
     ),
@@ -206,11 +206,11 @@ def planted(fault: Fault, folder: Path) -> Path:
     return folder
 
 
-def audited(name: str, source: Path) -> dict[str, Any]:
+def audited(name: str, source: Path, *, runs: int | None = None) -> dict[str, Any]:
     """The audit that a fault is for, in a process of its own, of the package that stands there."""
     paths = os.pathsep.join([str(source), str(TESTS)])
     done = subprocess.run(
-        [sys.executable, "-m", "support.faults", name],
+        [sys.executable, "-m", "support.faults", name, str(runs or FAULTS[name].runs)],
         env={**os.environ, "PYTHONPATH": paths},
         capture_output=True,
         text=True,
@@ -222,13 +222,12 @@ def audited(name: str, source: Path) -> dict[str, Any]:
     return found
 
 
-def main(name: str) -> None:
+def main(name: str, runs: int) -> None:
     """Run the audit that a fault is for and print what it found."""
-    fault = FAULTS[name]
-    found = audit(fault.method(), runs=fault.runs, confidence=SURE, processes=1)
+    found = audit(FAULTS[name].method(), runs=runs, confidence=SURE, processes=1)
     source = str(Path(understudy.__file__).parent.parent)
     sys.stdout.write(json.dumps(found.document() | {"source": source}))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], int(sys.argv[2]))

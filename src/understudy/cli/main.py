@@ -1,6 +1,7 @@
 """The entry point: commands, exit codes, and errors in plain words.
 
-Exit codes: 0 ok, 2 usage or schema, 3 budget refused, 4 data error, 130 interrupted.
+Exit codes: 0 ok, 1 a fault of ours, 2 usage or schema, 3 budget refused, 4 data error, 5 a claim
+refuted by an audit, 130 interrupted.
 """
 
 from __future__ import annotations
