@@ -66,7 +66,7 @@ def alone(method: Synthesizer, *, runs: int, confidence: float = 0.99) -> Audit:
 @pytest.mark.parametrize("name", BUILDERS)
 def test_no_method_is_refuted(name: str) -> None:
     """Every method in every setting: attacks find nothing, noise is as claimed, replay agrees."""
-    runs = 12 if "gan" in name else 60
+    runs = 6 if "gan" in name else 60
     found = audit(BUILDERS[name](SCHEMA), runs=runs, confidence=SURE, processes=1)
     assert [] == found.reasons
     assert runs == found.runs
@@ -85,7 +85,7 @@ def test_no_method_is_refuted_for_persons(kind: type[Synthesizer], most: int) ->
 @pytest.mark.slow
 def test_the_attack_has_teeth() -> None:
     """On a mechanism without slack, more than a third of ε is found, and not more than all."""
-    found = alone(Histogram(SCHEMA, epsilon=3, rows=1), runs=1200, confidence=SURE)
+    found = alone(Histogram(SCHEMA, epsilon=3, rows=1), runs=1600, confidence=SURE)
     assert 1 < found.finding.epsilon <= 3
     assert 3 < found.provable
 

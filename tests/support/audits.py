@@ -39,7 +39,7 @@ FOUND = (
 REPEATED = ("random", "independent", "independent --neighbours replace", "histogram")
 FOUND_RUNS, REPEATED_RUNS, TIMES = 1_000, 100, 100
 # Of a fault, so many; a network that is trained takes long.
-FAULT_RUNS, FAULT_RUNS_TRAINED = 1_000, 100
+FAULT_RUNS, FAULT_RUNS_TRAINED = 2_000, 100
 
 Entry = dict[str, Any]
 
@@ -96,7 +96,7 @@ def _faults(done: list[Entry]) -> Iterator[Entry]:
         if name not in [entry["fault"] for entry in done]:
             runs = FAULT_RUNS_TRAINED if "lines" in name else FAULT_RUNS
             with tempfile.TemporaryDirectory() as folder:
-                found = audited(name, planted(fault, Path(folder)), runs=runs)
+                found = audited(name, planted(fault, Path(folder)), runs=runs, confidence=0.99)
             yield {
                 "fault": name,
                 "runs": runs,

@@ -1,7 +1,7 @@
 """Faults to be planted: texts of the source replaced in a copy of it, which is then audited.
 
-`python -m support.faults NAME RUNS` runs the audit that a fault is for on whatever `understudy` the
-interpreter finds, and prints what it found as JSON.
+`python -m support.faults NAME RUNS CONFIDENCE` runs the audit that a fault is for on whatever
+`understudy` the interpreter finds, and prints what it found as JSON.
 """
 
 from __future__ import annotations
@@ -206,11 +206,16 @@ def planted(fault: Fault, folder: Path) -> Path:
     return folder
 
 
-def audited(name: str, source: Path, *, runs: int | None = None) -> dict[str, Any]:
+def audited(
+    name: str, source: Path, *, runs: int | None = None, confidence: float = SURE
+) -> dict[str, Any]:
     """The audit that a fault is for, in a process of its own, of the package that stands there."""
     paths = os.pathsep.join([str(source), str(TESTS)])
     done = subprocess.run(
-        [sys.executable, "-m", "support.faults", name, str(runs or FAULTS[name].runs)],
+        [
+            *(sys.executable, "-m", "support.faults"),
+            *(name, str(runs or FAULTS[name].runs), str(confidence)),
+        ],
         env={**os.environ, "PYTHONPATH": paths},
         capture_output=True,
         text=True,
@@ -222,12 +227,12 @@ def audited(name: str, source: Path, *, runs: int | None = None) -> dict[str, An
     return found
 
 
-def main(name: str, runs: int) -> None:
+def main(name: str, runs: int, confidence: float) -> None:
     """Run the audit that a fault is for and print what it found."""
-    found = audit(FAULTS[name].method(), runs=runs, confidence=SURE, processes=1)
+    found = audit(FAULTS[name].method(), runs=runs, confidence=confidence, processes=1)
     source = str(Path(understudy.__file__).parent.parent)
     sys.stdout.write(json.dumps(found.document() | {"source": source}))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]))
