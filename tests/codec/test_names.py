@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from support.databases import TYPES, connection_to, duckdb_file, fill_postgres
 from understudy.codec import Codec
-from understudy.codec.names import names_of, number_names
+from understudy.codec.names import BLANKS, names_of, number_names
 from understudy.codec.persons import Persons
 from understudy.counting import KeyCounts
 from understudy.engines.keyed import tallied
@@ -66,6 +66,16 @@ def test_a_name_is_trimmed_and_composed(texts: list[str | None]) -> None:
     assert names.to_pylist() == names_of("who", names).to_pylist()
 
 
+def test_white_space_is_what_the_promise_lists() -> None:
+    """The 29 characters of `docs/promise.md`, and no others."""
+    ranges = [(0x9, 0xD), (0x1C, 0x20), (0x85, 0x85), (0xA0, 0xA0), (0x1680, 0x1680)]
+    ranges += [(0x2000, 0x200A), (0x2028, 0x2029), (0x202F, 0x202F), (0x205F, 0x205F)]
+    expected = [
+        chr(i) for first, last in [*ranges, (0x3000, 0x3000)] for i in range(first, last + 1)
+    ]
+    assert expected == list(BLANKS)
+
+
 @pytest.mark.parametrize(
     ("kind", "cells", "numbers"),
     [
@@ -92,7 +102,7 @@ def test_a_name_is_trimmed_and_composed(texts: list[str | None]) -> None:
 def test_other_cells_are_named_by_their_value(
     kind: pa.DataType, cells: Cells, numbers: list[int]
 ) -> None:
-    """Nulls, NaN and nothing at all are no name; zero has one, whatever its sign."""
+    """Nulls, NaN and nothing at all have no name; zero has one, whatever its sign."""
     found = number_names("who", pa.chunked_array([pa.array(cells, kind)]))
     assert numbers == found.tolist()
 
@@ -103,7 +113,7 @@ def test_cells_without_a_value_to_compare_are_refused() -> None:
         number_names("who", pa.chunked_array([pa.array([[1], [2]])]))
 
 
-def test_text_that_is_none_is_refused_without_a_word_of_it() -> None:
+def test_text_that_is_not_utf8_is_refused_without_a_word_of_it() -> None:
     """Bytes that are not UTF-8 have no characters to trim."""
     bad = pa.array([b"\xff\xfesecret"]).cast(pa.string(), safe=False)
     with pytest.raises(DataError, match="not UTF-8") as caught:
@@ -213,7 +223,7 @@ def test_a_text_with_a_nul_is_nobody_in_duckdb() -> None:
 def test_types_that_postgres_alone_has_are_compared_by_value(
     column: str, values: Cells, postgres_server: str
 ) -> None:
-    """Nulls, NaN and nothing are no name; digits behind the point or padding make no other one."""
+    """Nulls, NaN and nothing have no name; digits behind the point or padding change none."""
     with connection_to(postgres_server) as connection:
         connection.execute("DROP TABLE IF EXISTS people")
         connection.execute(f"CREATE TABLE people (who {column}, a bigint, b text)")
@@ -227,18 +237,22 @@ def test_types_that_postgres_alone_has_are_compared_by_value(
         assert len(different) == int(rows.counts)
 
 
-def _collated(address: str) -> str:
-    """A table of PostgreSQL whose texts are equal whatever their case and accents."""
+# Texts of PostgreSQL that are equal whatever their case, and what makes them.
+FOLDING = {
+    "text COLLATE alike": "CREATE COLLATION IF NOT EXISTS alike "
+    "(provider = icu, locale = 'und-u-ks-level1', deterministic = false)",
+    "citext": "CREATE EXTENSION IF NOT EXISTS citext",
+}
+
+
+def _folding(address: str, kind: str) -> str:
+    """An empty table whose texts are of such a kind."""
     with connection_to(address) as connection:
         connection.execute("DROP TABLE IF EXISTS people")
         try:
-            connection.execute(
-                "CREATE COLLATION IF NOT EXISTS alike "
-                "(provider = icu, locale = 'und-u-ks-level1', deterministic = false)"
-            )
+            connection.execute(FOLDING[kind])
         except psycopg.errors.FeatureNotSupported:
-            pytest.skip("this PostgreSQL was built without ICU")
-        kind = "text COLLATE alike"
+            pytest.skip(f"this PostgreSQL was built without {kind}")
         connection.execute(f"CREATE TABLE people (who {kind}, a bigint, b {kind})")
     return address
 
@@ -255,17 +269,16 @@ def _fill_collated(connection: Any, mark: str) -> pa.Table:
     return pa.table({"who": who, "a": a, "b": b})
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "postgres"])
-def test_a_collation_has_no_say(engine: str, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize("kind", ["VARCHAR COLLATE nocase.noaccent", *FOLDING])
+def test_a_collation_has_no_say(kind: str, request: pytest.FixtureRequest) -> None:
     """Neither in who a person is, nor in which category a text is, nor in which texts there are."""
-    if engine == "postgres":
-        data: Rows = _collated(request.getfixturevalue("postgres_server"))
+    if kind in FOLDING:
+        data: Rows = _folding(request.getfixturevalue("postgres_server"), kind)
         with connection_to(str(data)) as connection:
             rows = _fill_collated(connection, "%s")
     else:
         backend = ibis.duckdb.connect()
         backend.raw_sql("SET default_collation = 'nocase.noaccent'")
-        kind = "VARCHAR COLLATE nocase.noaccent"
         backend.raw_sql(f"CREATE TABLE people (who {kind}, a BIGINT, b {kind})")
         rows = _fill_collated(backend.con, "?")
         data = backend.table("people")
