@@ -8,12 +8,14 @@
     ├── BudgetError          privacy budget refused                            exit 3
     │   ├── BudgetExceeded   more asked for than is left
     │   └── LedgerError      a ledger that cannot be trusted to be whole
-    └── DataError            input that cannot be read                         exit 4
-        ├── ModelError       a model file that is damaged or too new
-        ├── Diverged         training that left the numbers
-        ├── DiskError        a disk that stopped taking bytes
-        ├── MessageError     a message that is none, or says what it may not
-        └── HolderError      holders that are silent, refuse, or answer what cannot be
+    ├── DataError            input that cannot be read                         exit 4
+    │   ├── ModelError       a model file that is damaged or too new
+    │   ├── Diverged         training that left the numbers
+    │   ├── DiskError        a disk that stopped taking bytes
+    │   ├── MessageError     a message that is none, or says what it may not
+    │   └── HolderError      holders that are silent, refuse, or answer what cannot be
+    ├── ClaimRefuted         an audit found a statement untrue                 exit 5
+    └── WorkerLost           a process that died over its work: a fault        exit 1
 
 A message gives the thing and its value, the rule, and the way out. It never quotes a private value.
 """
@@ -95,3 +97,13 @@ class MessageError(DataError):
 
 class HolderError(DataError):
     """Too few holders of data answered: silent, refusing, or answering what cannot be."""
+
+
+class ClaimRefuted(UnderstudyError):
+    """An audit has found that a method's statement is not true."""
+
+    exit_code = 5
+
+
+class WorkerLost(UnderstudyError):
+    """A process ended before its work was done; nothing can be said of what it worked on."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from support.commands import Desk
+from support.deadly import Deadly
 
 
 @pytest.mark.slow
@@ -24,18 +25,42 @@ def test_an_audit_tells_claim_bound_and_curve(desk: Desk) -> None:
     assert {} == desk.spent
 
 
-def test_an_audit_that_exceeds_the_claim_ends_with_one(
+def test_an_audit_that_refutes_a_claim_ends_with_five(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Exit code 1, and a sentence that says what to do."""
+    """Exit code 5 and sentences that say what was found and what to do; 1 would be a fault."""
     monkeypatch.setattr(
         "understudy.privacy.noise.SystemNoise.laplace",
         lambda self, scale, size: np.zeros(size, int),
     )
     found = desk.run("audit", "random", "--epsilon", 1, "--runs", 200, "--processes", 1)
-    assert 1 == found.code
+    assert 5 == found.code
+    assert "the likelihood attack shows epsilon" in found.err
+    assert "the noise on number of rows: its scale is not the one" in found.err
     assert "random gives away epsilon" in found.err
     assert "do not release its results" in found.err
+
+
+@pytest.mark.slow
+def test_an_audit_that_loses_a_process_ends_with_one(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fault is not a refuted claim, and not a kept one."""
+    monkeypatch.setattr(
+        "understudy.cli.methods.build", lambda request, schema: Deadly(schema, epsilon=1)
+    )
+    lost = desk.run("audit", "random", "--epsilon", 1, "--runs", 100, "--processes", 2)
+    assert (1, "") == (lost.code, lost.out)
+    assert "a process of the audit ended before its fits were done" in lost.err
+
+
+@pytest.mark.slow
+def test_persons_are_audited(desk: Desk) -> None:
+    """Made up, as their rows are."""
+    asked = ("audit", "independent", "--epsilon", 1, "--rows-per-person", 2)
+    document = desk.run(*asked, "--runs", 8, "--processes", 1, "--json").document
+    assert ("person with at most 2 rows", False) == (document["unit"], document["refuted"])
+    assert "rows without a name" in [box["case"] for box in document["black_box"]]
 
 
 @pytest.mark.parametrize(

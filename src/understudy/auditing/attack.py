@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from understudy.auditing.noise import QUESTIONS, Draws, draws_of
 from understudy.auditing.tables import Pair
 from understudy.counting import CountSource
 from understudy.errors import UnderstudyError
@@ -44,11 +45,16 @@ class Strayed(UnderstudyError):
 
 @dataclass(frozen=True)
 class Answer:
-    """One question of a run and what was released: the attacker's to see."""
+    """One question of a run and what was released: the attacker's to see.
+
+    The tables are made up, so the exact answer and the noise on it are at hand as well.
+    """
 
     charge: Charge
     mechanism: Mechanism[Any, Any]
     released: Any
+    exact: Any = None
+    draws: Draws | None = None
 
 
 class _Open:
@@ -69,9 +75,11 @@ class Transcript(_Open):
         self, charge: Charge, mechanism: Mechanism[E, R], exact: E, draw: Callable[[], R]
     ) -> R:
         """A fresh draw, kept."""
-        del exact
         released = draw()
-        self.answers.append(Answer(charge, mechanism, deepcopy(released)))
+        noted = len(self.answers) < QUESTIONS
+        draws = draws_of(mechanism, exact, released) if noted else None
+        kept = exact.copy() if isinstance(exact, np.ndarray) else None
+        self.answers.append(Answer(charge, mechanism, deepcopy(released), kept, draws))
         return released
 
 
@@ -128,7 +136,7 @@ def _likelihood(synthesizer: Synthesizer, run: Run, table: CountSource) -> float
     except Strayed:
         return -math.inf
     finished = len(tape.likelihoods) == len(run.answers)
-    return sum(tape.likelihoods) if finished and _same(run.model, again) else -math.inf
+    return sum(tape.likelihoods) if finished and same_model(run.model, again) else -math.inf
 
 
 def log_likelihood(mechanism: Mechanism[Any, Any], exact: Any, released: Any) -> float:
@@ -168,7 +176,7 @@ def _log(chance: float) -> float:
     return math.log(chance) if chance > 0 else -math.inf
 
 
-def _same(first: Model, second: Model) -> bool:
+def same_model(first: Model, second: Model) -> bool:
     """Whether all that leaves is the same to the last bit."""
     if first.rows != second.rows or first.statement != second.statement:
         return False

@@ -78,7 +78,7 @@ def lower_bound(present: Evidence, absent: Evidence, *, delta: float, confidence
     threshold = best[calls][0]
     side = _Side(*counted) if calls == "present" else _Side(-counted[1], -counted[0])
     likely, unlikely = side.intervals(np.array([threshold]), confidence)
-    epsilon = float(_epsilon(likely, unlikely, delta)[0])
+    epsilon = float(epsilon_of(likely, unlikely, delta)[0])
     signed = threshold if calls == "present" else -threshold
     return Finding(epsilon, signed, calls, float(likely[0]), float(unlikely[0]), curve_of(*counted))
 
@@ -88,10 +88,10 @@ def largest_provable(runs: int, *, delta: float, confidence: float) -> float:
     _check(confidence, runs // 2)
     counted = np.array([runs // 2 // 2])
     likely, unlikely = (
-        _at_least(counted, counted, confidence),
-        _at_most(0 * counted, counted, confidence),
+        at_least(counted, counted, confidence),
+        at_most(0 * counted, counted, confidence),
     )
-    return float(_epsilon(likely, unlikely, delta)[0])
+    return float(epsilon_of(likely, unlikely, delta)[0])
 
 
 def curve_of(present: Evidence, absent: Evidence) -> Curve:
@@ -124,7 +124,7 @@ class _Side:
     def best(self, delta: float, confidence: float) -> tuple[float, float]:
         """The threshold of the largest bound, and that bound."""
         candidates = _thinned(np.unique(self.right), _CANDIDATES)
-        bounds = _epsilon(*self.intervals(candidates, confidence), delta)
+        bounds = epsilon_of(*self.intervals(candidates, confidence), delta)
         place = int(bounds.argmax())
         return float(candidates[place]), float(bounds[place])
 
@@ -136,16 +136,17 @@ class _Side:
         )
         sizes = (np.full_like(right, values.size) for values in (self.right, self.wrong))
         first, second = sizes
-        return _at_least(right, first, confidence), _at_most(wrong, second, confidence)
+        return at_least(right, first, confidence), at_most(wrong, second, confidence)
 
 
-def _epsilon(likely: Chances, unlikely: Chances, delta: float) -> Chances:
+def epsilon_of(likely: Chances, unlikely: Chances, delta: float) -> Chances:
+    """The bound of an event of these chances: ln((P[T] − δ) / P′[T]), or 0."""
     excess = np.maximum(likely - delta, 0.0)
     with np.errstate(divide="ignore"):
         return np.asarray(np.maximum(np.log(excess) - np.log(unlikely), 0.0))
 
 
-def _at_least(
+def at_least(
     successes: npt.NDArray[np.int64], trials: npt.NDArray[np.int64], confidence: float
 ) -> Chances:
     """Clopper–Pearson from below, at half of the error allowed."""
@@ -155,7 +156,7 @@ def _at_least(
     return np.where(successes == 0, 0.0, inside)
 
 
-def _at_most(
+def at_most(
     successes: npt.NDArray[np.int64], trials: npt.NDArray[np.int64], confidence: float
 ) -> Chances:
     """Clopper–Pearson from above, at half of the error allowed."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
 from fractions import Fraction
 from multiprocessing import get_context
 from typing import Any
@@ -15,9 +16,12 @@ import numpy as np
 
 from understudy.amounts import at_most
 from understudy.auditing.attack import Run, evidence, run_on
+from understudy.auditing.blackbox import BoxFinding, Exact, Seen, attacked, named, seen
 from understudy.auditing.bounds import Evidence, Finding, largest_provable, lower_bound
-from understudy.auditing.tables import Pair, neighbours_for
-from understudy.errors import UsageError
+from understudy.auditing.noise import NoiseVerdict, Tally
+from understudy.auditing.replaying import leak_between
+from understudy.auditing.tables import Case, Pair, cases_for, codec_for
+from understudy.errors import UsageError, WorkerLost
 from understudy.privacy.accounting import Bound
 from understudy.synthesizers import Synthesizer
 
@@ -25,6 +29,23 @@ Watch = Callable[[int], None]
 
 # Pairs of runs that a process makes before it reports.
 _BATCH = 25
+# Below this, there is not one run to choose an event and one to count it.
+_LEAST_PAIRS = 2
+# The likelihood attack, the attack without laws, and the tests of noise share the error allowed.
+_PARTS = 3
+
+
+@dataclass(frozen=True)
+class Leak:
+    """What replay found on one pair of tables."""
+
+    case: str
+    problem: str
+
+    @property
+    def sentence(self) -> str:
+        """The leak in words."""
+        return f"{self.case}: {self.problem}"
 
 
 @dataclass(frozen=True)
@@ -32,23 +53,55 @@ class Audit:
     """What was claimed of a method, and what the runs have shown.
 
     Attributes:
+        unit: whom the claim protects, in words.
         claim: what the statements of the fits say; the largest, if they differ.
+        finding: of the likelihood attack on the first pair of tables.
         provable: the lower bound that an attacker who is always right would have reached.
-        runs: how many fits were attacked, half of them on either table.
+        boxes: of the attack without laws, on every pair of tables.
+        noise: the tests of noise.
+        leaks: what replay found on any pair of tables.
+        runs: how many fits the likelihood attack saw, half of them on either table.
+        confidence: the chance, at least, that nothing is held against a method by mere luck.
     """
 
     method: str
+    unit: str
     neighbours: str
     claim: Bound
     finding: Finding
     provable: float
+    boxes: tuple[BoxFinding, ...]
+    noise: NoiseVerdict
+    leaks: tuple[Leak, ...]
     runs: int
     confidence: float
 
     @property
+    def lower_bound(self) -> float:
+        """The largest ε that any attack has shown."""
+        return max([self.finding.epsilon, *(box.epsilon for box in self.boxes)])
+
+    @property
     def exceeds_claim(self) -> bool:
         """Whether more was given away than claimed."""
-        return self.finding.epsilon > self.claimed_epsilon
+        return self.lower_bound > self.claimed_epsilon
+
+    @property
+    def refuted(self) -> bool:
+        """Whether anything that the statement says was found untrue."""
+        return bool(self.reasons)
+
+    @property
+    def reasons(self) -> list[str]:
+        """All that was found untrue, a sentence each."""
+        claimed = self.claimed_epsilon
+        found = [leak.sentence for leak in self.leaks]
+        if self.finding.epsilon > claimed:
+            found.append(f"the likelihood attack shows epsilon {self.finding.epsilon:.4g} or more")
+        for box in self.boxes:
+            if box.epsilon > claimed:
+                found.append(f"{box.sentence}: epsilon {box.epsilon:.4g} or more")
+        return found + [fault.sentence for fault in self.noise.faults]
 
     @property
     def claimed_epsilon(self) -> float:
@@ -60,22 +113,29 @@ class Audit:
         found = self.finding
         return {
             "method": self.method,
+            "unit": self.unit,
             "neighbours": self.neighbours,
             "epsilon": at_most(self.claim.epsilon or Fraction(0)),
             "epsilon_exact": str(self.claim.epsilon),
             "delta": at_most(self.claim.delta),
             "delta_exact": str(self.claim.delta),
-            "lower_bound": found.epsilon,
+            "refuted": self.refuted,
+            "reasons": self.reasons,
+            "lower_bound": self.lower_bound,
             "largest_provable": self.provable,
             "exceeds_claim": self.exceeds_claim,
             "confidence": self.confidence,
             "runs": self.runs,
             "attack": {
+                "lower_bound": found.epsilon,
                 "calls": found.calls,
                 "threshold": found.threshold if np.isfinite(found.threshold) else None,
                 "chance_where_right_at_least": found.likely,
                 "chance_where_wrong_at_most": found.unlikely,
             },
+            "black_box": [box.document() for box in self.boxes],
+            "noise": self.noise.document(),
+            "replay": [{"case": leak.case, "problem": leak.problem} for leak in self.leaks],
             "trade_off": {
                 "false_positive": list(found.curve.false_positive),
                 "false_negative": list(found.curve.false_negative),
@@ -85,68 +145,155 @@ class Audit:
 
 def audit(
     synthesizer: Synthesizer,
-    pair: Pair | None = None,
+    cases: Sequence[Case] | None = None,
     *,
     runs: int = 10_000,
     confidence: float = 0.99,
     processes: int | None = None,
     watch: Watch | None = None,
 ) -> Audit:
-    """Fit a method many times on neighbouring tables and bound its ε from below.
+    """Fit a method many times on neighbouring tables and hold its statement against the runs.
 
     Args:
         synthesizer: the method, with its budget.
-        pair: the neighbours; those that are hard on the method unless given.
-        runs: how many fits are attacked.
-        confidence: the chance, at least, that the bound is none by mere luck.
+        cases: pairs of neighbouring tables; those that are hard on the method unless given.
+        runs: how many fits of the first case are attacked; the others share as many again.
+        confidence: the chance, at least, that nothing is found by mere luck.
         processes: how many run at a time; one for each processor unless given.
         watch: told how many runs a step has added.
 
     Privacy: the tables are made up; no private row is read and no ledger written.
     """
-    tables = neighbours_for(synthesizer) if pair is None else pair
+    tried = list(cases_for(synthesizer) if cases is None else cases)
+    error = (1 - confidence) / _PARTS
     largest_provable(runs, delta=0, confidence=confidence)
-    present: list[Evidence] = []
-    absent: list[Evidence] = []
-    claims: set[Bound] = set()
-    for batch in _batches(synthesizer, tables, runs, processes or os.cpu_count() or 1):
-        present.append(batch.present)
-        absent.append(batch.absent)
-        claims |= batch.claims
+    gathered = [_Gathered() for _ in tried]
+    noise = Tally()
+    for task, batch in _batches(_tasks(synthesizer, tried, runs), processes or os.cpu_count() or 1):
+        gathered[task.place].add(batch)
+        noise.merge(batch.noise)
         if watch is not None:
-            watch(2 * batch.present.size)
-    claim = max(claims, key=lambda bound: bound.epsilon or Fraction(0))
-    delta = float(claim.delta)
-    found = lower_bound(
-        np.concatenate(present), np.concatenate(absent), delta=delta, confidence=confidence
+            watch(2 * task.size)
+    claim = max(
+        {claim for each in gathered for claim in each.claims},
+        key=lambda bound: bound.epsilon or Fraction(0),
     )
-    provable = largest_provable(runs, delta=delta, confidence=confidence)
-    relation = str(synthesizer.unit.neighbours)
-    return Audit(synthesizer.method, relation, claim, found, provable, runs // 2 * 2, confidence)
+    delta = float(claim.delta)
+    first = gathered[0]
+    boxes = tuple(
+        attacked(case.name, each.present, each.absent, delta=delta, error=error / len(tried))
+        for case, each in zip(tried, gathered, strict=True)
+    )
+    return Audit(
+        synthesizer.method,
+        synthesizer.unit.label,
+        str(synthesizer.unit.neighbours),
+        claim,
+        lower_bound(*first.evidence, delta=delta, confidence=1 - error),
+        largest_provable(runs, delta=delta, confidence=1 - error),
+        boxes,
+        noise.verdict(error),
+        tuple(
+            Leak(case.name, each.leak)
+            for case, each in zip(tried, gathered, strict=True)
+            if each.leak is not None
+        ),
+        runs // 2 * 2,
+        confidence,
+    )
+
+
+def fits_in(synthesizer: Synthesizer, runs: int) -> int:
+    """How many fits an audit makes in all."""
+    return sum(2 * task.size for task in _tasks(synthesizer, cases_for(synthesizer), runs))
+
+
+@dataclass(frozen=True)
+class _Task:
+    """Some pairs of runs of one case.
+
+    Attributes:
+        place: the case's.
+        size: how many runs on either table.
+        weighed: whether the likelihood attack sees them.
+        replayed: whether a run is replayed on the neighbour as well.
+    """
+
+    place: int
+    synthesizer: Synthesizer
+    pair: Pair
+    size: int
+    weighed: bool
+    replayed: bool
+
+
+def _tasks(synthesizer: Synthesizer, cases: Sequence[Case], runs: int) -> list[_Task]:
+    """The first case by itself; as many runs again are shared among the others."""
+    codec = codec_for(synthesizer)
+    tasks = []
+    for place, case in enumerate(cases):
+        others = max(runs // 2 // max(len(cases) - 1, 1), _LEAST_PAIRS)
+        pairs = others if place else runs // 2
+        pair = case.encoded(codec)
+        for start in range(0, pairs, _BATCH):
+            size = min(_BATCH, pairs - start)
+            tasks.append(_Task(place, synthesizer, pair, size, place == 0, start == 0))
+    return tasks
 
 
 @dataclass(frozen=True)
 class _Batch:
-    """Evidence for the person's presence from some pairs of runs, and what they claimed."""
+    """What some pairs of runs have shown."""
 
-    present: Evidence
-    absent: Evidence
+    evidence: tuple[Evidence, Evidence]
+    present: list[Seen]
+    absent: list[Seen]
+    noise: Tally
     claims: frozenset[Bound]
+    leak: str | None
 
 
-def _batches(synthesizer: Synthesizer, pair: Pair, runs: int, processes: int) -> Iterator[_Batch]:
-    """All runs, in batches as they are done."""
-    pairs = runs // 2
-    sizes = [min(_BATCH, pairs - start) for start in range(0, pairs, _BATCH)]
+@dataclass
+class _Gathered:
+    """What all runs of a case have shown."""
+
+    present: list[Seen] = field(default_factory=list)
+    absent: list[Seen] = field(default_factory=list)
+    claims: set[Bound] = field(default_factory=set)
+    leak: str | None = None
+    _evidence: list[tuple[Evidence, Evidence]] = field(default_factory=list)
+
+    def add(self, batch: _Batch) -> None:
+        """Take in a batch."""
+        self.present += batch.present
+        self.absent += batch.absent
+        self.claims |= batch.claims
+        self.leak = self.leak or batch.leak
+        self._evidence.append(batch.evidence)
+
+    @property
+    def evidence(self) -> tuple[Evidence, Evidence]:
+        """For the person's presence, run by run on either table."""
+        present, absent = (np.concatenate(side) for side in zip(*self._evidence, strict=True))
+        return present, absent
+
+
+def _batches(tasks: Sequence[_Task], processes: int) -> Iterator[tuple[_Task, _Batch]]:
+    """All tasks with what they have shown, as they are done."""
     if processes == 1:
-        yield from (_batch(synthesizer, pair, size) for size in sizes)
+        yield from ((task, _batch(task)) for task in tasks)
         return
     # Fresh processes: a copy of this one would share the state of its threads.
     spawning = get_context("spawn")
     with ProcessPoolExecutor(processes, spawning, initializer=_leave_interrupts) as pool:
-        waiting = [pool.submit(_batch, synthesizer, pair, size) for size in sizes]
+        waiting = {pool.submit(_batch, task): task for task in tasks}
         try:
-            yield from (done.result() for done in as_completed(waiting))
+            yield from ((waiting[done], done.result()) for done in as_completed(waiting))
+        except BrokenProcessPool:
+            raise WorkerLost(
+                "a process of the audit ended before its fits were done, as when memory runs out; "
+                "nothing was found out, so try again with fewer --processes"
+            ) from None
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
@@ -156,14 +303,38 @@ def _leave_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _batch(synthesizer: Synthesizer, pair: Pair, size: int) -> _Batch:
+def _batch(task: _Task) -> _Batch:
+    synthesizer, pair, size = task.synthesizer, task.pair, task.size
     runs = [
         run_on(synthesizer, table) for table in (pair.present, pair.absent) for _ in range(size)
     ]
-    claims = frozenset(_claim(run) for run in runs)
+    noise = Tally()
+    for run in runs:
+        names = [answer.charge.question for answer in run.answers]
+        noise.add_run(names, [answer.draws for answer in run.answers])
+    here, there = _exact(runs[:size]), _exact(runs[size:])
+    looks = [seen(run, here, there) for run in runs]
     # Equal evidence is to stay equal, whatever floating point did to its sums.
-    found = np.array([round(evidence(synthesizer, run, pair), 9) for run in runs])
-    return _Batch(found[:size], found[size:], claims)
+    weighed = runs if task.weighed else []
+    found = np.array([round(evidence(synthesizer, run, pair), 9) for run in weighed])
+    return _Batch(
+        (found[: len(found) // 2], found[len(found) // 2 :]),
+        looks[:size],
+        looks[size:],
+        noise,
+        frozenset(_claim(run) for run in runs),
+        leak_between(synthesizer, pair) if task.replayed else None,
+    )
+
+
+def _exact(runs: Sequence[Run]) -> Exact:
+    """The exact answer to each question that any of the runs asked, by the first that did."""
+    found: dict[str, Any] = {}
+    for run in runs:
+        for name, answer in named(run.answers):
+            if name not in found and answer.exact is not None:
+                found[name] = answer.exact.reshape(-1).astype(np.float64)
+    return found
 
 
 def _claim(run: Run) -> Bound:

@@ -1,7 +1,7 @@
 """The entry point: commands, exit codes, and errors in plain words.
 
-Exit codes: 0 ok, 2 usage or schema, 3 budget refused, 4 data error, 5 what was to be verified does
-not belong together, 130 interrupted.
+Exit codes: 0 ok, 1 a fault of ours, 2 usage or schema, 3 budget refused, 4 data error, 5 what was
+checked does not hold, 130 interrupted.
 """
 
 from __future__ import annotations

@@ -1,0 +1,31 @@
+"""Faults planted in a copy of the source: the audit finds each by name, and else nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from support.faults import FAULTS, SURE, audited, planted
+from understudy.auditing import audit
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_planted_fault_is_found_by_name(name: str, tmp_path: Path) -> None:
+    """The part of the audit that is meant for it says where it is."""
+    fault = FAULTS[name]
+    found = audited(name, planted(fault, tmp_path))
+    assert found["refuted"]
+    told = found["noise"]["faults"] if fault.part == "noise" else found[fault.part]
+    assert any(all(word in json.dumps(one) for word in fault.words) for one in told), told
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FAULTS)
+def test_without_the_fault_nothing_is_found(name: str) -> None:
+    """The same audit of the code as it stands."""
+    fault = FAULTS[name]
+    found = audit(fault.method(), runs=fault.runs, confidence=SURE, processes=1)
+    assert [] == found.reasons
