@@ -35,6 +35,22 @@ def constraints_sentence(found: dict[str, Record]) -> str:
     )
 
 
+def relations_table(found: dict[str, Record]) -> str:
+    """Mean 3-way distances of `privbayes` under both relations."""
+    record = found["utility"]
+    distances = {(d["table"], d["method"], d["epsilon"]): d["3-way"] for d in record["details"]}
+    ways = ("privbayes", "privbayes, replace at 2ε", "privbayes, replace")
+    heads = "add-remove at ε | replace at 2ε: equal protection | replace at ε: the stronger promise"
+    rows = [f"| table | ε | {heads} |", "|---" * 5 + "|"]
+    for table in dict.fromkeys(d["table"] for d in record["details"]):
+        for epsilon in ("0.1", "1", "10"):
+            cells = [f"{distances[table, way, epsilon]:.3f}" for way in ways]
+            rows.append(f"| {_TITLES[table]} | {epsilon} | {' | '.join(cells)} |")
+    return "\n".join(
+        [*rows, "", f"Means of five runs each (`{record['command']}`, {record['date']})."]
+    )
+
+
 def federated_table(found: dict[str, Record]) -> str:
     """Mean 3-way distances of each protocol, improved and as in the theses, beside one holder."""
     numbers = _measured(found["federated"])

@@ -12,6 +12,7 @@ from benchmarks.page_tables import (
     federated_table,
     plan_sentence,
     plan_table,
+    relations_table,
 )
 from benchmarks.peers import JOB_DISTANCE, JOB_SECONDS, JOB_SPEED
 from benchmarks.scoreboard import RESULTS
@@ -167,6 +168,7 @@ DOCUMENTS: dict[str, dict[str, Make]] = {
     },
     "docs/constraints.md": {"measured": constraints_sentence},
     "docs/federated.md": {"measured": federated_table},
+    "docs/promise.md": {"relations": relations_table},
     "docs/planning.md": {"measured": plan_table, "kept": plan_sentence},
 }
 
