@@ -219,9 +219,8 @@ def test_impossible_persons_are_refused(
     """Before anything is paid."""
     ledger = Ledger(tmp_path / "ledger.jsonl")
     with pytest.raises(UsageError, match=words):
-        Independent(SCHEMA, epsilon=1, **arguments).fit(
-            _rows(_crowd(9)), ledger=ledger, dataset="table"
-        )  # type: ignore[arg-type]
+        method = Independent(SCHEMA, epsilon=1, **arguments)  # type: ignore[arg-type]
+        method.fit(_rows(_crowd(9)), ledger=ledger, dataset="table")
     assert {} == ledger.accounts()
 
 
