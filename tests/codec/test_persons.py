@@ -218,8 +218,8 @@ def test_impossible_persons_are_refused(
 ) -> None:
     """Before anything is paid."""
     ledger = Ledger(tmp_path / "ledger.jsonl")
+    method = Independent(SCHEMA, epsilon=1, **arguments)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=words):
-        method = Independent(SCHEMA, epsilon=1, **arguments)  # type: ignore[arg-type]
         method.fit(_rows(_crowd(9)), ledger=ledger, dataset="table")
     assert {} == ledger.accounts()
 
