@@ -107,7 +107,10 @@ def test_ctrl_c_ends_a_local_cluster(desk: Desk, folder: Path) -> None:
     said = "error: interrupted; nothing was left half-written, and the ledger is true\n"
     assert (130, "", said) == (process.returncode, out, err)
     assert [] == [child for child in children if _is_alive(child)]
-    assert {"people.csv", "people.toml", "patients"} == desk.files - {"ledger.jsonl"}
+    assert {"people.csv", "people.toml", "patients"} == desk.files - {
+        "ledger.jsonl",
+        "ledger.jsonl.secret",
+    }
 
 
 def _is_alive(process: Any) -> bool:

@@ -53,7 +53,7 @@ def test_a_full_disk_keeps_the_model_that_was_paid_for(desk: Desk, suffix: str) 
     assert "Traceback" not in err
     assert SECRET not in err
     model = kept_model(desk, err)
-    assert {"people.csv", "people.toml", "ledger.jsonl", model.name} == {
+    assert {"people.csv", "people.toml", "ledger.jsonl", "ledger.jsonl.secret", model.name} == {
         name for name in desk.files if not name.startswith("b.csv")
     }
     assert {"before": 1.0, "people": 1.0} == desk.spent
@@ -78,7 +78,13 @@ def test_a_disk_too_full_for_the_model_promises_none(desk: Desk) -> None:
     assert (4, "") == (process.returncode, out), err
     assert "the disk took no more bytes; free some space" in err
     assert "kept" not in err
-    assert {"people.csv", "people.toml", "ledger.jsonl", "m.zip"} == desk.files
+    assert {
+        "people.csv",
+        "people.toml",
+        "ledger.jsonl",
+        "ledger.jsonl.secret",
+        "m.zip",
+    } == desk.files
     assert {"before": 1.0, "people": 1.0} == desk.spent
 
 
@@ -99,7 +105,13 @@ def test_a_signal_in_mid_write_leaves_nothing_half_written(
     assert "interrupted; nothing was left half-written, and the ledger is true" in err
     assert "Traceback" not in err
     model = kept_model(desk, err)
-    assert {"people.csv", "people.toml", "ledger.jsonl", model.name} == desk.files
+    assert {
+        "people.csv",
+        "people.toml",
+        "ledger.jsonl",
+        "ledger.jsonl.secret",
+        model.name,
+    } == desk.files
     assert {"people": 1.0} == desk.spent
     assert 0 == desk.run("inspect", model).code
 

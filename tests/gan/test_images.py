@@ -153,7 +153,7 @@ def test_a_full_disk_does_not_end_a_course_that_is_paid_for(tmp_path: Path) -> N
         model = method.fit(halves(), ledger=ledger, dataset="images")
     assert said
     assert all("took no more bytes" in text and "training goes on" in text for text in said)
-    assert {"ledger.jsonl"} == {path.name for path in tmp_path.iterdir()}
+    assert {"ledger.jsonl", "ledger.jsonl.secret"} == {path.name for path in tmp_path.iterdir()}
     assert 2 >= ledger.account("images").spent.epsilon == model.statement.bound.epsilon
 
 

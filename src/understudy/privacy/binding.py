@@ -86,16 +86,13 @@ class Secret:
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(place, os.O_RDWR | os.O_CREAT, _OWNER_ONLY)
+            with open(descriptor, "r+b") as file:
+                return cls(_key(place, _made_or_read(file)))
         except OSError as error:
-            raise LedgerError(f"{place}: cannot be opened: {error.strerror}") from None
-        with open(descriptor, "r+b") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            if not os.fstat(file.fileno()).st_size:
-                file.write(secrets.token_hex(_SECRET_BYTES).encode() + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
-                file.seek(0)
-            return cls(_key(place, file.read(_BLOCK)))
+            raise LedgerError(
+                f"{place}: the ledger's secret can be neither read nor made: {error.strerror}; "
+                "choose another ledger with --ledger"
+            ) from None
 
     @classmethod
     def found(cls, ledger: Path) -> Secret | None:
@@ -115,6 +112,17 @@ class Secret:
     def seal_key(self, head: str) -> bytes:
         """The key that seals what the run of an entry wrote."""
         return hmac.digest(self.key, b"seal" + head.encode(), "sha256")
+
+
+def _made_or_read(file: IO[bytes]) -> bytes:
+    """What a file of a secret holds, once one process at a time has seen to it."""
+    fcntl.flock(file, fcntl.LOCK_EX)
+    if not os.fstat(file.fileno()).st_size:
+        file.write(secrets.token_hex(_SECRET_BYTES).encode() + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+        file.seek(0)
+    return file.read(_BLOCK)
 
 
 def _key(place: Path, content: bytes) -> bytes:

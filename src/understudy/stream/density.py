@@ -23,6 +23,7 @@ from understudy.privacy.grant import Grant
 from understudy.privacy.ledger import Ledger
 from understudy.privacy.noise import Noise, SystemNoise
 from understudy.privacy.record import DEFAULT, Books, LedgerChoice
+from understudy.privacy.scope import SEIZED
 from understudy.stream.design import Design
 from understudy.stream.entries import Bytes
 from understudy.stream.state import FileState, State, check_answers_left, state_bytes
@@ -100,6 +101,7 @@ class Answer:
             **{f"{name}_exact": str(amount) for name, amount in amounts.items()},
             "unit": UNIT,
             "neighbours": NEIGHBOURS,
+            "trust": SEIZED,
             "epochs": self.epochs,
             "answer": self.number,
             "answers_left": self.left,
