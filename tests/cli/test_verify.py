@@ -319,3 +319,15 @@ def test_a_statement_says_nothing_of_the_private_file(made: Desk) -> None:
     assert '"time"' not in text
     assert made.data.name not in text
     assert str(len(content)) not in text
+
+
+def test_the_ledger_holds_whom_a_statement_protects(desk: Desk) -> None:
+    """Persons as they are named in a column, and rows that are replaced."""
+    desk.data.write_text("id,name,age\n" + "".join(f"{i % 9},Ann,{i}\n" for i in range(50)))
+    for options in (
+        ("--person-id", "id", "--rows-per-person", 3, "--ignore-extra"),
+        ("--neighbours", "replace", "--ignore-extra"),
+    ):
+        assert 0 == desk.synth(*options).code
+        told = desk.run("verify", desk.output, "--ledger", desk.ledger.path)
+        assert 0 == told.code, told.err + told.out

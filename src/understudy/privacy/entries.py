@@ -78,7 +78,7 @@ def _enter(
             known = {**entry, "dataset": _text(entry, "dataset"), "time": _text(entry, "time")}
             if entry["grant"] in runs:
                 raise ValueError("a grant is opened once")
-            cost = Cost(_adjacency(entry), _spent(entry), _concentrated(entry))
+            cost = Cost(adjacency_of(entry), _spent(entry), _concentrated(entry))
             runs[_text(entry, "grant")] = {**known, "cost": cost, "open": True, "charges": 0}
         case "reserve":
             runs[entry["grant"]]["cost"] = _reserved(entry, runs[entry["grant"]]["cost"])
@@ -119,14 +119,14 @@ def _limit(entry: Mapping[str, Any]) -> Limit:
     if "rule" not in entry:
         return Limit.basic(_spent(entry), None)
     purse = Spent(exactly(entry["purse_epsilon_exact"]), exactly(entry["purse_delta_exact"]))
-    limit = Limit(_spent(entry), _adjacency(entry), purse, _concentrated(entry))
+    limit = Limit(_spent(entry), adjacency_of(entry), purse, _concentrated(entry))
     if limit.rule is not Rule(entry["rule"]):
         raise ValueError("a rule and its amounts stand together")
     return limit
 
 
-def _adjacency(entry: Mapping[str, Any]) -> Adjacency:
-    """Whom an entry protects: rows added or removed where it says nothing."""
+def adjacency_of(entry: Mapping[str, Any]) -> Adjacency:
+    """Whom an entry protects; rows added or removed where it says nothing."""
     person_id = None if entry.get("person_id") is None else _text(entry, "person_id")
     return Adjacency.written(
         str(entry.get("unit", "row")), str(entry.get("neighbours", "add-remove")), person_id

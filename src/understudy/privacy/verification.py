@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
@@ -19,7 +19,9 @@ from understudy import __version__
 from understudy.amounts import at_most, at_most_text
 from understudy.errors import DataError, UnderstudyError
 from understudy.privacy.accounting import ZCDP, approximate_cost, pure_epsilon, tightest
+from understudy.privacy.adjacency import Adjacency
 from understudy.privacy.binding import BINDING, Secret, same, seal, signed_bytes
+from understudy.privacy.entries import adjacency_of
 from understudy.privacy.events import Charge, Event, SampledGaussianEvent
 from understudy.privacy.ledger import Ledger
 from understudy.privacy.signing import fingerprint, is_signed_by
@@ -330,14 +332,12 @@ def _in_ledger(claim: Claim, path: Path, *, vouched: bool) -> list[Check]:
 def _other_numbers(claim: Claim, entries: Sequence[Mapping[str, Any]]) -> str | None:
     """What a run's entries say other than its statement."""
     statement, (opening, closing) = claim.statement, (entries[0], entries[-1])
-    about = {
-        "method": statement.method,
-        "unit": statement.unit.label,
-        "neighbours": str(statement.unit.neighbours),
-    }
-    for name, said in about.items():
-        if opening.get(name) != said:
-            return f"{name} {opening.get(name)!r}, not {said!r}"
+    if opening.get("method") != statement.method:
+        return f"method {opening.get('method')!r}, not {statement.method!r}"
+    # The ledger knows by which column persons are named; the statement does not tell.
+    kept_whom = replace(adjacency_of(opening), person_id=None)
+    if kept_whom != Adjacency.of(statement.unit):
+        return f"it protects {kept_whom}, not {Adjacency.of(statement.unit)}"
     for name, amount in zip(("epsilon", "delta"), claim.own_bound, strict=True):
         if closing.get(f"{name}_exact") != str(amount):
             return f"{name} {closing.get(f'{name}_exact')}, not {amount}"
