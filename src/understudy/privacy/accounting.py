@@ -6,7 +6,7 @@ Four bounds are known here, each with its name; the tightest proven one is claim
 - *pure composition*: epsilons add up, also when each mechanism is chosen after seeing the last.
 - *zCDP*: rhos add up, also adaptively; converted to (ε, δ) by the optimal order
   (Canonne, Kamath, Steinke 2020, Proposition 12).
-- *privacy-loss distribution*: the discrete distributions themselves, convolved by dp-accounting.
+- *privacy-loss distribution*: the discrete distributions themselves, convolved (`losses`).
   Proved for a list of events fixed in advance, so claimed only when the list was announced.
 """
 
@@ -33,6 +33,7 @@ from understudy.privacy.events import (
     SampledGaussianEvent,
     SmoothedHistogramEvent,
 )
+from understudy.privacy.losses import Losses, Series, gaussian_losses, losses_of, stated_losses
 
 BASIC = "basic composition"
 PURE = "pure composition"
@@ -194,36 +195,37 @@ def gaussian_rho(epsilon: float, delta: float) -> float:
     return _bisect(lambda rho: gaussian_delta(rho, epsilon) > delta, 0.0, high)[0]
 
 
-def loss_distribution(events: Iterable[Event] | Mapping[Event, int], *, interval: float) -> Any:
-    """The composed privacy-loss distribution; None when an event has no known one."""
-    composed: Any = None
-    for event, times in Counter(events).items():
-        single = _single_loss(event, interval)
-        if single is None:
+def loss_epsilon(events: Mapping[Event, int], *, delta: float, interval: float) -> float | None:
+    """The ε at δ of the composed privacy losses; None when an event has no known ones."""
+    directions: list[list[tuple[Losses, int]]] = [[], []]
+    for event, times in events.items():
+        found = _single_losses(event, interval, delta)
+        if found is None:
             return None
-        several = single.self_compose(times) if times > 1 else single
-        composed = several if composed is None else composed.compose(several)
-    return composed
+        for direction, (losses, several) in zip(directions, found, strict=True):
+            direction.append((losses, several * times))
+    both = directions if directions[0] != directions[1] else directions[:1]
+    return max(Series(parts, interval).epsilon(delta) for parts in both)
 
 
-def _single_loss(event: Event, interval: float) -> Any:
-    from dp_accounting.pld import privacy_loss_distribution as pld
-
+def _single_losses(
+    event: Event, interval: float, delta: float
+) -> tuple[tuple[Losses, int], tuple[Losses, int]] | None:
+    """The loss of one event and how often it counts: of a unit that goes, and of one that comes."""
     if isinstance(event, GaussianEvent):
         # An integer vector of squared norm 1 or 2 moves one or two cells by one, and so
         # composes as many one-dimensional discrete Gaussians.
-        sigma = math.nextafter(math.sqrt(event.sigma_squared), 0)
-        if event.sensitivity_squared not in (1, 2) or sigma > _WIDEST_SIGMA:
+        if event.sensitivity_squared not in (1, 2) or event.sigma_squared > _WIDEST_SIGMA**2:
             return None
-        cell = pld.from_discrete_gaussian_mechanism(sigma, value_discretization_interval=interval)
-        return cell.self_compose(int(event.sensitivity_squared))
+        cell = gaussian_losses(event.sigma_squared, interval, delta)
+        return ((cell, int(event.sensitivity_squared)),) * 2
     if isinstance(event, SampledGaussianEvent):
-        return _sampled_loss(event, interval)
+        gone, come = losses_of(_sampled_loss(event, interval))
+        return (gone, 1), (come, 1)
     cost = approximate_cost(event)
     if cost is None:
         return None
-    parameters = _privacy_parameters(*map(float, cost))
-    return pld.from_privacy_parameters(parameters, value_discretization_interval=interval)
+    return ((stated_losses(*cost, interval), 1),) * 2
 
 
 def _sampled_loss(event: SampledGaussianEvent, interval: float) -> Any:
@@ -282,12 +284,6 @@ def integer_excess(events: Iterable[Event], *, epsilon: float, delta: float) -> 
     return weight * (1 / 8 + (square + 1) / 24) if weight < _KEPT_BACK / 4 else math.inf
 
 
-def _privacy_parameters(epsilon: float, delta: float) -> Any:
-    from dp_accounting.pld.common import DifferentialPrivacyParameters
-
-    return DifferentialPrivacyParameters(epsilon, delta)
-
-
 def bounds(events: Sequence[Event], *, delta: Fraction, announced: bool) -> list[Bound]:
     """Every bound that is proved for these events at this δ.
 
@@ -303,44 +299,48 @@ def bounds(events: Sequence[Event], *, delta: Fraction, announced: bool) -> list
     if all(epsilon is not None for epsilon in epsilons):
         found.append(Bound(PURE, sum((e for e in epsilons if e), Fraction(0)), Fraction(0)))
     if delta > 0:
-        found += _numerical_bounds(tuple(events), delta, announced=announced)
+        counted = tuple(Counter(events).items())
+        found += _numerical_bounds(counted, delta, announced=announced)
     return found
 
 
-# The same fit made many times, as audits and studies do, asks for the same bounds.
-@lru_cache
+# The same fit made many times, as audits and studies do, asks for the same bounds. Events of one
+# kind are counted, so that an entry is short however long the run was.
+@lru_cache(maxsize=32)
 def _numerical_bounds(
-    events: tuple[Event, ...], delta: Fraction, *, announced: bool
+    events: tuple[tuple[Event, int], ...], delta: Fraction, *, announced: bool
 ) -> tuple[Bound, ...]:
     found = []
-    rhos = [zcdp_rho(event) for event in events]
-    rho = sum((r for r in rhos if r is not None), Fraction(0))
-    if all(r is not None for r in rhos):
+    rhos = [(zcdp_rho(event), times) for event, times in events]
+    rho = sum((r * times for r, times in rhos if r is not None), Fraction(0))
+    if all(r is not None for r, _ in rhos):
         epsilon = zcdp_epsilon(float(rho), float(delta))
         found.append(Bound(ZCDP, _rounded_up(epsilon), delta))
     if announced and events:
-        losses = loss_distribution(events, interval=_interval(events, found, delta))
-        if losses is not None:
-            epsilon = _epsilon_of(losses, events, float(delta))
-            if math.isfinite(epsilon):
-                found.append(Bound(PLD, _rounded_up(epsilon), delta))
+        interval = _interval(dict(events), found, delta)
+        by_losses = _epsilon_by_losses(dict(events), float(delta), interval)
+        if by_losses is not None and math.isfinite(by_losses):
+            found.append(Bound(PLD, _rounded_up(by_losses), delta))
     return tuple(found)
 
 
-def _interval(events: Sequence[Event], found: Sequence[Bound], delta: Fraction) -> float:
+def _interval(events: Mapping[Event, int], found: Sequence[Bound], delta: Fraction) -> float:
     """How finely losses are told apart: fine against an ε that is known to hold."""
     if any(isinstance(event, SampledGaussianEvent) for event in events):
-        return sampled_interval(Counter(events), float(delta))
+        return sampled_interval(events, float(delta))
     guess = float(found[0].epsilon or 1) if found else 1.0
     return min(max(guess / 10**4, 1e-7), 1e-2)
 
 
-def _epsilon_of(losses: Any, events: Sequence[Event], delta: float) -> float:
-    """The ε of a loss distribution at δ, with what integer noise on sampled sums adds to it."""
+def _epsilon_by_losses(events: Mapping[Event, int], delta: float, interval: float) -> float | None:
+    """The ε of composed losses, with what integer noise on sampled sums adds to it."""
     if not any(isinstance(event, SampledGaussianEvent) for event in events):
-        return float(losses.get_epsilon_for_delta(delta))
-    epsilon = float(losses.get_epsilon_for_delta(delta * (1 - _KEPT_BACK)))
-    return epsilon + integer_excess(events, epsilon=epsilon, delta=delta)
+        return loss_epsilon(events, delta=delta, interval=interval)
+    epsilon = loss_epsilon(events, delta=delta * (1 - _KEPT_BACK), interval=interval)
+    if epsilon is None:
+        return None
+    drawn = Counter(events).elements()
+    return epsilon + integer_excess(drawn, epsilon=epsilon, delta=delta)
 
 
 def tightest(events: Sequence[Event], *, delta: Fraction, announced: bool) -> Bound:

@@ -20,7 +20,7 @@ import numpy as np
 from understudy.errors import UsageError
 from understudy.privacy.accounting import (
     Bound,
-    loss_distribution,
+    loss_epsilon,
     sampled_guess,
     sampled_interval,
     tightest,
@@ -221,8 +221,8 @@ def _ratio(schedule: Schedule, epsilon: Fraction, delta: Fraction) -> Fraction:
     def computed(logarithm: float) -> float:
         event = schedule.mechanism(_short(math.exp(logarithm))).event
         interval = sampled_interval({event: times}, float(delta))
-        losses = loss_distribution({event: times}, interval=interval)
-        return math.log(max(losses.get_epsilon_for_delta(float(delta)), 1e-300)) - aim
+        found = loss_epsilon({event: times}, delta=float(delta), interval=interval)
+        return math.log(min(max(found or 0.0, 1e-300), 1e300)) - aim
 
     ratio = math.exp(_root(computed, start=_root(guessed, start=0.0)))
     for _ in range(_TRIALS):
