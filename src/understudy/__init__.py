@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from understudy.sources import Access, open_source
     from understudy.synthesizers import Histogram, Independent, Nist, PrivBayes, Random
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 __all__ = [
     "Access",

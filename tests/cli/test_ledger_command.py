@@ -20,7 +20,7 @@ def test_mixed_runs_are_shown_by_whom_they_protect(desk: Desk) -> None:
     assert "rows replaced: spent epsilon = 3, delta = 0" in shown
     assert "1 of other neighbours converted" in shown
     assert "rows added or removed: spent epsilon = 1, delta = 0" in shown
-    assert "not in this sum: 1 run, promising nothing here" in shown
+    assert "not included: 1 run, whose promise does not cover these neighbours" in shown
     [dataset] = desk.run("ledger", "show", "--json").document["datasets"]
     assert [3, 1] == [total["epsilon"] for total in dataset["totals"]]
     assert 3 == dataset["spent"]["epsilon"]
@@ -45,7 +45,7 @@ def test_a_limit_in_zcdp_says_what_still_fits(desk: Desk) -> None:
     """The ρ that is left, and the ε of a run that would take it."""
     told = desk.run("ledger", "limit", "people", "-e", 4, "--delta", "1e-5").err
     assert "by zCDP; left of it: rho = 0.3" in told
-    assert "room for a run of epsilon = " in told
+    assert "that is epsilon = 3.99 at delta = 1e-05" in told
     [dataset] = desk.run("ledger", "show", "people", "--json").document["datasets"]
     assert ("zCDP", "row", "add-remove") == tuple(
         dataset["limit"][key] for key in ("rule", "unit", "neighbours")

@@ -242,6 +242,48 @@ def test_pure_runs_count_by_the_squares_of_their_charges(ledger: Ledger) -> None
     assert Concentrated(Fraction(1, 20)) == ledger.account("a").total(ROW).concentrated
 
 
+def test_a_pure_run_may_begin_with_what_is_left(ledger: Ledger) -> None:
+    """Its many small charges fit where its whole would not; others have to wait meanwhile."""
+    limit = limited(ledger, "4", "1e-5")
+    assert limit.concentrated is not None
+    assert limit.concentrated.rho < Fraction(1, 2)
+    tenth = Charge("counts", LaplaceEvent(Fraction(10), Fraction(1)))
+    with ledger.grant("a", Budget.pure(1)) as grant:
+        with pytest.raises(BudgetExceeded), ledger.grant("a", Budget.approximate(1, MILLIONTH)):
+            pass
+        grant.charge([tenth] * 10)
+    assert Concentrated(Fraction(1, 20)) == ledger.account("a").total(ROW).concentrated
+
+
+def test_a_pure_run_is_held_to_what_was_left(ledger: Ledger) -> None:
+    """A charge that would exceed the limit is refused before it is drawn, and not counted."""
+    limited(ledger, "4", "1e-5")
+    whole = Charge("counts", LaplaceEvent(Fraction(1), Fraction(1)))
+    for _ in range(2):
+        with (
+            pytest.raises(BudgetExceeded, match="give the run a delta"),
+            ledger.grant("a", Budget.pure(1)) as grant,
+        ):
+            grant.charge([whole])
+        assert Spent() == ledger.account("a").spent
+    with (
+        pytest.raises(BudgetExceeded, match="give the run a delta"),
+        ledger.grant("a", Budget.pure(1)) as grant,
+    ):
+        grant.announce(lambda budget: [whole])
+
+
+def test_no_pure_run_begins_where_nothing_is_left(ledger: Ledger) -> None:
+    """The limit is used up: refused at once."""
+    limited(ledger, "1", "1e-6")
+    spend(ledger, Budget.approximate(1, MILLIONTH))
+    with (
+        pytest.raises(BudgetExceeded, match="is left of the limit"),
+        ledger.grant("a", Budget.pure("1/1000")),
+    ):
+        pass
+
+
 def test_an_open_run_counts_whole(ledger: Ledger) -> None:
     """A process that died may have spent all it was granted, in ρ too."""
     limited(ledger, "2", "1e-6")

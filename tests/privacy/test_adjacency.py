@@ -95,6 +95,14 @@ def test_persons_are_as_far_apart_as_they_have_rows() -> None:
     assert ROW.steps(PERSON) is None
 
 
+@pytest.mark.parametrize("kind", [UnitKind.ROW, UnitKind.IMAGE])
+def test_a_replaced_unit_is_one_removed_and_one_added(kind: UnitKind) -> None:
+    """Two steps within one kind, whatever the kind; none the other way."""
+    added, replaced = Adjacency(kind), Adjacency(kind, Neighbours.REPLACE)
+    assert 2 == added.steps(replaced)
+    assert replaced.steps(added) is None
+
+
 def test_units_of_another_kind_imply_nothing() -> None:
     """Images, users of streams, and persons told apart by another column."""
     image, user = Adjacency(UnitKind.IMAGE), Adjacency(UnitKind.USER)

@@ -48,7 +48,7 @@ def limit(
     delta: options.Delta = "0",
     neighbours: Annotated[
         str,
-        typer.Option("--neighbours", help="Whom it is for: units under add-remove or replace."),
+        typer.Option("--neighbours", help="The neighbours it is for: add-remove or replace."),
     ] = "add-remove",
     unit: Annotated[
         str | None, typer.Option("--unit", help="row, person, image or user; row unless given.")
@@ -164,7 +164,9 @@ def _show_total(total: Total) -> None:
             style="dim",
         )
     if total.silent:
-        say.print(f"  not in this sum: {_counted(total.silent)}, promising nothing here")
+        say.print(
+            f"  not included: {_counted(total.silent)}, whose promise does not cover these neighbours"
+        )
 
 
 def _counted(runs: int) -> str:

@@ -158,7 +158,13 @@ class Limit:
 
 @dataclass(frozen=True)
 class Room:
-    """What a limit leaves: by basic composition, and in zCDP where that is counted."""
+    """What a limit leaves: by basic composition, and in zCDP where that is counted.
+
+    Attributes:
+        purse: by basic composition.
+        concentrated: in zCDP.
+        delta: the δ by which the limit converts ρ to ε.
+    """
 
     purse: Spent
     concentrated: Concentrated | None = None
@@ -166,7 +172,7 @@ class Room:
 
     @property
     def largest_epsilon(self) -> float:
-        """The ε of the largest run calibrated in zCDP, at `delta`, that would fit; no claim."""
+        """The ε of the largest run calibrated in zCDP, at `delta`, that would fit."""
         if self.concentrated is None or not self.concentrated.rho:
             return 0.0
         return zcdp_epsilon(float(self.concentrated.rho), float(self.delta))
@@ -179,8 +185,8 @@ class Room:
         rho = at_least_text(self.concentrated.rho, digits=4)
         epsilon = at_least_text(self.largest_epsilon, digits=3)
         return (
-            f"rho = {rho} (room for a run of epsilon = {epsilon} "
-            f"at delta = {at_least_text(self.delta)}){beside}"
+            f"rho = {rho} (that is epsilon = {epsilon} at delta = {at_least_text(self.delta)})"
+            f"{beside}"
         )
 
 
@@ -290,7 +296,23 @@ class Account:
         rest = Concentrated(
             max(most.rho - used.rho, Fraction(0)), max(most.delta - used.delta, Fraction(0))
         )
-        return Room(left, rest, self.limit.total.delta / 10)
+        return Room(left, rest, self.limit.total.delta - self.limit.purse.delta - most.delta)
+
+    def room_for(self, cost: Cost) -> Cost:
+        """What to set aside for a pure run: all it may cost in ρ or, if that is less, what is left.
+
+        Charges of pure runs are many and small, so that the sum of their squares is far below the
+        square of their sum. The run is then held to what was set aside.
+        """
+        room = self.remaining
+        if room is None or room.concentrated is None or cost.concentrated is None:
+            return cost
+        whom = self.limit.adjacency if self.limit else None
+        steps = cost.adjacency.steps(whom) if whom else None
+        if steps is None or cost.spent.delta or not room.concentrated.rho:
+            return cost
+        most = min(cost.concentrated.rho, room.concentrated.rho / steps**2)
+        return replace(cost, concentrated=Concentrated(most))
 
     def check_room(self, cost: Cost) -> None:
         """Refuse a run, or a larger reserve for one, that the limit does not leave room for.

@@ -87,11 +87,11 @@ class Adjacency:
         """
         if self == to:
             return 1
-        if self.neighbours is Neighbours.REPLACE or to.kind is not UnitKind.ROW:
+        if self.neighbours is Neighbours.REPLACE:
             return None
-        if self.kind is UnitKind.ROW:
+        if (self.kind, self.person_id) == (to.kind, to.person_id):
             return 2
-        if self.kind is UnitKind.PERSON:
+        if self.kind is UnitKind.PERSON and to.kind is UnitKind.ROW:
             # A row that comes or goes changes one person; one that is replaced may change two.
             return 4 if to.neighbours is Neighbours.REPLACE else 2
         return None

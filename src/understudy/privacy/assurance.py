@@ -86,7 +86,7 @@ METHODS: Mapping[str, Assurance] = {
         commands=_PLANNED,
     ),
     "privbayes": Assurance(
-        (*_COUNTED[:3], "scores", "score_grid", "permute_and_flip"),
+        (*_COUNTED[:3], "scores", "score_grid", "permute_and_flip", "exact_choices"),
         *((_REPLAY,), (_ATTACK,), (_NOISE,)),
         commands=_PLANNED,
     ),
@@ -97,6 +97,7 @@ METHODS: Mapping[str, Assurance] = {
             "scores",
             "score_grid",
             "exponential",
+            "exact_choices",
             "zcdp_conversion",
         ),
         *((_REPLAY,), (_ATTACK,), (_NOISE, _ACCOUNTING)),
@@ -120,7 +121,8 @@ METHODS: Mapping[str, Assurance] = {
         (_REPLAY, "tests/gan/test_image_replay.py"),
         ("tests/gan/test_canary.py",),
         ("tests/privacy/test_sampled.py",),
-        missing=f"{_FLOATS}; the claim of version 0.1.0 was false for tables with dropped rows.",
+        missing=f"{_FLOATS}; in version 0.1.0 its claim was false for tables with dropped rows, "
+        "which was mended after it.",
         commands=_FITTING,
     ),
 }
@@ -154,8 +156,9 @@ RELEASES: Mapping[str, Assurance] = {
     ),
     "persons": Assurance(
         ("codec_stability", "count_sensitivity", "scores"),
-        ("tests/codec/test_persons.py",),
-        missing="promises for whole persons are replayed, but not attacked with real noise.",
+        (_REPLAY, "tests/codec/test_persons.py"),
+        (_ATTACK,),
+        missing="a person is a name, and no check can tell who has two of them.",
     ),
 }
 """Everything else that spends budget."""
@@ -172,14 +175,14 @@ MECHANISMS: Mapping[str, Assurance] = {
         *((_NOISE, "tests/privacy/test_draws.py"), (_NOISE, _ACCOUNTING)),
     ),
     "PermuteAndFlip": Assurance(
-        ("permute_and_flip",),
+        ("permute_and_flip", "exact_choices"),
         ("tests/privacy/test_mechanisms.py",),
-        (_NOISE,),
+        *((_NOISE, "tests/privacy/test_choices.py"), (_NOISE,)),
     ),
     "Exponential": Assurance(
-        ("exponential",),
+        ("exponential", "exact_choices"),
         ("tests/privacy/test_mechanisms.py",),
-        (_NOISE,),
+        *((_NOISE, "tests/privacy/test_choices.py"), (_NOISE,)),
     ),
     "KeyRelease": Assurance(
         ("key_release",),
@@ -209,15 +212,23 @@ MECHANISMS: Mapping[str, Assurance] = {
 _UNKNOWN = Assurance((), missing="this version does not know the method.")
 
 
-def assurance_of(method: str) -> Assurance:
-    """What stands behind a result, by the method that its statement names.
+def assurance_of(method: str, *, persons: bool = False, inferred: bool = False) -> Assurance:
+    """What stands behind a result: the least of what its method, unit and schema have.
+
+    Args:
+        method: as its statement names it.
+        persons: whether the unit is a person.
+        inferred: whether its schema was learned from the same rows.
 
     Example:
         >>> str(assurance_of("nist").level), str(assurance_of("dpgan").level)
         ('well proven', 'less proven')
     """
     kind = "federated" if method.startswith("federated ") else method
-    return METHODS.get(kind) or RELEASES.get(kind) or _UNKNOWN
+    found = [METHODS.get(kind) or RELEASES.get(kind) or _UNKNOWN]
+    found += [RELEASES["schema infer"]] if inferred else []
+    found += [RELEASES["persons"]] if persons else []
+    return next((one for one in found if one.level is Level.LESS_PROVEN), found[0])
 
 
 def less_proven_sentence() -> str:

@@ -68,6 +68,7 @@ class Grant:
     announced: tuple[Charge, ...] = ()
     holder: str = ""
     resumed_after: int | None = None
+    _most: Concentrated | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._spendable = self.budget
@@ -111,6 +112,10 @@ class Grant:
             case _:
                 return None
 
+    def hold_to(self, most: Concentrated | None) -> None:
+        """Refuse charges that cost more than this in approximate zCDP, in sum."""
+        self._most = most
+
     @property
     def spent(self) -> Concentrated | None:
         """What the charges made so far cost in approximate zCDP; None where that is not counted."""
@@ -133,6 +138,7 @@ class Grant:
         if self.budget.measure is Measure.APPROXIMATE:
             self._raise(announced_rho(lambda b: _events(plan(b)), self.budget))
         self.announced = tuple(plan(self._spendable))
+        self._check_held(self.announced)
         self.plan = Counter(self.announced)
         return self._spendable
 
@@ -148,12 +154,29 @@ class Grant:
 
     def charge(self, charges: Sequence[Charge]) -> None:
         """Count and write down what is about to be drawn; refuse what exceeds the grant."""
+        self._check_held(charges)
         if self._spendable.measure is not Measure.UNLIMITED:
             self._left -= self._price(charges)
         self.journal.append(
             [{"entry": "charge", "grant": self.identity, **c.document()} for c in charges]
         )
         self.charges.extend(charges)
+
+    def _check_held(self, charges: Sequence[Charge]) -> None:
+        """Refuse what exceeds the part of a limit in zCDP that was set aside for a pure run."""
+        if self._most is None:
+            return
+        costs = [concentrated(charge.event) for charge in [*self.charges, *charges]]
+        asked = sum((one for one in costs if one is not None), Concentrated())
+        if not asked.within(self._most):
+            raise BudgetExceeded(
+                f"the next answers bring this run to rho = {at_most_text(asked.rho, digits=4)}, "
+                f"and rho = {at_least_text(self._most.rho, digits=4)} is left of the dataset's "
+                "limit; give the run a delta, which costs less rho, or raise the limit with "
+                "`ledger limit`",
+                requested=asked,
+                remaining=self._most,
+            )
 
     def _price(self, charges: Sequence[Charge]) -> Fraction:
         prices = [cost(charge.event, self._spendable.measure) for charge in charges]

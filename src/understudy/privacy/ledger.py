@@ -140,7 +140,7 @@ class Ledger:
         """
         grant = kind(budget, self) if resume is None else kind(budget, self, resume.grant)
         if resume is None:
-            self.open(dataset, grant, adjacency=adjacency, about=about)
+            self.open(dataset, grant, adjacency=adjacency, about=about, held_to_reserve=True)
         else:
             self._reopen(dataset, grant, resume)
         try:
@@ -159,8 +159,17 @@ class Ledger:
         *,
         adjacency: Adjacency | None = None,
         about: Mapping[str, str] | None = None,
+        held_to_reserve: bool = False,
     ) -> None:
         """Set a grant's whole budget aside; whoever opens it so closes it, perhaps much later.
+
+        Args:
+            dataset: the name of the rows it is spent on.
+            grant: the run's grant.
+            adjacency: whom it protects; rows added or removed unless given.
+            about: what else the entry says.
+            held_to_reserve: a pure run may begin where a limit in zCDP has less room than it could
+                take at the most; its charges are then held to what was set aside.
 
         Raises:
             BudgetExceeded: the dataset's limit does not leave room for the whole budget.
@@ -170,9 +179,12 @@ class Ledger:
         with self._locked() as book:
             account = read_accounts(self.path, book.entries).get(dataset)
             if account is not None:
+                cost = account.room_for(cost) if held_to_reserve else cost
                 account.check_room(cost)
             opening = {"entry": "grant", "grant": grant.identity, "dataset": dataset}
             book.write([{**opening, **(about or {}), **cost_fields(cost)}])
+            if cost.concentrated != grant.reserve:
+                grant.hold_to(cost.concentrated)
 
     def reserve(self, grant: Grant) -> None:
         """Set more aside for a grant whose announced plan allows it to spend more in ρ.

@@ -50,9 +50,14 @@ def not_protected(method: str, unit: Unit) -> list[str]:
 def _of_unit(unit: Unit) -> list[str]:
     if unit.rows_per_person is not None:
         return ["a person who stands in the rows under several names"]
-    owner = "a person who owns several rows: each row is protected, the person is not"
+    one, several = ("image", "images") if unit.of_images else ("row", "rows")
+    owner = f"a person who owns several {several}: each {one} is protected, the person is not"
     if unit.neighbours is Neighbours.REPLACE:
-        return [owner, "the number of rows, which counts as public", "that somebody has a row"]
+        return [
+            owner,
+            f"the number of {several}, which counts as public",
+            f"that somebody has {'an' if unit.of_images else 'a'} {one}",
+        ]
     return [owner]
 
 

@@ -13,7 +13,7 @@ from understudy.errors import UsageError
 from understudy.inference import Inference
 from understudy.privacy.accounting import BASIC, Bound, approximate_cost, zcdp_rho
 from understudy.privacy.adjacency import group_privacy
-from understudy.privacy.assurance import assurance_of
+from understudy.privacy.assurance import Assurance, assurance_of
 from understudy.privacy.budget import exactly
 from understudy.privacy.events import Charge
 from understudy.privacy.record import Record
@@ -95,11 +95,16 @@ class Statement:
             "protection": None if self.protection is None else self.protection.document(),
             "ledger": None if self.record is None else self.record.document(),
             "sentence": self.sentence,
-            "assurance": assurance_of(self.method).document(),
+            "assurance": self._assurance.document(),
             "trust": trust_model(self.method, private=self._is_private),
             "not_protected": not_protected(self.method, self.unit),
             "events": [_priced(charge, times) for charge, times in self.grouped],
         }
+
+    @property
+    def _assurance(self) -> Assurance:
+        persons = self.unit.rows_per_person is not None
+        return assurance_of(self.method, persons=persons, inferred=self.inference is not None)
 
     @property
     def grouped(self) -> list[tuple[Charge, int]]:
