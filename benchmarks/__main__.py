@@ -23,6 +23,7 @@ BENCHMARKS = (
     "sampling",
     "conditions",
     "noise",
+    "choices",
     "job",
     "census",
     "blocks",

@@ -116,7 +116,7 @@ def test_selections_among_many(kind: type[PermuteAndFlip | Exponential], scale: 
     mechanism = kind(Fraction(scale), Fraction(1))
     distances = np.random.default_rng(5).uniform(0, 7, 40)
     scores = np.array([round(mechanism.scale * Fraction(distance)) for distance in distances])
-    draws = np.array([int(mechanism.release(scores, SystemNoise())) for _ in range(DRAWS // 2)])
+    draws = np.array([int(mechanism.release(scores, SystemNoise())) for _ in range(DRAWS)])
     assert fit_of_choices(draws, mechanism.probabilities(scores)) > NEVER
     for factor in (Fraction(7, 10), Fraction(13, 10)):
         wrong = kind(mechanism.scale * factor, Fraction(1))
