@@ -20,7 +20,7 @@ def test_mixed_runs_are_shown_by_whom_they_protect(desk: Desk) -> None:
     assert "rows replaced: spent epsilon = 3, delta = 0" in shown
     assert "1 of other neighbours converted" in shown
     assert "rows added or removed: spent epsilon = 1, delta = 0" in shown
-    assert "not included: 1 run, whose promise does not cover these neighbours" in shown
+    assert "not included: 1 run, silent about these neighbours" in shown
     [dataset] = desk.run("ledger", "show", "--json").document["datasets"]
     assert [3, 1] == [total["epsilon"] for total in dataset["totals"]]
     assert 3 == dataset["spent"]["epsilon"]

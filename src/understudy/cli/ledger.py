@@ -164,9 +164,7 @@ def _show_total(total: Total) -> None:
             style="dim",
         )
     if total.silent:
-        say.print(
-            f"  not included: {_counted(total.silent)}, whose promise does not cover these neighbours"
-        )
+        say.print(f"  not included: {_counted(total.silent)}, silent about these neighbours")
 
 
 def _counted(runs: int) -> str:
