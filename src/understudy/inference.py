@@ -25,6 +25,8 @@ class Inference:
         delta: the chance of a larger one.
         neighbours: the relation it holds for, as the privacy room names it.
         rows_per_person: how many rows a person may own; None where rows are protected.
+        person_id: the column that names persons; None where rows are protected, and in schemas
+            of version 0.1.0, which did not say it.
         dataset: the name of the data in the ledger.
         mechanisms: the names of what answered.
         private: false when the noise was predictable, for tests and studies.
@@ -37,6 +39,7 @@ class Inference:
     dataset: str
     mechanisms: tuple[str, ...]
     private: bool = True
+    person_id: str | None = None
 
     def document(self) -> dict[str, Any]:
         """The table `inference` of a schema file: numbers, and beside them their exact texts."""
@@ -47,6 +50,7 @@ class Inference:
             "delta_exact": str(self.delta),
             "neighbours": self.neighbours,
             **({} if self.rows_per_person is None else {"rows_per_person": self.rows_per_person}),
+            **({} if self.person_id is None else {"person_id": self.person_id}),
             "dataset": self.dataset,
             "mechanisms": list(self.mechanisms),
             "private": self.private,
@@ -69,6 +73,7 @@ class Inference:
             document["dataset"],
             tuple(document["mechanisms"]),
             document["private"],
+            document.get("person_id"),
         )
 
 
@@ -90,6 +95,7 @@ def _check_words(document: Mapping[str, Any]) -> None:
     sound = {
         "neighbours": document.get("neighbours") in _RELATIONS,
         "rows_per_person": rows is None or (type(rows) is int and rows > 0),
+        "person_id": isinstance(document.get("person_id", ""), str),
         "dataset": isinstance(document.get("dataset"), str),
         "mechanisms": isinstance(mechanisms, list) and all(isinstance(m, str) for m in mechanisms),
         "private": isinstance(document.get("private"), bool),

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from understudy.privacy.accounts import Account, Cost, Limit, Rule, Spent
 from understudy.privacy.adjacency import Adjacency, UnitKind
 from understudy.privacy.budget import Budget
 from understudy.privacy.events import (
+    ApproximateEvent,
     Charge,
     GaussianEvent,
     KeyReleaseEvent,
@@ -411,6 +413,62 @@ def test_set_aside_too_much_and_nothing_is_left(ledger: Ledger) -> None:
             Limit.zcdp(total, ROW, purse=purse, own_delta=own)
     with pytest.raises(UsageError, match="set aside less"):
         Limit.zcdp(Spent(Fraction(1)), ROW)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"own_delta": Fraction(-1, 10**6)},
+        {"own_delta": Fraction(-1)},
+        {"purse": Spent(Fraction(-10))},
+        {"purse": Spent(delta=Fraction(-1, 10))},
+        {"purse": Spent(Fraction(2))},
+    ],
+)
+def test_parts_of_a_limit_are_parts(ledger: Ledger, parts: dict[str, Any]) -> None:
+    """Negative ones and ones above the whole are refused, and the ledger stays as it was."""
+    ledger.limit("b", epsilon=Fraction(1))
+    before = ledger.path.read_text()
+    with pytest.raises(UsageError, match="amounts are not negative"):
+        ledger.set_limit("a", Limit.zcdp(Spent(Fraction(1), MILLIONTH), ROW, **parts))
+    with pytest.raises(UsageError, match="amounts are not negative"):
+        ledger.limit("a", epsilon=Fraction(-1))
+    assert before == ledger.path.read_text()
+
+
+def test_a_limit_that_is_overdrawn_says_so(ledger: Ledger) -> None:
+    """Runs without room in their part: nothing fits, and the message names the part."""
+    keys = Charge("keys", KeyReleaseEvent(Fraction(1), Fraction(1), Fraction(20), MILLIONTH))
+    spend(ledger, Budget.approximate(1, MILLIONTH), charges=[keys], kind=BasicGrant)
+    limited(ledger, "20", "1e-5")
+    assert "earlier runs have used more than a part of it" in str(ledger.account("a").remaining)
+    with pytest.raises(BudgetExceeded, match="larger `--basic-epsilon`"):
+        spend(ledger, Budget.approximate("0.1", "1e-7"))
+
+
+def test_nothing_is_charged_to_a_run_that_was_closed(ledger: Ledger) -> None:
+    """What is left of the limit would not hear of it."""
+    with ledger.grant("a", Budget.pure(1)) as grant:
+        pass
+    with pytest.raises(LedgerError, match="this run was closed"):
+        grant.charge([Charge("counts", LaplaceEvent(Fraction(1), Fraction(1)))])
+    assert Spent() == ledger.account("a").spent
+
+
+def test_a_name_is_one_however_it_is_typed(ledger: Ledger) -> None:
+    """Composed and decomposed accents are one dataset."""
+    ledger.limit("caf\u00e9", epsilon=Fraction(1))
+    with pytest.raises(BudgetExceeded), ledger.grant("cafe\u0301", Budget.pure(5)):
+        pass
+    assert ledger.account("cafe\u0301").limit is not None
+
+
+def test_what_zcdp_does_not_know_is_not_free(ledger: Ledger) -> None:
+    """A run with a mechanism that has no such cost counts by its (ε, δ)."""
+    told = Charge("told", ApproximateEvent("told", Fraction(1, 4), MILLIONTH))
+    spend(ledger, Budget.approximate("1/4", MILLIONTH), charges=[told], kind=BasicGrant)
+    [cost] = ledger.account("a").costs
+    assert cost.concentrated is None
 
 
 # --- ledgers of the first version --------------------------------------------------------------

@@ -206,3 +206,16 @@ def test_a_fit_under_a_learned_schema_verifies(tmp_path: Path) -> None:
     fit.model_.save(tmp_path / "m.zip")
     claim = Claim.of(*in_model(tmp_path / "m.zip"), path=tmp_path)
     assert [] == [check for check in verified(claim, ledger=ledger.path) if check.fails]
+
+
+def test_persons_of_two_columns_do_not_add_up() -> None:
+    """Whoever one column names may be many persons by another: refused before anything is read."""
+    learned = replace(COST, rows_per_person=1, person_id="visit")
+    method = Independent(_schema(learned), epsilon=1, person_id="patient", rows_per_person=1)
+    with pytest.raises(UsageError, match="named by column 'visit', and this run protects those"):
+        method.fit("no such file", ledger=None)
+    nameless = replace(COST, rows_per_person=1)
+    method = Independent(_schema(nameless), epsilon=1, person_id="visit", rows_per_person=1)
+    with pytest.raises(UsageError, match=r"version 0\.1\.0 did not write it"):
+        method.fit("no such file", ledger=None)
+    assert learned == Inference.parse(learned.document())

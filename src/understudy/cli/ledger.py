@@ -95,11 +95,17 @@ def limit(
     total = Spent(ceiling.amount, ceiling.delta)
     wanted = _limit(total, whom, accounting, exact(own_delta, what="own-delta"), aside)
     book = options.open_ledger(ledger)
+    before = book.account(dataset).limit
     book.set_limit(dataset, wanted)
     account = book.account(dataset)
     messages().print(f"limit of {dataset}: {wanted}; left of it: {account.remaining}")
-    if account.total(whom).own + account.total(whom).implied:
+    if account.runs:
         messages().print("runs before this limit count against it")
+    if before is not None and account.runs and before.rule is not wanted.rule:
+        messages().print(
+            "the rule was changed after runs: the promise is that of the larger of both limits, "
+            "and only if no result led to the change"
+        )
 
 
 def _adjacency(unit: str | None, neighbours: str, person_id: str | None) -> Adjacency:
@@ -159,8 +165,8 @@ def _show_total(total: Total) -> None:
     enough = total.would_have_sufficed
     if enough is not None:
         say.print(
-            f"  a limit of {enough}, counted in zCDP and set before the first run, would have "
-            "allowed all of it",
+            f"  a limit that is set before the first run can count in zCDP: {enough} for the same "
+            "runs",
             style="dim",
         )
     if total.silent:
@@ -178,7 +184,7 @@ def _runs(account: Account) -> Table:
     for run in account.runs:
         cost = run["cost"]
         runs.add_row(
-            str(run["time"]),
+            str(run["time"])[:16].replace("T", " "),
             str(run.get("method", "")),
             at_most_text(cost.spent.epsilon),
             at_most_text(cost.spent.delta),

@@ -1,10 +1,11 @@
 """The name of a person: what a cell of the column that names persons says, whatever its type.
 
-A name is a function of its cell alone, and the same in every engine. Texts lose the white space
-around them and are brought to Unicode's composed form (NFC); nothing else is changed, so that "7"
-and "07", or "Ann" and "ann", are two persons. Cells of any other type are compared by value. Rows
-whose cell has no name are dropped: several persons may be behind them, and counted as one they
-would share what one person may add.
+A name is a function of its cell alone, and the same in every engine, but for combining marks that
+were added to Unicode so lately that engines differ in whether they know them. Texts lose the white
+space around them and are brought to Unicode's composed form (NFC); nothing else is changed, so that
+"7" and "07", or "Ann" and "ann", are two persons. Cells of any other type are compared by value.
+Rows whose cell has no name are dropped: several persons may be behind them, and counted as one they
+would share one person's allowance of rows.
 """
 
 from __future__ import annotations

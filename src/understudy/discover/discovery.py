@@ -32,7 +32,7 @@ from understudy.privacy.ledger import default_path
 from understudy.privacy.mechanisms import DiscreteLaplace, KeyRelease
 from understudy.privacy.noise import Integers
 from understudy.privacy.record import DEFAULT, Books, LedgerChoice
-from understudy.privacy.statement import Statement
+from understudy.privacy.statement import Statement, check_same_persons
 from understudy.privacy.unit import Neighbours, Unit
 from understudy.schema import Schema
 from understudy.sources import Access, dataset_name, open_keyed
@@ -211,6 +211,7 @@ class Discovery:
             tuple(grant.charges),
             private=self.instruments.noise.private,
             record=books.record(grant),
+            person_id=self.person_id,
         )
 
     @property
@@ -225,6 +226,8 @@ class Discovery:
                 f"the schema was learned in part under {earlier.neighbours} neighbours, and costs "
                 f"of two relations do not add up; ask for neighbours {earlier.neighbours}"
             )
+        if earlier:
+            check_same_persons(earlier, self.person_id)
         return earlier
 
     def _inference(self, statement: Statement, dataset: str) -> Inference:
@@ -244,6 +247,7 @@ class Discovery:
             dataset,
             tuple(dict.fromkeys(mechanisms)),
             private,
+            self.person_id,
         )
 
 

@@ -102,7 +102,7 @@ class Summarizer:
         if self.budget.amount == 0:
             raise UsageError("epsilon is 0; nothing can be released for free, give more")
         if self.schema.inference is not None:
-            inherited(self.schema.inference, self.unit)
+            inherited(self.schema.inference, self.unit, self.person_id)
 
     @property
     def budget(self) -> Budget:
@@ -168,6 +168,7 @@ class Summarizer:
             tuple(grant.charges),
             private=self.instruments.noise.private,
             record=books.record(grant),
+            person_id=self.person_id,
         )
         return own.resting_on(self.schema.inference)
 

@@ -27,7 +27,7 @@ from understudy.model import Model
 from understudy.privacy.accounting import Bound, zcdp_rho
 from understudy.privacy.events import Charge
 from understudy.privacy.record import Kept, Record
-from understudy.privacy.statement import Statement
+from understudy.privacy.statement import Statement, inherited
 from understudy.privacy.unit import Neighbours
 from understudy.synthesizers.base import Learned
 
@@ -74,6 +74,9 @@ class Analyst:
         *,
         run: str | None = None,
     ) -> None:
+        if plan.schema.inference is not None:
+            # Refused here, before holders pay, where the two promises do not add up.
+            inherited(plan.schema.inference, plan.unit, None)
         self.plan = plan
         self._talk = Conversation(channel, plan, journal, run)
         self.promises: dict[str, Promise] = {}

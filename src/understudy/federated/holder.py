@@ -45,7 +45,7 @@ from understudy.federated.messages import (
 from understudy.federated.store import Answers, FolderStore, MemoryStore, Store, digest
 from understudy.federated.terms import Terms
 from understudy.privacy.accounting import zcdp_epsilon
-from understudy.privacy.accounts import Limit, Rule, Spent
+from understudy.privacy.accounts import Limit, Spent
 from understudy.privacy.adjacency import Adjacency
 from understudy.privacy.budget import Budget
 from understudy.privacy.budget import Measure as BudgetMeasure
@@ -363,8 +363,7 @@ class Holder:
             )
         strict = asked if known is None else _stricter(asked, known.total)
         if known is None or strict != known.total:
-            counted = Limit.zcdp if known and known.rule is Rule.ZCDP else Limit.basic
-            self._ledger.set_limit(self.dataset, counted(strict, self._whom))
+            self._ledger.set_limit(self.dataset, _stricter_limit(known, strict, self._whom))
 
     def _public_rows(self) -> int | None:
         nothing = Grant(Budget.pure(0))
@@ -457,6 +456,13 @@ def _budget_for(share: Budget, delta: Fraction) -> Budget:
     ):
         step *= 2
     return budget
+
+
+def _stricter_limit(known: Limit | None, total: Spent, whom: Adjacency) -> Limit:
+    """A smaller limit by the rule of the one before, with the same parts set aside."""
+    if known is None or known.concentrated is None:
+        return Limit.basic(total, whom)
+    return Limit.zcdp(total, whom, own_delta=known.concentrated.delta, purse=known.purse)
 
 
 def _stricter(one: Spent, other: Spent) -> Spent:

@@ -107,6 +107,17 @@ class Limit:
     purse: Spent
     concentrated: Concentrated | None = None
 
+    def __post_init__(self) -> None:
+        rho = self.concentrated or Concentrated()
+        aside = self.purse + Spent(delta=rho.delta)
+        amounts = (*vars(self.total).values(), *vars(self.purse).values(), rho.rho, rho.delta)
+        if min(amounts) < 0 or self.total.delta >= 1 or not aside.within(self.total):
+            raise UsageError(
+                f"a limit of {self.total} is not possible with {self.purse} set aside and a delta "
+                f"of {at_most_text(rho.delta)} for runs with a delta of their own; amounts are not "
+                "negative, delta is below 1, and parts are not above the whole"
+            )
+
     @classmethod
     def basic(cls, total: Spent, adjacency: Adjacency | None) -> Limit:
         """A limit counted by basic composition alone."""
@@ -136,6 +147,7 @@ class Limit:
             0.373
         """
         aside = purse or Spent()
+        cls(total, adjacency, aside, Concentrated(delta=own_delta))
         left = total - aside - Spent(delta=own_delta)
         if not left.epsilon or not left.delta:
             raise UsageError(
@@ -164,11 +176,13 @@ class Room:
         purse: by basic composition.
         concentrated: in zCDP.
         delta: the δ by which the limit converts ρ to ε.
+        overdrawn: whether runs have used more than some part of the limit, so that none fits.
     """
 
     purse: Spent
     concentrated: Concentrated | None = None
     delta: Fraction = Fraction(0)
+    overdrawn: bool = False
 
     @property
     def largest_epsilon(self) -> float:
@@ -178,10 +192,15 @@ class Room:
         return zcdp_epsilon(float(self.concentrated.rho), float(self.delta))
 
     def __str__(self) -> str:
+        over = " (earlier runs have used more than a part of it)" if self.overdrawn else ""
         if self.concentrated is None:
-            return self.purse.as_remainder
+            return f"{self.purse.as_remainder}{over}"
         aside = self.purse.as_remainder
         beside = f", and {aside} by basic composition" if self.purse != Spent() else ""
+        if self.concentrated.delta:
+            own = at_least_text(self.concentrated.delta)
+            beside += f", and delta = {own} for runs with a delta of their own"
+        beside += over
         rho = at_least_text(self.concentrated.rho, digits=4)
         epsilon = at_least_text(self.largest_epsilon, digits=3)
         return (
@@ -288,15 +307,17 @@ class Account:
         if self.limit is None:
             return None
         counted = self._counted(self.limit)
-        left = self.limit.purse - _sum_of(_in_purse(self.limit, counted))
+        in_purse = _sum_of(_in_purse(self.limit, counted))
+        left, over = self.limit.purse - in_purse, not in_purse.within(self.limit.purse)
         most = self.limit.concentrated
         if most is None:
-            return Room(left)
+            return Room(left, overdrawn=over)
         used = _concentrated_sum(_in_rho(self.limit, counted)) or Concentrated()
         rest = Concentrated(
             max(most.rho - used.rho, Fraction(0)), max(most.delta - used.delta, Fraction(0))
         )
-        return Room(left, rest, self.limit.total.delta - self.limit.purse.delta - most.delta)
+        delta = self.limit.total.delta - self.limit.purse.delta - most.delta
+        return Room(left, rest, delta, overdrawn=over or not used.within(most))
 
     def room_for(self, cost: Cost) -> Cost:
         """What to set aside for a pure run: all it may cost in ρ or, if that is less, what is left.
@@ -342,22 +363,43 @@ class Account:
 
     def _too_much(self, asked: Cost) -> str:
         assert self.limit is not None
-        wanted = str(asked.spent)
-        way_out = "ask for less, or raise it with `ledger limit`"
-        if self.limit.rule is Rule.ZCDP:
-            cost = asked.concentrated
-            if cost is None:
-                wanted += " by basic composition, since the run has no rho"
-                way_out = "set aside a part with `ledger limit --basic-epsilon`, or ask for less"
-            elif cost.delta:
-                wanted += f" (rho = {at_most_text(cost.rho, digits=4)}, and a delta of its own)"
-                way_out = "set some delta aside with `ledger limit --own-delta`, or ask for less"
-            else:
-                wanted += f" (rho = {at_most_text(cost.rho, digits=4)} at the most)"
-                if not asked.spent.delta:
-                    way_out = f"give the run a delta, which costs less rho; {way_out}"
+        more = "raise the limit with `ledger limit`"
+        if self.limit.rule is Rule.BASIC:
+            wanted, way_out = str(asked.spent), f"ask for less, or {more}"
+        elif asked.concentrated is None:
+            wanted = f"{asked.spent} by basic composition, since the run has no rho"
+            way_out = (
+                "set more aside with `ledger limit --basic-epsilon` and `--basic-delta`, or "
+                "ask for less"
+            )
+        else:
+            wanted, way_out = self._too_much_rho(asked.spent, asked.concentrated)
         return (
             f"asked for {wanted}, but {self.remaining} is left of the limit {self.limit}; {way_out}"
+        )
+
+    def _too_much_rho(self, spent: Spent, cost: Concentrated) -> tuple[str, str]:
+        """What a run asks for in zCDP, and which part of the limit would have to be larger."""
+        assert self.limit is not None
+        rho = at_most_text(cost.rho, digits=4)
+        room = self.remaining or Room(Spent())
+        left = room.concentrated or Concentrated()
+        wanted = f"{spent} (rho = {rho}"
+        if cost.delta > left.delta:
+            own = at_most_text(cost.delta)
+            return f"{wanted}, and a delta of its own of {own})", (
+                "set more delta aside with `ledger limit --own-delta`, or ask for less"
+            )
+        if room.overdrawn:
+            return f"{wanted})", (
+                "earlier runs have used more than was set aside for their kind; set the limit "
+                "again, with a larger `--basic-epsilon`, `--basic-delta` or `--own-delta`"
+            )
+        if spent.delta:
+            return f"{wanted})", "ask for less, or raise the limit with `ledger limit`"
+        return f"{wanted} at the most)", (
+            "give the run a delta, which costs less rho; ask for less; or count the limit by "
+            "`--accounting basic`"
         )
 
     def _refusal(self, cost: Cost, why: str) -> BudgetExceeded:

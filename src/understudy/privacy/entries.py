@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -58,13 +59,10 @@ def read_accounts(path: Path, entries: Sequence[Mapping[str, Any]]) -> dict[str,
                 f"ledger {path}: entry {number} does not say what it must; "
                 "restore the file from a copy before spending more"
             ) from None
-    names = dict.fromkeys([*limits, *(run["dataset"] for run in runs.values())])
-    return {
-        name: Account(
-            name, limits.get(name), tuple(r for r in runs.values() if r["dataset"] == name)
-        )
-        for name in names
-    }
+    grouped: dict[str, list[dict[str, Any]]] = {name: [] for name in limits}
+    for run in runs.values():
+        grouped.setdefault(run["dataset"], []).append(run)
+    return {name: Account(name, limits.get(name), tuple(own)) for name, own in grouped.items()}
 
 
 def _enter(
@@ -73,9 +71,9 @@ def _enter(
     """Take one entry into the books."""
     match entry["entry"]:
         case "limit":
-            limits[_text(entry, "dataset")] = _limit(entry)
+            limits[dataset_of(entry)] = _limit(entry)
         case "grant":
-            known = {**entry, "dataset": _text(entry, "dataset"), "time": _text(entry, "time")}
+            known = {**entry, "dataset": dataset_of(entry), "time": _text(entry, "time")}
             if entry["grant"] in runs:
                 raise ValueError("a grant is opened once")
             cost = Cost(adjacency_of(entry), _spent(entry), _concentrated(entry))
@@ -83,7 +81,10 @@ def _enter(
         case "reserve":
             runs[entry["grant"]]["cost"] = _reserved(entry, runs[entry["grant"]]["cost"])
         case "charge":
-            runs[entry["grant"]]["charges"] += _times(entry)
+            run = runs[entry["grant"]]
+            if not run["open"]:
+                raise ValueError("a run that was closed is charged no more")
+            run["charges"] += _times(entry)
         case "step":
             steps.enter_step(runs[entry["grant"]], entry)
         case "resume":
@@ -123,6 +124,11 @@ def _limit(entry: Mapping[str, Any]) -> Limit:
     if limit.rule is not Rule(entry["rule"]):
         raise ValueError("a rule and its amounts stand together")
     return limit
+
+
+def dataset_of(entry: Mapping[str, Any]) -> str:
+    """The name of a dataset, in Unicode's composed form: one name, however it was typed."""
+    return unicodedata.normalize("NFC", _text(entry, "dataset"))
 
 
 def adjacency_of(entry: Mapping[str, Any]) -> Adjacency:

@@ -119,9 +119,9 @@ class Grant:
     @property
     def spent(self) -> Concentrated | None:
         """What the charges made so far cost in approximate zCDP; None where that is not counted."""
-        if self.reserve is None:
-            return None
         costs = [concentrated(charge.event) for charge in self.charges]
+        if self.reserve is None or any(cost is None for cost in costs):
+            return None
         return sum((cost for cost in costs if cost is not None), Concentrated())
 
     def announce(self, plan: Callable[[Budget], Sequence[Charge]]) -> Budget:

@@ -17,6 +17,7 @@ import fcntl
 import hashlib
 import json
 import os
+import unicodedata
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -90,7 +91,7 @@ class Ledger:
         Raises:
             UsageError: an earlier run promises nothing to whom the limit is for.
         """
-        _check_name(dataset)
+        dataset = _named(dataset)
         with self._locked() as book:
             known = read_accounts(self.path, book.entries).get(dataset)
             if known is not None and limit.adjacency and known.total(limit.adjacency).silent:
@@ -110,7 +111,8 @@ class Ledger:
 
     def account(self, dataset: str) -> Account:
         """The standing of one dataset, also when nothing was ever spent on it."""
-        return self.accounts().get(dataset, Account(dataset, None, ()))
+        name = unicodedata.normalize("NFC", dataset)
+        return self.accounts().get(name, Account(name, None, ()))
 
     @contextmanager
     def grant(
@@ -174,7 +176,7 @@ class Ledger:
         Raises:
             BudgetExceeded: the dataset's limit does not leave room for the whole budget.
         """
-        _check_terms(dataset, grant.budget)
+        dataset = _check_terms(dataset, grant.budget)
         cost = Cost(adjacency or Adjacency(), _whole(grant), grant.reserve)
         with self._locked() as book:
             account = read_accounts(self.path, book.entries).get(dataset)
@@ -292,7 +294,7 @@ class Ledger:
 
     def _reopen(self, dataset: str, grant: Grant, told: steps.Told) -> None:
         """Take a run over from a process that was killed, from the highest step that it told."""
-        _check_terms(dataset, grant.budget)
+        dataset = _check_terms(dataset, grant.budget)
         self.hold(grant.identity)
         try:
             self._take_over(dataset, grant, told)
@@ -317,8 +319,18 @@ class Ledger:
             book.write([told.entry("resume", grant.holder)])
 
     def append(self, entries: Sequence[Mapping[str, Any]]) -> None:
-        """Write entries and wait until the disk has them."""
+        """Write entries and wait until the disk has them.
+
+        Raises:
+            LedgerError: an entry is about a grant that was closed.
+        """
+        about = {entry.get("grant") for entry in entries}
         with self._locked() as book:
+            if any(e["entry"] == "close" and e.get("grant") in about for e in book.entries):
+                raise LedgerError(
+                    f"ledger {self.path}: this run was closed, and nothing can be charged to it "
+                    "any more; begin another run"
+                )
             book.write(entries)
 
     @contextmanager
@@ -458,19 +470,24 @@ def _whole(grant: Grant) -> Spent:
     return Spent(grant.budget.amount, grant.budget.delta)
 
 
-def _check_terms(dataset: str, budget: Budget) -> None:
+def _check_terms(dataset: str, budget: Budget) -> str:
+    """The dataset's name as the ledger writes it, if such a budget can be granted."""
     if budget.measure not in (Measure.PURE, Measure.APPROXIMATE):
         raise UsageError("a ledger grants epsilon or (epsilon, delta); convert the budget")
-    _check_name(dataset)
+    return _named(dataset)
 
 
-def _check_name(dataset: str) -> None:
+def _named(dataset: str) -> str:
+    """A dataset's name in Unicode's composed form, so that it is one however it was typed."""
+    if not dataset.strip():
+        raise UsageError(f"dataset {dataset!r} is not a name; name it with --dataset")
     try:
         dataset.encode()
     except UnicodeEncodeError:
         raise UsageError(
             f"dataset {dataset!r} is no Unicode and cannot be written; name it with --dataset"
         ) from None
+    return unicodedata.normalize("NFC", dataset)
 
 
 def _read_from(descriptor: int, start: int, end: int) -> bytes:

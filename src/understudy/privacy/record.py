@@ -7,6 +7,7 @@ of such a run says so.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -34,8 +35,8 @@ class DefaultLedger(Enum):
 DEFAULT: Final = DefaultLedger.OWN
 """The ledger that the command line uses too: $UNDERSTUDY_LEDGER, else one in the state folder."""
 
-LedgerChoice = Ledger | DefaultLedger | None
-"""A ledger, `DEFAULT` for the user's own, or None to keep no record of a run."""
+LedgerChoice = Ledger | str | os.PathLike[str] | DefaultLedger | None
+"""A ledger or its path, `DEFAULT` for the user's own, or None to keep no record of a run."""
 
 
 class Kept(StrEnum):
@@ -130,6 +131,12 @@ class Books:
         Raises:
             UsageError: the rows have no name, or a run that is not private was to enter a ledger.
         """
+        if isinstance(ledger, str | os.PathLike):
+            ledger = Ledger(ledger)
+        if not isinstance(ledger, Ledger | DefaultLedger | None):
+            raise UsageError(
+                f"ledger is {ledger!r}; give a Ledger, a path, or None to keep no record of a run"
+            )
         private = private and budget.measure is not Measure.UNLIMITED
         if ledger is None or (ledger is DEFAULT and not private):
             return cls(None, dataset or "")

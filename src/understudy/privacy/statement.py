@@ -39,6 +39,7 @@ class Statement:
             own answers stand in the ledger.
         protection: what the network was made to withhold, where it was; not part of the promise.
         record: which ledger keeps the run; None where the statement does not say.
+        person_id: the column that names persons, where they are the unit and it is known.
     """
 
     method: str
@@ -49,12 +50,13 @@ class Statement:
     inference: Bound | None = None
     protection: Protection | None = None
     record: Record | None = None
+    person_id: str | None = None
 
     def resting_on(self, inference: Inference | None) -> Statement:
         """The statement of a result that also rests on a schema learned from private rows."""
         if inference is None:
             return self
-        part = inherited(inference, self.unit)
+        part = inherited(inference, self.unit, self.person_id)
         private = self.private and inference.private
         return replace(self, bound=_sum(self.bound, part), inference=part, private=private)
 
@@ -89,6 +91,7 @@ class Statement:
             **_amounts(self.bound),
             "unit": self.unit.label,
             "rows_per_person": self.unit.rows,
+            "person_id": self.person_id,
             "neighbours": str(self.unit.neighbours),
             "accounting": self.bound.accounting,
             "inference": None if self.inference is None else _amounts(self.inference),
@@ -128,10 +131,32 @@ class Statement:
             inference=None if part is None else _bound(part, BASIC),
             protection=None if withheld is None else Protection.parse(withheld),
             record=None if kept is None else Record.parse(kept),
+            person_id=document.get("person_id"),
         )
 
 
-def inherited(inference: Inference, unit: Unit) -> Bound:
+def check_same_persons(inference: Inference, person_id: str | None) -> None:
+    """Refuse a schema that was learned for persons whom another column names.
+
+    A person by one column may own any number of persons by another, so nothing adds up.
+    """
+    if inference.rows_per_person is None or (
+        inference.person_id is not None and inference.person_id == person_id
+    ):
+        return
+    learned = (
+        "a column that it does not name (version 0.1.0 did not write it)"
+        if inference.person_id is None
+        else f"column {inference.person_id!r}"
+    )
+    asked = "a column that is not known here" if person_id is None else f"column {person_id!r}"
+    raise UsageError(
+        f"the schema was learned for persons named by {learned}, and this run protects those named "
+        f"by {asked}: the two promises do not add up; learn the schema for the same persons"
+    )
+
+
+def inherited(inference: Inference, unit: Unit, person_id: str | None = None) -> Bound:
     """What a schema learned from rows adds to a result that protects this unit.
 
     Replacing a row is removing one and adding another. So (ε, δ) for added and removed rows is
@@ -143,6 +168,7 @@ def inherited(inference: Inference, unit: Unit) -> Bound:
             f"the schema was learned for a {learned.label}, "
             f"this run promises a {unit.label}; learn the schema for the same unit"
         )
+    check_same_persons(inference, person_id)
     if inference.neighbours == unit.neighbours:
         return Bound(BASIC, inference.epsilon, inference.delta)
     if unit.neighbours is Neighbours.ADD_REMOVE:

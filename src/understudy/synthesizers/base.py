@@ -125,7 +125,7 @@ class Synthesizer(ABC):
         self.schema.check_reviewed()
         _ = self.budget, self.unit
         if self.schema.inference is not None:
-            inherited(self.schema.inference, self.unit)
+            inherited(self.schema.inference, self.unit, self.person_id)
 
     def fit(
         self,
@@ -237,5 +237,6 @@ class Synthesizer(ABC):
             private=private,
             protection=self.protection,
             record=books.record(grant),
+            person_id=self.person_id,
         )
         return own.resting_on(self.schema.inference)
