@@ -290,10 +290,10 @@ def test_a_folder_of_other_things_is_refused(tmp_path: Path, name: str) -> None:
         ("patients.parquet", "patients"),
         ("a/patients/", "patients"),
         ("patients.v2", "patients.v2"),
-        ({"a": [1]}, "table"),
+        ({"a": [1]}, None),
     ],
 )
-def test_the_ledger_knows_data_by_its_name(data: object, name: str) -> None:
+def test_the_ledger_knows_data_by_its_name(data: object, name: str | None) -> None:
     """That of a file or folder, without the suffix of a format."""
     assert name == dataset_name(data)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from support.networks import model_of, random_network
@@ -61,6 +61,8 @@ def test_every_name_becomes_a_word_of_its_own(names: list[str]) -> None:
     assert ["age", "sex"] == words_for(["age", "sex"])
 
 
+@example("\\")
+@example('\\"\\\\"')
 @given(st.one_of(st.text(), st.lists(st.one_of(st.text(), st.none(), st.integers()))))
 def test_originals_are_written_without_any_sign_of_bif(value: object) -> None:
     """And read back as they were."""

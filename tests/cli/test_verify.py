@@ -331,3 +331,15 @@ def test_the_ledger_holds_whom_a_statement_protects(desk: Desk) -> None:
         assert 0 == desk.synth(*options).code
         told = desk.run("verify", desk.output, "--ledger", desk.ledger.path)
         assert 0 == told.code, told.err + told.out
+
+
+def test_a_lost_secret_is_not_replaced(made: Desk) -> None:
+    """Statements of earlier runs could not be verified any more; nothing is spent."""
+    secret = made.ledger.path.with_name(f"{made.ledger.path.name}.secret")
+    kept, before = secret.read_bytes(), made.ledger.path.read_text()
+    secret.unlink()
+    refused = made.synth()
+    assert (3, True) == (refused.code, "restore that file from a copy" in refused.err)
+    assert (False, before) == (secret.exists(), made.ledger.path.read_text())
+    secret.write_bytes(kept)
+    assert 0 == made.synth().code

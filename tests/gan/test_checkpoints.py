@@ -83,7 +83,8 @@ def test_a_copy_at_the_same_time_is_refused(tmp_path: Path, ledger: Ledger) -> N
         "another process has this run" in text and "wait until it ends" in text for text in refused
     )
     assert [False] == [run["open"] for run in ledger.account("images").runs]
-    assert {ledger.path} == set(ledger.path.parent.iterdir())
+    names = {path.name for path in ledger.path.parent.iterdir()}
+    assert {ledger.path.name, f"{ledger.path.name}.secret"} == names
 
 
 def test_who_was_taken_over_makes_no_model(tmp_path: Path, ledger: Ledger) -> None:

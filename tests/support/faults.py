@@ -19,7 +19,7 @@ from typing import Any
 import understudy
 from support.torches import by_noise_layer
 from understudy.auditing import PERSON, SCHEMA, audit
-from understudy.synthesizers import Independent, Nist, Synthesizer
+from understudy.synthesizers import Independent, Nist, Random, Synthesizer
 
 TESTS = Path(__file__).parent.parent
 # So sure that code without fault is accused once in a million runs.
@@ -62,6 +62,7 @@ class Fault:
 
 
 SENSITIVITY = "answers differ by more than the sensitivity"
+_NOISY = "exact + noise.laplace(self.scale, exact.size).reshape(exact.shape)"
 
 _SHARED = '''class _Shared:
     """The first draw of a size and scale, again and again."""
@@ -193,6 +194,48 @@ FAULTS: dict[str, Fault] = {
         runs=4,
         part="replay",
         words=("rows with a name and rows without", "counts of first", SENSITIVITY),
+    ),
+    "empty cells get no noise": Fault(
+        (
+            Edit(
+                "privacy/mechanisms.py",
+                f"        return {_NOISY}\n",
+                f"        return np.where(exact == 0, 0, {_NOISY})\n",
+            ),
+        ),
+        lambda: Independent(SCHEMA, epsilon=1),
+        runs=100,
+        part="noise",
+        words=("scale", "counts of first"),
+    ),
+    "noise is drawn again until no count is negative": Fault(
+        (
+            Edit(
+                "privacy/mechanisms.py",
+                f"        return {_NOISY}\n",
+                f"        noisy = {_NOISY}\n"
+                "        while (noisy < 0).any():\n"
+                f"            noisy = {_NOISY}\n"
+                "        return noisy\n",
+            ),
+        ),
+        lambda: Independent(SCHEMA, epsilon=1),
+        runs=200,
+        part="noise",
+        words=("centre", "counts of first"),
+    ),
+    "the number of rows counts a person's surplus": Fault(
+        (
+            Edit(
+                "engines/memory.py",
+                "            return np.array(self.table.rows, np.int64)",
+                "            return np.array(self.rows_read, np.int64)",
+            ),
+        ),
+        lambda: Random(SCHEMA, epsilon=1, person_id=PERSON, rows_per_person=3),
+        runs=4,
+        part="replay",
+        words=("a person with rows of several kinds", "number of rows", SENSITIVITY),
     ),
 }
 

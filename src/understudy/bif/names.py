@@ -21,6 +21,8 @@ _KEYWORDS = {
 # Some readers look for these anywhere, and take the digits behind them for numbers.
 _SOUGHT = re.compile("table|default", re.IGNORECASE)
 _UNSAFE = re.compile(r"[^A-Za-z0-9 _.,:+\[\]\"\\<>%#!?*'&@~^$-]")
+_ESCAPED = re.compile(r"\\.")
+_QUOTE = "\\u0022"
 
 
 def words_for(names: Sequence[str]) -> list[str]:
@@ -55,7 +57,9 @@ def _free(name: str, taken: Iterable[str]) -> str:
 def written(value: object) -> str:
     """A name, or a list of labels, as a property's value."""
     text = json.dumps(value, ensure_ascii=True)
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text).replace('\\"', "\\u0022")
+    plain = _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    # Two backslashes are one that was written down, and no sign before what follows them.
+    return _ESCAPED.sub(lambda found: _QUOTE if found[0] == '\\"' else found[0], plain)
 
 
 def read(text: str) -> object:

@@ -105,6 +105,11 @@ class Secret:
         except OSError as error:
             raise LedgerError(f"{place}: cannot be read: {error.strerror}") from None
 
+    @property
+    def name(self) -> str:
+        """What the ledger calls its secret, to know it again; it tells nothing about it."""
+        return hmac.digest(self.key, b"name", "sha256").hex()[:32]
+
     def commitment(self, head: str) -> str:
         """What a statement says of an entry: it tells nothing to whoever lacks the secret."""
         return hmac.digest(self.key, b"commitment" + head.encode(), "sha256").hex()

@@ -282,6 +282,13 @@ class Ledger:
             if entry.get("entry") == "close"
         }
 
+    def secrets(self) -> set[str]:
+        """The names of the secrets that runs were committed to with."""
+        if not self.path.exists():
+            return set()
+        with self._locked() as book:
+            return {str(entry["secret"]) for entry in book.entries if "secret" in entry}
+
     def head_of(self, identity: str) -> str | None:
         """The check of the entry that closed a grant; None while it is open."""
         return self.heads().get(identity)
@@ -312,7 +319,7 @@ class Ledger:
             if not left or (left[0]["open"] and left[0]["cost"].spent != asked):
                 raise LedgerError(
                     f"ledger {self.path}: holds no open grant of {asked} for dataset {dataset!r} "
-                    "that the checkpoint could go on with; start again without it"
+                    "that the checkpoint could go on with; name the ledger that paid for it, with --ledger"
                 )
             steps.check_resumable(self.path, left[0], told)
             grant.holder, grant.resumed_after = uuid.uuid4().hex, told.step

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 from typing import Any, Final
 
-from understudy.errors import UsageError
+from understudy.errors import LedgerError, UsageError
 from understudy.privacy.adjacency import Adjacency
 from understudy.privacy.binding import Secret, same
 from understudy.privacy.budget import Budget, Measure
@@ -165,7 +165,7 @@ class Books:
             return
         if not isinstance(self.ledger, ScratchLedger):
             # What could not be committed to afterwards is refused before it is paid for.
-            Secret.beside(self.ledger.path)
+            about = {**about, "secret": _secret_of(self.ledger).name}
         with self.ledger.grant(
             self.dataset, budget, adjacency=adjacency, about=about, kind=kind, resume=resume
         ) as grant:
@@ -180,3 +180,18 @@ class Books:
             return Record(Kept.LEDGER)
         secret = Secret.beside(self.ledger.path)
         return Record(Kept.LEDGER, secret.commitment(head), secret.seal_key(head))
+
+
+def _secret_of(ledger: Ledger) -> Secret:
+    """The secret of a ledger: made for its first run, and the same for all that follow.
+
+    Raises:
+        LedgerError: it was lost or replaced, so that statements of before could not be verified.
+    """
+    known, found = ledger.secrets(), Secret.found(ledger.path)
+    if known and (found is None or found.name not in known):
+        raise LedgerError(
+            f"ledger {ledger.path}: its secret, {Secret.place(ledger.path).name}, is not the one "
+            "of its earlier runs; restore that file from a copy, or begin another ledger"
+        )
+    return Secret.beside(ledger.path)
