@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +64,40 @@ def test_a_member_is_unpacked_to_its_announced_size(read_models: dict[str, Any],
     said, taken = read_models[f"understated {name}.zip"]
     assert "is no whole model" in said
     assert taken < ALLOWED
+
+
+@pytest.fixture(scope="module")
+def verified_models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What `verify` said of hostile models, in a process of its own, after a sound one."""
+    folder, sound = tmp_path_factory.mktemp("verified"), signed(plain_members())
+    hollow = b"[" + b",".join([b"{}"] * 2_500_000) + b"]"
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, data in sound.items():
+            of_tables = name == "conditionals.arrow"
+            packing = zipfile.ZIP_LZMA if of_tables else zipfile.ZIP_STORED
+            archive.writestr(name, data, packing)
+    files = {
+        "sound": zipped(sound),
+        "objects": zipped(sound | {"statement.json": b'{"events": ' + hollow + b"}"}),
+        "long": zipped(sound | {"network.json": bytes(2**26 + 1)}),
+        "lzma": packed.getvalue(),
+    }
+    for name, data in files.items():
+        (folder / f"{name}.zip").write_bytes(data)
+    return read_apart("verify", [folder / f"{name}.zip" for name in files])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["objects", "long", "lzma"])
+def test_a_verifier_makes_no_memory_that_is_not_announced(
+    verified_models: dict[str, Any], name: str
+) -> None:
+    """It reads what `load` would, by the same rules, and refuses by name."""
+    said, taken = verified_models[f"{name}.zip"]
+    assert "is no whole model" in said
+    assert taken < ALLOWED
+    assert "" == verified_models["sound.zip"][0]
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@
     │   ├── DiskError        a disk that stopped taking bytes
     │   ├── MessageError     a message that is none, or says what it may not
     │   └── HolderError      holders that are silent, refuse, or answer what cannot be
-    ├── ClaimRefuted         an audit found a statement untrue                 exit 5
+    ├── ClaimRefuted         a statement or a seal that does not hold          exit 5
     └── WorkerLost           a process that died over its work: a fault        exit 1
 
 A message gives the thing and its value, the rule, and the way out. It never quotes a private value.
@@ -100,7 +100,7 @@ class HolderError(DataError):
 
 
 class ClaimRefuted(UnderstudyError):
-    """An audit has found that a method's statement is not true."""
+    """An audit has found a method's statement untrue, or a ledger did not seal a model."""
 
     exit_code = 5
 

@@ -36,7 +36,13 @@ from understudy.engines.capacity import available_bytes
 from understudy.errors import CapacityError, ModelError, OutputError, SchemaError, UsageError
 from understudy.files import atomic, check_writable, writing
 from understudy.files.arrow import Types, UnsoundArrow, read_arrow
-from understudy.files.members import check_document, read_member, stored_bytes
+from understudy.files.members import (
+    check_document,
+    opened_member,
+    parsed_document,
+    read_member,
+    stored_bytes,
+)
 from understudy.generator import RowGenerator
 from understudy.infer import Evidence, allowed, most_probable, posterior
 from understudy.infer.elimination import ImpossibleEvidence
@@ -50,7 +56,6 @@ from understudy.privacy.binding import (
     bound,
     canonical,
     digest,
-    digest_of,
     digest_of_stream,
     same,
 )
@@ -67,6 +72,8 @@ RECORDS = "records.arrow"
 GENERATOR = "generator.arrow"
 _NAMES = {*MEMBERS, RECORDS, GENERATOR, "manifest.json"}
 _LARGEST_DOCUMENT = 2**26
+# Digests need no memory, but time; half a billion probabilities are more than any model has.
+_LARGEST_MEMBER = 2**32
 # Probabilities take eight bytes each; names, shapes and padding take the rest.
 _BYTES_PER_CELL, _BYTES_BESIDE = 8, 2**20
 # Nothing announces how many numbers a generator has. Trained ones hardly become smaller when they
@@ -320,7 +327,7 @@ class Model:
             generator = parts.member(GENERATOR, parts.most_trained()) if trained else None
         with _within("conditionals.arrow"):
             conditionals = _conditionals_from_arrow(data, families, domain)
-        written = json.loads(parts[STATEMENT])
+        written = parsed_document(parts[STATEMENT])
         statement = Statement.parse(written)
         with _within(RECORDS):
             released = None if records is None else _from_arrow(records, domain, rows)
@@ -392,7 +399,7 @@ def bound_content(path: Path) -> tuple[dict[str, Any], str]:
             name: _digest_of_member(path, name)
             for name in sorted(held - {STATEMENT, "manifest.json"})
         }
-        written = json.loads(read_member(path, STATEMENT, _LARGEST_DOCUMENT))
+        written = parsed_document(read_member(path, STATEMENT, _LARGEST_DOCUMENT))
         if not isinstance(written, dict) or "rows" not in manifest:
             raise ValueError(STATEMENT)
         return written, _content(manifest, rest)
@@ -408,9 +415,8 @@ def is_model(path: Path) -> bool:
 
 def _digest_of_member(path: Path, name: str) -> str:
     """The digest of a member, which is never held whole: nothing is known of its size yet."""
-    if path.is_dir():
-        return digest_of(path / name)
-    with zipfile.ZipFile(path) as archive, archive.open(name) as member:
+    most = _LARGEST_DOCUMENT if name.endswith(".json") else _LARGEST_MEMBER
+    with opened_member(path, name, most) as member:
         return digest_of_stream(member)
 
 
@@ -558,7 +564,7 @@ class _Parts:
     def read(cls, path: Path) -> _Parts:
         """The parts of the model at a path, its manifest read."""
         data = read_member(path, "manifest.json", _LARGEST_DOCUMENT)
-        return cls(path, _manifest(path, check_document(data)))
+        return cls(path, _manifest(path, data))
 
     def __getitem__(self, name: str) -> bytes:
         with _reading(self.path):
@@ -603,7 +609,7 @@ def _reading(path: Path) -> Iterator[None]:
 
 
 def _manifest(path: Path, data: bytes) -> dict[str, Any]:
-    manifest = json.loads(data)
+    manifest = parsed_document(data)
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ValueError("format")
     version = manifest.get("version")

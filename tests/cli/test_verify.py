@@ -7,15 +7,19 @@ import json
 import shutil
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from support.commands import Desk, desk_in
 from understudy.errors import ModelError
 from understudy.model import Model
+from understudy.privacy.binding import digest_of_document
 
 BELONGS, DOES_NOT = 0, 5
 
@@ -96,12 +100,78 @@ def test_a_smaller_promise_contradicts_its_own_answers(made: Desk) -> None:
         ("sentence", "Whatever is computed is perfectly private."),
         ("trust", "Trust me."),
         ("not_protected", []),
+        ("assurance", {"level": "well proven", "sentence": "Checked by everybody."}),
+        ("guarantee", "perfect"),
     ],
 )
 def test_what_is_said_twice_must_agree(made: Desk, key: str, value: object) -> None:
     """Numbers, sentence, trust model and limits follow from the exact amounts and the unit."""
     _edit(made.output, lambda statement: statement.update({key: value}))
     assert "fails" == _outcomes(made, made.output, code=DOES_NOT)["statement"]
+
+
+def test_words_of_another_version_are_not_believed_in_silence(made: Desk) -> None:
+    """They cannot be compared, and the check says so."""
+
+    def alter(statement: dict[str, Any]) -> None:
+        statement["binding"]["version"] = "9.9.9"
+        statement["trust"] = "Trust me."
+
+    _edit(made.output, alter)
+    told = made.run("verify", made.output)
+    assert BELONGS == told.code
+    assert "it is by version 9.9.9" in told.out.replace("\n", " ")
+    assert "not compared" in told.out.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("rows", 3), ("method", "nist"), ("epsilon", 0.01), ("sentence", "Nothing is lost.")],
+)
+def test_what_stands_beside_a_statement_is_bound_too(made: Desk, name: str, value: object) -> None:
+    """Altered or invented words beside it fail, though the statement is untouched."""
+    document = json.loads(_beside(made.output).read_text())
+    _beside(made.output).write_text(json.dumps(document | {name: value}))
+    assert "fails" == _outcomes(made, made.output, code=DOES_NOT)["statement"]
+    del document["rows"]
+    _beside(made.output).write_text(json.dumps(document))
+    assert "fails" == _outcomes(made, made.output, code=DOES_NOT)["statement"]
+
+
+def test_a_seal_covers_what_stands_beside(made: Desk) -> None:
+    """Whoever also writes its digest anew passes for a receiver, and not for the owner."""
+    document = json.loads(_beside(made.output).read_text())
+    document["rows"] = 3
+    beside = {name: value for name, value in document.items() if name != "statement"}
+    document["statement"]["binding"]["beside_sha256"] = digest_of_document(beside)
+    _beside(made.output).write_text(json.dumps(document))
+    assert "holds" == _outcomes(made, made.output, code=BELONGS)["statement"]
+    asked = _outcomes(made, made.output, "--ledger", made.ledger.path, code=DOES_NOT)
+    assert "fails" == asked["seal"]
+
+
+def test_a_name_that_stands_twice_is_refused(made: Desk) -> None:
+    """A parser would take the last value, and a reader might take the first."""
+    text = _beside(made.output).read_text()
+    for name in ("epsilon", "rows"):
+        assert f'"{name}":' in text
+        twice = text.replace(f'"{name}":', f'"{name}": 0, "{name}":', 1)
+        _beside(made.output).write_text(twice)
+        refused = made.run("verify", made.output)
+        assert 4 == refused.code
+        assert "out.csv.privacy.json" in refused.err
+
+
+def test_exact_answers_are_not_private(made: Desk) -> None:
+    """A statement with an answer without noise promises nothing, whatever it says."""
+
+    def add(statement: dict[str, Any]) -> None:
+        statement["events"].append({"question": "all rows", "mechanism": "none"})
+
+    _edit(made.output, add)
+    found = made.run("verify", made.output)
+    assert DOES_NOT == found.code
+    assert "some of its answers are exact" in found.out.replace("\n", " ")
 
 
 def test_a_consistent_forgery_fails_at_the_ledger(made: Desk) -> None:
@@ -262,6 +332,86 @@ def test_sampled_rows_are_sealed_by_the_ledger_that_paid(desk: Desk, model: Path
     refused = desk.run("sample", model, "-o", rows, "--ledger", empty)
     assert 2 == refused.code
     assert "holds no entry of the run" in refused.err
+
+
+def _forged(path: Path) -> Path:
+    """The same model with all probability on one value, under the genuine statement."""
+    model, forged = Model.load(path), path.with_name("forged.zip")
+    first, *others = model.conditionals
+    certain = np.zeros_like(first.probabilities)
+    certain[0] = 1
+    conditionals = (replace(first, probabilities=certain), *others)
+    replace(model, conditionals=conditionals).save(forged)
+    return forged
+
+
+def _bind(change: dict[str, Any], statement: dict[str, Any]) -> None:
+    statement["binding"] |= change
+
+
+def test_rows_of_a_forged_model_are_not_sealed(desk: Desk, model: Path) -> None:
+    """The commitment in its statement is for all to copy; the ledger must have sealed the model."""
+    forged, rows = _forged(model), desk.folder / "rows.csv"
+    seal = json.loads(zipfile.ZipFile(model).read("statement.json"))["binding"]["seal"]
+    for change in ({}, {"seal": seal}):
+        _rewrite(forged, partial(_bind, change))
+        refused = desk.run("sample", forged, "-o", rows, "--ledger", desk.ledger.path)
+        assert DOES_NOT == refused.code
+        assert "forged.zip" in refused.err
+        assert "does not vouch for this model" in refused.err.replace("\n", " ")
+        assert not rows.exists()
+    assert 0 == desk.run("sample", forged, "-o", rows).code
+
+
+def test_a_forged_promise_is_not_sealed(desk: Desk, model: Path) -> None:
+    """A model whose statement promises more than the ledger's entry says is refused by name."""
+
+    def lower(statement: dict[str, Any]) -> None:
+        statement |= {"epsilon": 0.1, "epsilon_exact": "1/10"}
+
+    _rewrite(model, lower)
+    rows = desk.folder / "rows.csv"
+    refused = desk.run("sample", model, "-o", rows, "--ledger", desk.ledger.path)
+    assert DOES_NOT == refused.code
+    assert "its entry of this run says something else" in refused.err.replace("\n", " ")
+
+
+def test_rows_that_fit_conditions_belong_to_their_statement(desk: Desk, model: Path) -> None:
+    """The conditions stand beside the statement, and are bound by it."""
+    rows = desk.folder / "rows.csv"
+    asked = ("--ledger", desk.ledger.path)
+    assert 0 == desk.run("sample", model, "-o", rows, "--where", "age >= 30", *asked).code
+    assert "holds" == _outcomes(desk, rows, *asked, code=BELONGS)["seal"]
+    text = _beside(rows).read_text()
+    _beside(rows).write_text(text.replace("age >= 30", "age >= 20"))
+    assert "fails" == _outcomes(desk, rows, code=DOES_NOT)["statement"]
+
+
+def test_a_model_whose_documents_name_something_twice_is_refused(desk: Desk, model: Path) -> None:
+    """In its statement as in its manifest."""
+    with zipfile.ZipFile(model) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    for name, word in (("statement.json", b'"epsilon":'), ("manifest.json", b'"rows":')):
+        assert word in members[name]
+        twice = members[name].replace(word, word + b" 0, " + word, 1)
+        with zipfile.ZipFile(model, "w") as archive:
+            for member, data in (members | {name: twice}).items():
+                archive.writestr(member, data)
+        assert 4 == desk.run("verify", model).code
+
+
+def test_devices_are_not_read(desk: Desk, model: Path) -> None:
+    """A folder or a file from elsewhere may be a link to something without an end."""
+    folder = desk.folder / "unpacked"
+    with zipfile.ZipFile(model) as archive:
+        archive.extractall(folder)
+    (folder / "records.arrow").symlink_to("/dev/null")
+    assert 4 == desk.run("verify", folder).code
+    desk.output.symlink_to("/dev/null")
+    shutil.copy(desk.data, _beside(desk.output))
+    refused = desk.run("verify", desk.output)
+    assert 4 == refused.code
+    assert "a device or a pipe" in refused.err
 
 
 @pytest.mark.parametrize(

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from support.torches import need_torch
-from understudy.errors import LedgerError, ModelError
-from understudy.privacy.accounting import PURE, Bound
-from understudy.privacy.binding import FILE, Secret, bound, canonical, seal
+from understudy.errors import DataError, LedgerError, ModelError
+from understudy.privacy.accounting import PLD, PURE, ZCDP, Bound, tightest
+from understudy.privacy.binding import FILE, MODEL, Secret, bound, canonical, seal
 from understudy.privacy.budget import Budget
+from understudy.privacy.events import Charge, Event, GaussianEvent, LaplaceEvent
 from understudy.privacy.ledger import Ledger
 from understudy.privacy.scope import CURATOR, HOLDERS, NOBODY
 from understudy.privacy.statement import Statement
 from understudy.privacy.unit import Neighbours, Unit
+from understudy.privacy.verification import Claim, Outcome, verified
 from understudy.schema import Schema
 from understudy.synthesizers import Independent
 
@@ -137,3 +140,63 @@ def test_a_model_of_images_is_bound_to_its_statement(tmp_path: Path) -> None:
     del document["statement"]["binding"]
     write_arrays(path, arrays, document)
     assert statement == ImageModel.load(path).statement
+
+
+def _claim(events: list[Event], epsilon: Fraction, delta: Fraction, accounting: str) -> Claim:
+    """The claim of a statement of this version that promises so much for these answers."""
+    charges = tuple(Charge(f"q{i}", event) for i, event in enumerate(events))
+    promise = Bound(accounting, epsilon, delta)
+    statement = Statement("nist", promise, Unit(Neighbours.ADD_REMOVE), charges)
+    document = bound(statement.document(), kind=MODEL, found="0" * 64)
+    return Claim.of(document, MODEL, "0" * 64, path=Path("m.zip"))
+
+
+def test_sums_of_unlike_denominators_stay_short() -> None:
+    """Thousands of answers of hundreds of digits come to a number of few digits."""
+    scales = [Fraction(10**304 + 3 * i, 10**300 + 7 * i) for i in range(4000)]
+    claim = _claim(
+        [LaplaceEvent(s, Fraction(1)) for s in scales], Fraction(1, 2), Fraction(0), PURE
+    )
+    [cost] = claim.costs
+    assert cost is not None
+    assert cost.denominator.bit_length() < 300
+    assert abs(cost - Fraction(4, 10)) < Fraction(1, 10**6)
+    assert Outcome.HOLDS is verified(claim)[0].outcome
+    short = _claim(
+        [LaplaceEvent(s, Fraction(1)) for s in scales], Fraction(1, 3), Fraction(0), PURE
+    )
+    assert Outcome.FAILS is verified(short)[0].outcome
+
+
+@pytest.mark.parametrize(
+    ("sigma_squared", "count"), [(Fraction(10**6), 65), (Fraction(5000**2), 5)]
+)
+def test_loss_distributions_of_many_answers_are_not_recomputed(
+    sigma_squared: Fraction, count: int
+) -> None:
+    """What fits by zCDP still holds, what is far off fails, and between them it is told."""
+    events: list[Event] = [GaussianEvent(sigma_squared + i, Fraction(1)) for i in range(count)]
+    delta = Fraction(1, 10**6)
+    enough = tightest(events, delta=delta, announced=False).epsilon
+    assert enough is not None
+    told = [
+        verified(_claim(events, epsilon, delta, accounting))[0]
+        for epsilon, accounting in (
+            (enough, PLD),
+            (enough * 9 / 10, PLD),
+            (enough * 9 / 10, ZCDP),
+        )
+    ]
+    holds, fails = Outcome.HOLDS, Outcome.FAILS
+    assert [holds, holds, fails] == [check.outcome for check in told]
+    assert "come to no more" in told[0].sentence
+    assert "not recomputed" in told[1].sentence
+
+
+def test_statements_of_too_many_answers_are_refused() -> None:
+    """A line of a statement stands for any number of answers."""
+    claim = _claim([LaplaceEvent(Fraction(1), Fraction(1))], Fraction(1), Fraction(0), PURE)
+    written = dict(claim.written)
+    written["events"] = [written["events"][0] | {"times": 2 * 10**6}]
+    with pytest.raises(DataError, match="damaged"):
+        Claim.of(written, MODEL, "0" * 64, path=Path("m.zip"))

@@ -332,6 +332,13 @@ def _read_model(path: Path) -> object:
     return Model.load(path)
 
 
+def _verify_model(path: Path) -> object:
+    from understudy.cli.verify import _claimed
+    from understudy.privacy.verification import verified
+
+    return verified(_claimed(path))
+
+
 def _read_arrays(path: Path) -> object:
     """A file of images, or else a model of images."""
     from understudy.gan.convolutions import Shape
@@ -346,7 +353,7 @@ def _main() -> None:
     from fuzz.running import limit_memory
 
     reader, limit, *paths = sys.argv[1:]
-    read = {"model": _read_model, "arrays": _read_arrays}[reader]
+    read = {"model": _read_model, "verify": _verify_model, "arrays": _read_arrays}[reader]
     # The first one is sound: reading it imports and compiles.
     read(Path(paths[0]))
     limit_memory(int(limit))

@@ -156,13 +156,13 @@ def sample_images(
 ) -> None:
     """Draw images from a model; this costs no budget, however often."""
     from understudy.files import check_apart, check_writable
-    from understudy.gan.image_model import ImageModel
+    from understudy.gan.image_model import ImageModel, bound_content
     from understudy.gan.images import write_images
 
     check_apart(check_writable(_for_images(output)), str(path))
     check_writable(f"{output}.privacy.json")
     model = ImageModel.load(path)
-    record = sealing.record(model.statement)
+    record = sealing.record(model.statement, bound_content, path=path)
     watch = Stopwatch()
     with watch.timed("sample"):
         made = model.sample(rows, seed=seed)

@@ -5,19 +5,22 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from understudy.cli.console import messages
-from understudy.errors import DiskError, UnderstudyError
+from understudy.errors import DataError, DiskError, UnderstudyError
 
 if TYPE_CHECKING:
     from understudy.privacy.binding import Signer
     from understudy.privacy.record import Record
     from understudy.privacy.statement import Statement
+
+
+Written = Callable[[Path], tuple[dict[str, Any], str]]
 
 
 class Savable(Protocol):
@@ -42,17 +45,27 @@ class Sealing:
     ledger: Path | None
     signer: Signer | None
 
-    def record(self, statement: Statement) -> Record | None:
-        """The record of the model's run; with its key for seals where the ledger knows it."""
+    def record(self, statement: Statement, written: Written, *, path: Path) -> Record | None:
+        """The record of the model's run; with its key for seals where the ledger sealed the model.
+
+        Args:
+            statement: the loaded model's.
+            written: reads the statement in a model on disk, and the digest of all else in it.
+            path: where the model is.
+        """
         from understudy.errors import UsageError
-        from understudy.privacy.ledger import Ledger
-        from understudy.privacy.record import recognised
+        from understudy.privacy.binding import MODEL
+        from understudy.privacy.verification import Claim, recognised
 
         if self.ledger is None:
             return statement.record
         if not self.ledger.is_file():
             raise UsageError(f"ledger {self.ledger}: is not there; name the one that paid")
-        return recognised(statement.record, Ledger(self.ledger))
+        document, found = written(path)
+        claim = Claim.of(document, MODEL, found, path=path)
+        if claim.statement != statement:
+            raise DataError(f"{path}: changed while it was read; sample again")
+        return recognised(claim, self.ledger, path=path)
 
 
 def write_statement(
@@ -63,7 +76,7 @@ def write_statement(
     signer: Signer | None = None,
     beside: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Write OUTPUT.privacy.json, whose statement is bound to the bytes of OUTPUT.
+    """Write OUTPUT.privacy.json, whose statement is bound to OUTPUT and to all else there.
 
     Args:
         document: what is said about the file for machines, with its `statement`.
@@ -77,14 +90,16 @@ def write_statement(
     """
     from understudy.privacy.binding import FILE, bound, digest_of
 
+    whole = document if beside is None else beside
+    told = {name: value for name, value in whole.items() if name != "statement"}
     statement = bound(
         document["statement"],
         kind=FILE,
         found=digest_of(output),
+        beside=told,
         seal_key=None if record is None else record.seal_key,
         signer=signer,
     )
-    told = document if beside is None else beside
     write_json(Path(f"{output}.privacy.json"), {**told, "statement": statement})
     return {**document, "statement": statement}
 

@@ -47,7 +47,7 @@ def sample(
     from understudy.errors import UsageError
     from understudy.files import check_suffix, check_writable, write_rows
     from understudy.gan.archive import is_archive
-    from understudy.model import Model
+    from understudy.model import Model, bound_content
     from understudy.sample import given, sample_blocks
 
     signer = options.signer_of(sign)
@@ -61,7 +61,7 @@ def sample(
         return
     check_writable(f"{check_writable(check_suffix(output))}.privacy.json")
     loaded = Model.load(model)
-    record = Sealing(ledger, signer).record(loaded.statement)
+    record = Sealing(ledger, signer).record(loaded.statement, bound_content, path=model)
     wanted = loaded.rows if rows is None else rows
     watch = Stopwatch()
     with watch.timed("sample"):

@@ -65,6 +65,8 @@ def _claimed(path: Path) -> Claim:
         path = path.with_name(path.name.removesuffix(_BESIDE))
     if not path.exists():
         raise DataError(f"{path}: is not there; check the path")
+    if not path.is_dir() and not path.is_file():
+        raise DataError(f"{path}: is a device or a pipe; give a file or a folder")
     if is_model(path):
         return Claim.of(*_of_model(bound_content(path)), path=path)
     if is_archive(path):
@@ -72,9 +74,9 @@ def _claimed(path: Path) -> Claim:
 
         return Claim.of(*_of_model(image_model.bound_content(path)), path=path)
     beside = Path(f"{path}{_BESIDE}")
-    written = read_statement(beside)
+    written, others = read_statement(beside)
     try:
-        return Claim.of(written, FILE, digest_of(path), path=beside)
+        return Claim.of(written, FILE, digest_of(path), path=beside, beside=others)
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}; check the path") from None
 

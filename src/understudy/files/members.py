@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO, Any
 
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 # What Python takes for a value of a JSON document at most, beside the bytes of its text.
@@ -21,23 +25,46 @@ def read_member(path: Path, name: str, most: int) -> bytes:
         OSError, KeyError, zipfile.BadZipFile: for one that cannot be read.
     """
     if path.is_dir():
-        return _read_file(path / name, most)
+        return read_file(path / name, most)
     with zipfile.ZipFile(path) as archive:
         return unpacked(archive, archive.getinfo(name), most)
 
 
 def unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> bytes:
     """A member's bytes; no more memory is taken than the archive says that it has."""
-    # Room is made for what an entry says it takes, and other packings ask for gigabytes.
-    lies = member.compress_size > _size(archive)
-    if member.file_size > most or lies or member.compress_type not in _PACKINGS:
-        raise ValueError(member.filename)
+    _check_entry(archive, member, most)
     with archive.open(member) as file:
         # Told to read all, zipfile unpacks whatever is there before it cuts it to its length.
         data = file.read(member.file_size)
         if len(data) != member.file_size or file.read(1):
             raise ValueError(member.filename)
         return data
+
+
+@contextmanager
+def opened_member(path: Path, name: str, most: int) -> Iterator[IO[bytes]]:
+    """A member as a stream of at most so many bytes, for what need not be held whole.
+
+    Raises:
+        ValueError: for a member that is larger or packed in another way, or is not a file.
+        OSError, KeyError, zipfile.BadZipFile: for one that cannot be read.
+    """
+    if path.is_dir():
+        with _opened_file(path / name, most) as file:
+            yield file
+        return
+    with zipfile.ZipFile(path) as archive:
+        member = archive.getinfo(name)
+        _check_entry(archive, member, most)
+        with archive.open(member) as stream:
+            yield stream
+
+
+def _check_entry(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> None:
+    # Room is made for what an entry says it takes, and other packings ask for gigabytes.
+    lies = member.compress_size > _size(archive)
+    if member.file_size > most or lies or member.compress_type not in _PACKINGS:
+        raise ValueError(member.filename)
 
 
 def stored_bytes(path: Path, name: str) -> int:
@@ -59,13 +86,35 @@ def check_document(data: bytes) -> bytes:
     return data
 
 
-def _read_file(path: Path, most: int) -> bytes:
-    """A file's bytes; a device or a pipe has no end, and is not even opened."""
+def parsed_document(data: bytes) -> Any:
+    """A JSON document in which every name stands once; a ValueError for any other.
+
+    Of two values under one name a parser takes one and a reader may take the other.
+    """
+    return json.loads(check_document(data), object_pairs_hook=_named_once)
+
+
+def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name stands twice")
+    return found
+
+
+def read_file(path: Path, most: int) -> bytes:
+    """A file's bytes, if they are at most so many; a ValueError otherwise."""
+    with _opened_file(path, most) as file:
+        return file.read(most)
+
+
+@contextmanager
+def _opened_file(path: Path, most: int) -> Iterator[IO[bytes]]:
+    """A file to read; a device or a pipe has no end, and is not even opened."""
     held = path.stat()
     if not stat.S_ISREG(held.st_mode) or held.st_size > most:
         raise ValueError(path.name)
     with path.open("rb") as file:
-        return file.read(most)
+        yield file
 
 
 def _size(archive: zipfile.ZipFile) -> int:

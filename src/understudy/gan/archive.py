@@ -22,7 +22,7 @@ import numpy.typing as npt
 from understudy.engines.capacity import available_bytes
 from understudy.errors import CapacityError, ModelError
 from understudy.files import atomic
-from understudy.files.members import check_document
+from understudy.files.members import parsed_document
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -100,7 +100,7 @@ def read_arrays(path: Path, *, form: str) -> tuple[Arrays, dict[str, Any]]:
         if packed or sum(member.file_size for member in held) > path.stat().st_size:
             raise ValueError("size")
         arrays = members(path)
-        document = json.loads(check_document(arrays.pop(_DOCUMENT).tobytes()))
+        document = parsed_document(arrays.pop(_DOCUMENT).tobytes())
         if document["format"] != form:
             raise ValueError("format")
     except OSError as error:

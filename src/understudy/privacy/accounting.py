@@ -292,15 +292,20 @@ def bounds(events: Sequence[Event], *, delta: Fraction, announced: bool) -> list
         delta: the δ at which to state the bound.
         announced: whether the list was fixed before anything was drawn.
     """
+    return counted_bounds(Counter(events), delta=delta, announced=announced)
+
+
+def counted_bounds(events: Mapping[Event, int], *, delta: Fraction, announced: bool) -> list[Bound]:
+    """As `bounds`, for events each of which was drawn so many times."""
     if any(isinstance(event, ExactEvent) for event in events):
         return [Bound(NONE, None, Fraction(0))]
     found = []
-    epsilons = [pure_epsilon(event) for event in events]
-    if all(epsilon is not None for epsilon in epsilons):
-        found.append(Bound(PURE, sum((e for e in epsilons if e), Fraction(0)), Fraction(0)))
+    epsilons = [(pure_epsilon(event), times) for event, times in events.items()]
+    if all(epsilon is not None for epsilon, _ in epsilons):
+        total = sum((epsilon * times for epsilon, times in epsilons if epsilon), Fraction(0))
+        found.append(Bound(PURE, total, Fraction(0)))
     if delta > 0:
-        counted = tuple(Counter(events).items())
-        found += _numerical_bounds(counted, delta, announced=announced)
+        found += _numerical_bounds(tuple(events.items()), delta, announced=announced)
     return found
 
 

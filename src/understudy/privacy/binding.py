@@ -28,6 +28,7 @@ from understudy import __version__
 from understudy.errors import LedgerError
 
 BINDING = "binding"
+BESIDE = "beside_sha256"
 FILE, MODEL = "file", "model"
 
 _SECRET_BYTES = 32
@@ -52,6 +53,11 @@ def canonical(document: Any) -> bytes:
 def digest(data: bytes) -> str:
     """The SHA-256 digest of some bytes, all 64 digits of it."""
     return hashlib.sha256(data).hexdigest()
+
+
+def digest_of_document(document: Any) -> str:
+    """The SHA-256 digest of a JSON value, in whatever order and spaces it is written."""
+    return digest(canonical(document))
 
 
 def digest_of(path: str | os.PathLike[str]) -> str:
@@ -141,6 +147,7 @@ def bound(
     *,
     kind: str,
     found: str,
+    beside: Mapping[str, Any] | None = None,
     seal_key: bytes | None = None,
     signer: Signer | None = None,
 ) -> dict[str, Any]:
@@ -150,6 +157,7 @@ def bound(
         statement: the document; a binding that it had is replaced.
         kind: whether it speaks of a file or of the model that it is part of.
         found: the digest.
+        beside: what stands beside the statement in its own file, where it has one.
         seal_key: of the run, where this process paid for it.
         signer: the key to sign with, if any.
     """
@@ -160,6 +168,8 @@ def bound(
         "seal": None,
         "signature": None,
     }
+    if beside is not None:
+        binding[BESIDE] = digest_of_document(beside)
     document = {**statement, BINDING: binding}
     if seal_key is not None:
         binding["seal"] = seal(seal_key, document)

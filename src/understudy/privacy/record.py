@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from typing import Any, Final
 
 from understudy.errors import LedgerError, UsageError
 from understudy.privacy.adjacency import Adjacency
-from understudy.privacy.binding import Secret, same
+from understudy.privacy.binding import Secret
 from understudy.privacy.budget import Budget, Measure
 from understudy.privacy.grant import Grant
 from understudy.privacy.ledger import Ledger, ScratchLedger, default_path
@@ -85,23 +85,6 @@ class Record:
         if not isinstance(commitment, str | None):
             raise TypeError("commitment")
         return cls(Kept(document["kept"]), commitment)
-
-
-def recognised(record: Record | None, ledger: Ledger) -> Record:
-    """The record of an earlier run, with its key for seals, as its own ledger knows it.
-
-    Raises:
-        UsageError: the ledger holds no entry of that run.
-    """
-    secret = Secret.found(ledger.path)
-    if record is not None and record.commitment is not None and secret is not None:
-        for head in ledger.heads().values():
-            if same(record.commitment, secret.commitment(head)):
-                return replace(record, seal_key=secret.seal_key(head))
-    raise UsageError(
-        f"ledger {ledger.path}: holds no entry of the run that made this model; name the ledger "
-        "that paid for it, or leave it out"
-    )
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from understudy.errors import DataError, UnderstudyError
+from understudy.files.members import parsed_document, read_file
 from understudy.model import Model
 from understudy.privacy.binding import BINDING, FILE, digest_of, same
 from understudy.privacy.statement import Statement
@@ -84,9 +84,7 @@ def _is_digest_of(binding: Mapping[str, Any], path: Path) -> bool:
 def _read(path: Path) -> tuple[Statement, int | None, Mapping[str, Any] | None]:
     """A statement file of `understudy synth`, the rows it speaks of, and what it is bound to."""
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise ValueError
-        document: Any = json.loads(path.read_bytes())
+        document = parsed_document(read_file(path, _MOST_BYTES))
         written = document["statement"]
         bound_to = written.get(BINDING)
         if bound_to is not None:
