@@ -230,7 +230,7 @@ def _file(claim: Claim) -> Check:
     if not same(binding.get("sha256"), claim.found):
         said = f"the {claim.kind} is not the one that the statement speaks of; one was altered"
         return Check("file", Outcome.FAILS, said)
-    said = f"the {claim.kind} is byte by byte the one that the statement speaks of"
+    said = f"what is read of the {claim.kind} is what the statement speaks of"
     return Check("file", Outcome.HOLDS, said)
 
 
