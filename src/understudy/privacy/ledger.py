@@ -319,7 +319,8 @@ class Ledger:
             if not left or (left[0]["open"] and left[0]["cost"].spent != asked):
                 raise LedgerError(
                     f"ledger {self.path}: holds no open grant of {asked} for dataset {dataset!r} "
-                    "that the checkpoint could go on with; name the ledger that paid for it, with --ledger"
+                    "that the checkpoint could go on with; name the ledger that paid for it, "
+                    "with --ledger"
                 )
             steps.check_resumable(self.path, left[0], told)
             grant.holder, grant.resumed_after = uuid.uuid4().hex, told.step
