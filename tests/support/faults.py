@@ -19,7 +19,8 @@ from typing import Any
 import understudy
 from support.torches import by_noise_layer
 from understudy.auditing import PERSON, SCHEMA, audit
-from understudy.synthesizers import Independent, Nist, Random, Synthesizer
+from understudy.network import Family, Network
+from understudy.synthesizers import Independent, Nist, PrivBayes, Random, Synthesizer
 
 TESTS = Path(__file__).parent.parent
 # So sure that code without fault is accused once in a million runs.
@@ -223,6 +224,23 @@ FAULTS: dict[str, Fault] = {
         runs=200,
         part="noise",
         words=("centre", "counts of first"),
+    ),
+    "noise is drawn for a row of a table and used for all": Fault(
+        (
+            Edit(
+                "privacy/mechanisms.py",
+                f"        return {_NOISY}\n",
+                "        last = exact.shape[-1:]\n"
+                "        drawn = noise.laplace(self.scale, last[0] if last else 1)\n"
+                "        return exact + drawn.reshape(last)\n",
+            ),
+        ),
+        lambda: PrivBayes(
+            SCHEMA, epsilon=1, structure=Network((Family("first"), Family("second", ("first",))))
+        ),
+        runs=300,
+        part="noise",
+        words=("independence of cells", "counts of first"),
     ),
     "the number of rows counts a person's surplus": Fault(
         (

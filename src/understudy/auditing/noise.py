@@ -39,6 +39,8 @@ QUESTIONS = 16
 # Beyond this variance the discrete Gaussian law is the continuous one to six digits.
 _WIDE = 10_000
 # The largest variance of a number spread over an interval of length one as its law spreads it.
+# Cells of one answer are compared that are so many places apart at the most.
+_APART = 11
 _SPREAD = 1 / 12
 
 
@@ -174,7 +176,9 @@ class Tally:
             self.wider.add(i)
         elif draws.side is not None:
             self._sum(("side", i, i), draws.side, 0.5, _SPREAD)
-            self._sum(("within", i, i), draws.side[1:] * draws.side[:-1], 0.25, _SPREAD**2)
+            for apart in range(1, min(draws.side.size, _APART + 1)):
+                products = draws.side[apart:] * draws.side[:-apart]
+                self._sum((f"within {apart}", i, i), products, 0.25, _SPREAD**2)
 
     def _two(self, kind: str, i: int, j: int, one: Draws, other: Draws) -> None:
         if one.side is None or other.side is None:
@@ -244,7 +248,7 @@ class Tally:
             if kind == "size" and i in self.wider and total > 0:
                 yield "scale", self._asked(i), 1.0
             else:
-                yield _KINDS[kind], self._asked(i, j), _strays(total, variance, bound)
+                yield _named(kind), self._asked(i, j), _strays(total, variance, bound)
         yield from self._pooled()
         for (kind, i, j), (hits, cells, expected) in self.equal.items():
             yield _EQUAL[kind], self._asked(i, j), _exceeds(hits, cells, expected)
@@ -276,6 +280,13 @@ _KINDS = {
     "next": "independence of runs",
     "next means": "independence of runs",
 }
+
+
+def _named(kind: str) -> str:
+    """What a test looks for; cells are compared at several distances."""
+    return _KINDS["within" if kind.startswith("within") else kind]
+
+
 _EQUAL = {"pair": "equal noise in two questions", "next": "equal noise in two runs"}
 
 _SENTENCES = {
