@@ -156,7 +156,7 @@ def test_the_demo_prints_what_the_readme_shows(
         "patient age sex region smoker bmi visits admitted diagnosis",
         "diagnosis of people over sixty private synthetic diabetes",
         "Whatever is computed from this result would have been at most e^1 times more or less "
-        "likely with any one row replaced.",
+        "likely with any one row added or removed.",
         "Ledger: epsilon = 1, delta = 0 spent on clinic so far",
     ):
         assert stable in shown

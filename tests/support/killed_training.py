@@ -82,7 +82,7 @@ def _train(folder: Path, instant: int = 0) -> None:
     )
     if instant:
         _die_at(instant, str(folder))
-    method.fit(images, ledger=Ledger(folder / "ledger.jsonl"))
+    method.fit(images, ledger=Ledger(folder / "ledger.jsonl"), dataset="images")
 
 
 def _die_at(instant: int, folder: str) -> None:
