@@ -12,6 +12,7 @@ classifier with a held-out threshold follows DP-Sniper (Bichsel et al. 2021).
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -201,14 +202,17 @@ class _Aim:
         return cls(delta, float(-ndtri(error / 2)))
 
 
-class Statistic:
+class Statistic(ABC):
     """A number that an attacker computes of a run; minus infinity where there is none."""
 
-    name: str
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What it is called on the page."""
 
+    @abstractmethod
     def of(self, runs: Sequence[Seen]) -> Numbers:
         """The number for each run."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -219,7 +223,7 @@ class _Cell(Statistic):
     place: int
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return f"cell {self.place + 1} of {self.part}"
 
     def of(self, runs: Sequence[Seen]) -> Numbers:
@@ -237,7 +241,7 @@ class _Sum(Statistic):
     kind: str
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return f"{'total of' if self.kind == 'totals' else 'difference along'} {self.part}"
 
     def of(self, runs: Sequence[Seen]) -> Numbers:
@@ -253,7 +257,7 @@ class _Two(Statistic):
     sign: int
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return f"{self.one.name} {'+' if self.sign > 0 else '−'} {self.other.name}"
 
     def of(self, runs: Sequence[Seen]) -> Numbers:
@@ -272,7 +276,7 @@ class _Asked(Statistic):
     common: Sequence[str]
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return "the questions" if self.kind == "asked" else "the questions and their noise"
 
     def of(self, runs: Sequence[Seen]) -> Numbers:
@@ -288,7 +292,10 @@ class _Classifier(Statistic):
     centre: Numbers
     width: Numbers
     weights: Numbers
-    name: str = "a classifier of all cells"
+
+    @property
+    def name(self) -> str:
+        return "a classifier of all cells"
 
     @classmethod
     def fitted(cls, inputs: Sequence[Statistic], sides: _Sides) -> _Classifier:
