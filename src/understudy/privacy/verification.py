@@ -32,6 +32,7 @@ from understudy.privacy.adjacency import Adjacency
 from understudy.privacy.binding import (
     BESIDE,
     BINDING,
+    FILE,
     Secret,
     canonical,
     digest_of_document,
@@ -230,7 +231,11 @@ def _file(claim: Claim) -> Check:
     if not same(binding.get("sha256"), claim.found):
         said = f"the {claim.kind} is not the one that the statement speaks of; one was altered"
         return Check("file", Outcome.FAILS, said)
-    said = f"what is read of the {claim.kind} is what the statement speaks of"
+    said = (
+        "the file is byte by byte the one that the statement speaks of"
+        if claim.kind == FILE
+        else "every part of the model that is ever read is the one that the statement speaks of"
+    )
     return Check("file", Outcome.HOLDS, said)
 
 
