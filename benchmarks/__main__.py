@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
     if asked.names == ["table"]:
         return _tables(write=asked.write)
     if unknown := set(asked.names) - {*BENCHMARKS, "all"}:
-        parser.error(f"{', '.join(sorted(unknown))} is no benchmark; see --list")
+        parser.error(f"{', '.join(sorted(unknown))} is not a benchmark; see --list")
     if not asked.names:
         parser.error("name a benchmark, or `all`, or `table`; see --list")
     size = Size.SMOKE if asked.smoke else Size.FULL

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 from benchmarks.measuring import Work, apart
 from benchmarks.scoreboard import Scoreboard
 from benchmarks.tables import adult_shaped, write_uniform
-from understudy.sources import Access, open_source
-from understudy.synthesizers import Nist
+from understudy.methods import Nist
+from understudy.rows.sources import Access, open_source
 
 _ALL, _LITTLE = str(10**12), str(200 * 10**6)
 

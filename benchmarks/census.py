@@ -9,15 +9,15 @@ from pathlib import Path
 from benchmarks.measuring import Work, apart
 from benchmarks.real_tables import SHARED
 from benchmarks.scoreboard import Scoreboard
-from understudy.codec import Codec
-from understudy.domain import Domain
-from understudy.engines.memory import MemorySource
-from understudy.files import write_rows
-from understudy.sample import sample_blocks
-from understudy.schema import Schema
-from understudy.studies.census import SPECIFICATION, census_schema, dependent
-from understudy.studies.tables import Shelf
-from understudy.synthesizers import Nist
+from understudy.facts.codec import Codec
+from understudy.facts.domain import Domain
+from understudy.facts.schema import Schema
+from understudy.methods import Nist
+from understudy.models.row_writing import write_rows
+from understudy.models.sampling import sample_blocks
+from understudy.rows.engines.memory import MemorySource
+from understudy_studies.census import SPECIFICATION, census_schema, dependent
+from understudy_studies.tables import DataFolder
 
 _SPECIFICATION = SHARED / SPECIFICATION
 
@@ -38,7 +38,7 @@ def run(board: Scoreboard) -> None:
 
 def prepare(output: str, rows: str, columns: str) -> Work:
     """Rows of a random network over the census codes, ready to be fitted."""
-    schema = census_schema(Shelf(SHARED), int(columns))
+    schema = census_schema(DataFolder(SHARED), int(columns))
     source = MemorySource(dependent(Domain.of(schema), int(rows)))
     return partial(_job, schema, source, output)
 

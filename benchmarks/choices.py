@@ -10,7 +10,8 @@ import numpy as np
 
 from benchmarks.measuring import Work, in_turns
 from benchmarks.scoreboard import Scoreboard
-from understudy.privacy.noise import Integers, SystemNoise
+from understudy.privacy.noise.system import SystemNoise
+from understudy.system.arrays import Integers
 
 Choose = Callable[[Integers, Fraction], int]
 

@@ -10,12 +10,13 @@ from benchmarks.measuring import in_turns
 from benchmarks.sampling import deep_model
 from benchmarks.scoreboard import Scoreboard
 from benchmarks.tables import integers
-from understudy.conditional import Conditional
-from understudy.infer.question import read_conditions
-from understudy.model import Model
-from understudy.network import Family
-from understudy.query import ask
-from understudy.sample import sample_rows
+from understudy.models.bayes_net import BayesNet
+from understudy.models.conditional import Conditional
+from understudy.models.inference.question import read_conditions
+from understudy.models.model import Model
+from understudy.models.network import Family
+from understudy.models.query import ask
+from understudy.models.sampling import sample_rows
 
 _RARE = 1e-6
 _ATTRIBUTES, _VALUES, _DEGREE = 30, 10, 3
@@ -51,7 +52,8 @@ def dense_model() -> Model:
         parents = tuple(names[max(0, i - _DEGREE) : i])
         chances = generator.dirichlet(np.ones(_VALUES), [_VALUES] * len(parents))
         conditionals.append(Conditional(Family(name, parents), chances))
-    return Model(integers(dict.fromkeys(names, _VALUES)), tuple(conditionals), 1, like.statement)
+    schema = integers(dict.fromkeys(names, _VALUES))
+    return Model(schema, BayesNet.of(schema, conditionals), 1, like.statement)
 
 
 def rare_conditions(model: Model) -> tuple[str, float]:

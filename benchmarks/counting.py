@@ -22,9 +22,9 @@ import numpy.typing as npt
 from benchmarks.environments import PGMPY, Unavailable, run_peer
 from benchmarks.measuring import Work, in_turns
 from benchmarks.scoreboard import Scoreboard
-from understudy.domain import Attributes
-from understudy.engines.memory import MemorySource
-from understudy.table import Table
+from understudy.facts.domain import Attributes
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
 
 Counted = dict[Attributes, npt.NDArray[np.int64]]
 

@@ -13,14 +13,14 @@ import numpy as np
 
 from benchmarks.real_tables import SHARED, TABLES
 from benchmarks.scoreboard import Scoreboard
-from understudy.engines.memory import MemorySource
-from understudy.evaluate.fidelity import cross_entropy
+from understudy.evaluation.marginals.fidelity import cross_entropy
+from understudy.facts.schema import Schema
+from understudy.methods import Independent, Nist, PrivBayes, Synthesizer
 from understudy.privacy.budget import Budget
-from understudy.schema import Schema
-from understudy.studies.seven import drawn, seven_attributes
-from understudy.studies.tables import parted
-from understudy.synthesizers import Independent, Nist, PrivBayes, Synthesizer
-from understudy.table import Table
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
+from understudy_studies.seven import drawn, seven_attributes
+from understudy_studies.tables import parted
 
 ROWS = 20_000
 HELD_OUT = 20_000

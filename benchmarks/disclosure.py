@@ -16,15 +16,16 @@ from benchmarks.measuring import in_turns
 from benchmarks.real_tables import SHARED
 from benchmarks.scoreboard import Scoreboard
 from benchmarks.tables import adult_shaped
-from understudy.domain import Domain
-from understudy.evaluate import disclosure_risk
-from understudy.evaluate.attribution import attribution
-from understudy.evaluate.membership import membership
-from understudy.evaluate.sheets import load
-from understudy.schema import Schema
-from understudy.studies.census import dependent
-from understudy.synthesizers import Nist
-from understudy.table import Codes, Table
+from understudy.evaluation import disclosure_risk
+from understudy.evaluation.disclosure.attribution import attribution
+from understudy.evaluation.disclosure.membership import membership
+from understudy.evaluation.sheets import load
+from understudy.facts.codes import Codes
+from understudy.facts.domain import Domain
+from understudy.facts.schema import Schema
+from understudy.methods import Nist
+from understudy.rows.table import Table
+from understudy_studies.census import dependent
 
 GCAP_SECONDS = 2.0
 MEMBERSHIP_SECONDS = 30.0

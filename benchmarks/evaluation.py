@@ -15,17 +15,18 @@ from benchmarks.measuring import in_turns
 from benchmarks.real_tables import SHARED
 from benchmarks.scoreboard import Scoreboard
 from benchmarks.tables import adult_shaped
-from understudy.domain import Domain
-from understudy.evaluate import evaluate
-from understudy.evaluate.comparison import Comparison
-from understudy.evaluate.fidelity import workload
-from understudy.evaluate.marginals import joints
-from understudy.evaluate.sheets import load
-from understudy.evaluate.variation import WAYS, variation
-from understudy.schema import Schema
-from understudy.studies.census import dependent
-from understudy.synthesizers import Nist
-from understudy.table import Codes, Table
+from understudy.evaluation import evaluate
+from understudy.evaluation.comparison import Comparison
+from understudy.evaluation.marginals.marginals import joints
+from understudy.evaluation.marginals.variation import WAYS, variation
+from understudy.evaluation.sheets import load
+from understudy.facts.codes import Codes
+from understudy.facts.domain import Domain
+from understudy.facts.schema import Schema
+from understudy.facts.workload import workload
+from understudy.methods import Nist
+from understudy.rows.table import Table
+from understudy_studies.census import dependent
 
 SECONDS = 10.0
 MODEL_SECONDS = 120.0

@@ -14,14 +14,14 @@ import numpy as np
 
 from benchmarks.real_tables import ADULT, adult, part
 from benchmarks.scoreboard import Scoreboard
-from understudy.engines.memory import MemorySource
-from understudy.evaluate.fidelity import total_variation, workload
-from understudy.federated import Form, Plan, learn_together, simulated, split
-from understudy.model import Model
-from understudy.sample import deal_codes
-from understudy.schema import Schema
-from understudy.synthesizers import Nist, PrivBayes
-from understudy.table import Table
+from understudy.evaluation.marginals.fidelity import total_variation
+from understudy.facts.schema import Schema
+from understudy.facts.workload import workload
+from understudy.federated import Collaboration, Form, learn_together, simulated, split
+from understudy.methods import Nist, PrivBayes
+from understudy.models.model import Model
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
 
 DELTA = "1e-9"
 WORLDS: dict[str, dict[str, Any]] = {
@@ -73,7 +73,7 @@ def in_one_world(
 def fifty_holders(board: Scoreboard, schema: Schema, table: Table) -> None:
     """Votes among fifty holders: 14 rounds and the tables."""
     channel = _channel(schema, table, {}, holders=50, seed=0)
-    plan = Plan(schema, protocol="votes", epsilon=1, degree=1)
+    plan = Collaboration(schema, protocol="votes", epsilon=1, degree=1)
     started = time.perf_counter()
     learn_together(channel, plan)
     taken = time.perf_counter() - started
@@ -82,7 +82,7 @@ def fifty_holders(board: Scoreboard, schema: Schema, table: Table) -> None:
 
 def distance(table: Table, model: Model) -> float:
     """The mean total variation distance of the fixed 3-way marginals."""
-    codes = model.records or deal_codes(model, max(model.rows, 1), np.random.default_rng(0))
+    codes = model.law.draw(model.rows, np.random.default_rng(0))
     made = Table(table.domain, codes, model.rows)
     return float(total_variation(table, made, workload(table.domain, 3)).mean())
 
@@ -98,7 +98,7 @@ def _mean(schema: Schema, table: Table, terms: Mapping[str, Any], runs: int) -> 
     found = []
     for seed in range(runs):
         channel = _channel(schema, table, terms, holders=3, seed=seed)
-        found.append(distance(table, learn_together(channel, Plan(schema, **terms))))
+        found.append(distance(table, learn_together(channel, Collaboration(schema, **terms))))
     return float(np.mean(found))
 
 
@@ -106,5 +106,7 @@ def _channel(
     schema: Schema, table: Table, terms: Mapping[str, Any], *, holders: int, seed: int
 ) -> Any:
     parts = split(table, "equal", holders=holders, generator=np.random.default_rng(seed))
-    unit = Plan(schema, protocol="votes", epsilon=1, neighbours=terms.get("neighbours", "replace"))
+    unit = Collaboration(
+        schema, protocol="votes", epsilon=1, neighbours=terms.get("neighbours", "replace")
+    )
     return simulated(parts, schema, unit.unit)

@@ -11,8 +11,8 @@ from benchmarks.measuring import in_turns
 from benchmarks.scoreboard import Scoreboard
 from understudy.gan.backend import random_from
 from understudy.gan.convolutions import ImageCritic, Shape
-from understudy.gan.gradients import Given, ScoreGradients
-from understudy.privacy.sampled import UNIT
+from understudy.gan.gradients import ScoreGradients, TensorExamples
+from understudy.privacy.mechanisms.sampled import UNIT
 
 _SHAPE = Shape(28, 28, 10)
 
@@ -45,7 +45,13 @@ def _gradients(torch: Any, images: int) -> ScoreGradients:
     parameters, masks = critic.initial(random), critic.masks(random)
     examples = torch.rand(images, 1, 28, 28, generator=random) * 2 - 1
     labels = torch.randint(0, 10, (images,), generator=random)
-    return ScoreGradients(critic, parameters, masks, Given(examples, labels), 1.0)
+    return ScoreGradients(
+        critic=critic,
+        parameters=parameters,
+        masks=masks,
+        examples=TensorExamples(examples, labels),
+        clip=1.0,
+    )
 
 
 def _plain_step(torch: Any, gradients: ScoreGradients) -> None:

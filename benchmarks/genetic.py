@@ -6,21 +6,25 @@ import time
 
 from benchmarks.real_tables import CREDIT_CARD, credit_card, part
 from benchmarks.scoreboard import Scoreboard
-from understudy.domain import Domain
-from understudy.engines.memory import MemorySource
-from understudy.learn.genetic import GeneticSearch, genetic_network
-from understudy.learn.pairwise import PairScores, noisy_pair_scores, weighed_network
-from understudy.learn.scores import mutual_information
-from understudy.learn.weighing import Weighing
-from understudy.network import Network
+from understudy.facts.domain import Domain
+from understudy.facts.unit import Neighbours, Unit
+from understudy.methods.structure.genetic import GeneticSearch, genetic_network
+from understudy.methods.structure.pairwise import (
+    PairScores,
+    noisy_pair_scores,
+    priced_network,
+)
+from understudy.methods.structure.scores import mutual_information
+from understudy.methods.structure.table_cost import TableCost
+from understudy.models.network import Network
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator
-from understudy.privacy.grant import Grant
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.studies.census import dependent
-from understudy.table import Table
+from understudy.privacy.spending.grant import Grant
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
+from understudy_studies.census import dependent
 
-_FREE = Weighing(0.0, 2**31)
+_FREE = TableCost(0.0, 2**31)
 _GENERATIONS = 2000
 _WIDE = 200
 
@@ -48,7 +52,7 @@ def _timed(board: Scoreboard, table: Table, search: GeneticSearch, target: float
     taken = time.perf_counter() - started
     bred = f"{search.generations:,} generations"
     board.add(f"genetic network, {shape}, with pair scores, {bred}, wall", taken, "s", target)
-    grown = fitness(weighed_network(pairs, _FREE, degree=3), pairs)
+    grown = fitness(priced_network(pairs, _FREE, degree=3), pairs)
     descent = fitness(network, pairs) / grown
     board.add(f"the same, fitness of descent alone, times that of growing, {shape}", descent, "×")
 

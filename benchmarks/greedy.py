@@ -11,16 +11,16 @@ from benchmarks.environments import Unavailable
 from benchmarks.measuring import cpu_seconds
 from benchmarks.real_tables import ADULT, CREDIT_CARD, adult, credit_card, part
 from benchmarks.scoreboard import Scoreboard
-from understudy.engines.memory import MemorySource
-from understudy.learn.greedy import greedy_network
-from understudy.learn.scores import mutual_information
-from understudy.learn.weighing import Weighing
-from understudy.network import Network
+from understudy.facts.unit import Neighbours, Unit
+from understudy.methods.structure.greedy import greedy_network
+from understudy.methods.structure.scores import mutual_information
+from understudy.methods.structure.table_cost import TableCost
+from understudy.models.network import Network
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator
-from understudy.privacy.grant import Grant
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.table import Table
+from understudy.privacy.spending.grant import Grant
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
 
 _MOST_CELLS = 10**7
 
@@ -36,8 +36,8 @@ def learn(table: Table, degree: int) -> Network:
     source = MemorySource(table)
     curator = Curator(source, Unit(Neighbours.REPLACE), Grant(Budget.unlimited()))
     score = mutual_information(source.rows_read, binary=False)
-    free = Weighing(0.0, _MOST_CELLS)
-    return greedy_network(curator, Budget.unlimited(), score=score, weighing=free, degree=degree)
+    free = TableCost(0.0, _MOST_CELLS)
+    return greedy_network(curator, Budget.unlimited(), score=score, table_cost=free, degree=degree)
 
 
 def on_credit_card(board: Scoreboard) -> None:

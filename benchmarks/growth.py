@@ -18,14 +18,14 @@ from benchmarks.measuring import cpu_seconds
 from benchmarks.plot import Curve, picture
 from benchmarks.scoreboard import Scoreboard
 from benchmarks.tables import integers
-from understudy.codec import Codec
-from understudy.domain import Domain
-from understudy.engines.memory import MemorySource
-from understudy.files import write_rows
-from understudy.sample import sample_blocks
-from understudy.studies.census import dependent
-from understudy.synthesizers import Nist
-from understudy.table import Table
+from understudy.facts.codec import Codec
+from understudy.facts.domain import Domain
+from understudy.methods import Nist
+from understudy.models.row_writing import write_rows
+from understudy.models.sampling import sample_blocks
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
+from understudy_studies.census import dependent
 
 _ROWS, _ATTRIBUTES, _VALUES = 100_000, 15, 10
 

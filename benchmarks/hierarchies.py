@@ -18,15 +18,17 @@ import numpy as np
 
 from benchmarks.real_tables import SHARED, described
 from benchmarks.scoreboard import Scoreboard
-from understudy.codec import Codec
-from understudy.domain import Attributes, Domain
-from understudy.engines.memory import MemorySource
-from understudy.evaluate.fidelity import total_variation, workload
-from understudy.files import read_rows
-from understudy.sample import deal_codes
-from understudy.schema import Schema
-from understudy.synthesizers import Nist, PrivBayes, Synthesizer
-from understudy.table import Codes, Table, code_type
+from understudy.evaluation.marginals.fidelity import total_variation
+from understudy.facts.codec import Codec
+from understudy.facts.codes import Codes, code_type
+from understudy.facts.domain import Attributes, Domain
+from understudy.facts.schema import Schema
+from understudy.facts.workload import workload
+from understudy.methods import Nist, PrivBayes, Synthesizer
+from understudy.models.sampling import deal_codes
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.reading import read_rows
+from understudy.rows.table import Table
 
 PLACES = 5000
 METHODS: dict[str, Callable[[Schema], Synthesizer]] = {
@@ -86,7 +88,7 @@ def diabetes() -> tuple[Schema, Table]:
     schema = Schema.parse(document)
     codec = Codec(schema)
     rows = read_rows(SHARED / "data" / "diabetes_130us.parquet", codec, ignore_extra=True)
-    return schema, codec.encode(rows)
+    return schema, Table.of(codec.encode(rows))
 
 
 def icd9() -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.measuring import in_turns, understudy
 from benchmarks.scoreboard import Scoreboard
 from benchmarks.tables import adult_shaped, write_uniform
-from understudy.synthesizers import Independent
+from understudy.methods import Independent
 
 
 def run(board: Scoreboard) -> None:

@@ -10,10 +10,12 @@ from benchmarks.counting import by_bincount
 from benchmarks.measuring import in_turns
 from benchmarks.scoreboard import Scoreboard
 from benchmarks.tables import adult_shaped, write_uniform
-from understudy.codec import Codec
-from understudy.files import read_rows, write_rows
-from understudy.sample import sample_blocks
-from understudy.synthesizers import Nist
+from understudy.facts.codec import Codec
+from understudy.methods import Nist
+from understudy.models.row_writing import write_rows
+from understudy.models.sampling import sample_blocks
+from understudy.rows.reading import read_rows
+from understudy.rows.table import Table
 
 
 def run(board: Scoreboard) -> None:
@@ -23,7 +25,7 @@ def run(board: Scoreboard) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path, output = Path(folder) / "rows.parquet", Path(folder) / "out.parquet"
         write_uniform(schema, rows, path)
-        table = codec.encode(read_rows(path, codec))
+        table = Table.of(codec.encode(read_rows(path, codec)))
         pairs = list(itertools.combinations(table.domain.attributes, 2))
 
         def job() -> None:

@@ -20,8 +20,8 @@ import pyarrow.parquet
 from benchmarks.measuring import ROOT, understudy
 from benchmarks.real_tables import ADULT, SHARED
 from benchmarks.scoreboard import Scoreboard
-from understudy.federated.net import hub, keys
-from understudy.federated.net.channel import FlowerChannel
+from understudy.federated.wire import hub, keys
+from understudy.federated.wire.channel import FlowerChannel
 
 _NAMES = ("north", "south", "west")
 _BYTES = 80_000
@@ -57,7 +57,7 @@ def _rounds(board: Scoreboard, folder: Path) -> None:
             what = f"a round of three holders, {_BYTES // 1000} kB each way"
             board.add(f"{what}, median, wall", statistics.median(seconds), "s", 3)
             board.add(f"{what}, largest, wall", max(seconds), "s")
-            channel.say_farewell()
+            channel.send_closing()
 
 
 def _round(channel: FlowerChannel) -> float:
@@ -99,7 +99,7 @@ def _processes(commands: Sequence[Sequence[str]]) -> Iterator[None]:
 
 def _runs(board: Scoreboard, folder: Path) -> None:
     """Whole runs on a third of Adult each, from the commands' start to the model's file."""
-    if importlib.util.find_spec("understudy.federated.holder") is None or not ADULT.exists():
+    if importlib.util.find_spec("understudy.federated.holder.holder") is None or not ADULT.exists():
         board.leave_out("whole runs", "the protocols, or the Adult table, are missing")
         return
     rows = pyarrow.parquet.read_table(ADULT)

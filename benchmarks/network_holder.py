@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from understudy.federated.net.node import Link, Node
+from understudy.federated.wire.node import Link, Node
 
 if __name__ == "__main__":
     address, key, roots = sys.argv[1:]

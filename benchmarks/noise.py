@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.measuring import Work, cpu_seconds, in_turns
 from benchmarks.scoreboard import Scoreboard
-from understudy.privacy.noise import SystemNoise
+from understudy.privacy.noise.system import SystemNoise
 
 Draw = Callable[[Fraction, int], object]
 

@@ -9,7 +9,7 @@ from benchmarks.measuring import understudy
 from benchmarks.real_tables import SHARED
 from benchmarks.scoreboard import Scoreboard
 from benchmarks.tables import adult_shaped, integers, write_uniform
-from understudy.schema import Schema
+from understudy.facts.schema import Schema
 
 SECONDS = 20.0
 

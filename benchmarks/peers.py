@@ -35,9 +35,11 @@ from benchmarks.measuring import Spent, run_child, understudy
 from benchmarks.real_tables import ADULT, adult, part
 from benchmarks.scoreboard import Scoreboard
 from benchmarks.tables import integers
-from understudy.domain import Domain
-from understudy.evaluate.fidelity import total_variation, workload
-from understudy.table import Codes, Table, code_type
+from understudy.evaluation.marginals.fidelity import total_variation
+from understudy.facts.codes import Codes, code_type
+from understudy.facts.domain import Domain
+from understudy.facts.workload import workload
+from understudy.rows.table import Table
 
 EPSILON, DELTA = "1", "1e-5"
 FASTER = 50
@@ -69,7 +71,7 @@ class Folder:
 
     @property
     def schema(self) -> str:
-        """The same as our schema."""
+        """The columns and their codes, as a schema of ours."""
         return str(self.path / "schema.toml")
 
     @property

@@ -13,13 +13,14 @@ import numpy as np
 from benchmarks.measuring import understudy
 from benchmarks.scoreboard import Scoreboard
 from benchmarks.tables import integers
-from understudy.conditional import Conditional
-from understudy.draw import network_png, network_svg
-from understudy.model import Model
-from understudy.network import Family, Network
-from understudy.privacy.accounting import PURE, Bound
-from understudy.privacy.statement import Statement
-from understudy.privacy.unit import Neighbours, Unit
+from understudy.facts.unit import Neighbours, Unit
+from understudy.models.bayes_net import BayesNet
+from understudy.models.conditional import Conditional
+from understudy.models.model import Model
+from understudy.models.network import Family, Network
+from understudy.models.pictures import network_png, network_svg
+from understudy.privacy.accounting.composition import PURE, Bound
+from understudy.privacy.statements.statement import Statement
 
 _DEGREE, _VALUES, _ROUNDS = 3, 4, 3
 
@@ -69,4 +70,5 @@ def random_model(attributes: int, degree: int, *, seed: int = 0) -> Model:
     )
     bound = Bound(PURE, Fraction(0), Fraction(0))
     statement = Statement("none", bound, Unit(Neighbours.ADD_REMOVE), ())
-    return Model(integers(dict.fromkeys(network.order, _VALUES)), conditionals, 1000, statement)
+    schema = integers(dict.fromkeys(network.order, _VALUES))
+    return Model(schema, BayesNet.of(schema, conditionals), 1000, statement)

@@ -13,9 +13,9 @@ from typing import Any
 from benchmarks.real_tables import SHARED, TABLES, described
 from benchmarks.scoreboard import Scoreboard
 from benchmarks.utility import EPSILONS, METHODS, RELATIONS, measure
-from understudy.planning import Plan, plan_fit
-from understudy.schema import Schema
-from understudy.table import Table
+from understudy.facts.schema import Schema
+from understudy.methods.planning import Plan, plan_fit
+from understudy.rows.table import Table
 
 FACTOR = 1.5
 # privbayes as in its paper, where the number of rows is public.

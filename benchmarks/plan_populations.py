@@ -12,10 +12,10 @@ from benchmarks.plan import CLAIMED, MEASURED, WAYS
 from benchmarks.real_tables import SHARED
 from benchmarks.scoreboard import Scoreboard
 from benchmarks.utility import EPSILONS, METHODS, measure
-from understudy.planning.forecast import Scene, Size, workloads
-from understudy.planning.populations import Character
-from understudy.planning.rehearsal import rehearse
-from understudy.privacy.grant import Grant
+from understudy.methods.planning.forecast import Scene, Thinning, workloads
+from understudy.methods.planning.populations import Character
+from understudy.methods.planning.rehearsal import rehearse
+from understudy.privacy.spending.grant import Grant
 
 CHOSEN_ON = (*CLAIMED, "heart")
 EVENNESS = (0.1, 0.3, 1.0, 3.0)
@@ -65,7 +65,7 @@ def _log_ratios(name: str, draws: int) -> dict[Place, Logs]:
     synthesizers = [METHODS["nist"](schema, epsilon) for epsilon in EPSILONS]
     measured = [measure(schema, table, "nist", epsilon, 3) for epsilon in EPSILONS]
     actual = np.log([[found[way] for way in WAYS] for found in measured])
-    scene = Scene(synthesizers[0], Size(table.rows, 1), workloads(table.domain))
+    scene = Scene(synthesizers[0], Thinning(table.rows, 1), workloads(table.domain))
     budgets = [Grant(synthesizer.budget).spendable for synthesizer in synthesizers]
     found = {}
     for place in itertools.product(range(len(EVENNESS)), range(len(LOOSENESS))):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from understudy.draw.charts import Line, Panel, chart_sheet
+from understudy.models.pictures.charts import Line, Panel, chart_sheet
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ import pyarrow.csv
 from benchmarks.measuring import in_turns
 from benchmarks.scoreboard import Scoreboard
 from benchmarks.tables import adult_shaped, write_uniform
-from understudy.codec import Codec
-from understudy.files import read_rows
+from understudy.facts.codec import Codec
+from understudy.rows.reading import read_rows
+from understudy.rows.table import Table
 
 
 def run(board: Scoreboard) -> None:
@@ -24,7 +25,7 @@ def run(board: Scoreboard) -> None:
         write_uniform(schema, rows, path)
         works = {
             "alone": lambda: pyarrow.csv.read_csv(path),
-            "ours": lambda: codec.encode(read_rows(path, codec)),
+            "ours": lambda: Table.of(codec.encode(read_rows(path, codec))),
         }
         least = in_turns(works, rounds=board.size.pick(7, 1), clock=time.perf_counter)
     what = f"reading and encoding {rows:,} × {len(schema.columns)}, speed of read_csv alone, wall"

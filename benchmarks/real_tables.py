@@ -13,15 +13,17 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet
 
-from understudy.conditional import Conditional
-from understudy.domain import Domain
-from understudy.model import Model
-from understudy.network import Family
-from understudy.sample import sample_codes
-from understudy.schema import Schema
-from understudy.studies.tables import Shelf, coded, published_columns
-from understudy.synthesizers import Random
-from understudy.table import Codes, Table, code_type
+from understudy.facts.codes import Codes, code_type
+from understudy.facts.domain import Domain
+from understudy.facts.schema import Schema
+from understudy.methods import Random
+from understudy.models.bayes_net import BayesNet
+from understudy.models.conditional import Conditional
+from understudy.models.model import Model
+from understudy.models.network import Family
+from understudy.models.sampling import sample_codes
+from understudy.rows.table import Table
+from understudy_studies.tables import DataFolder, coded, published_columns
 
 SHARED = Path(os.environ.get("UNDERSTUDY_SHARED", Path(__file__).parents[2] / "shared"))
 ADULT = SHARED / "benchmark" / "adult_train_coded.parquet"
@@ -57,13 +59,13 @@ def generated() -> tuple[Schema, Table]:
     empty = (
         Random(schema, epsilon=1, rows=50_000).fit({name: [] for name in names}, ledger=None).model_
     )
-    model = Model(schema, tuple(conditionals), 50_000, empty.statement)
+    model = Model(schema, BayesNet.of(schema, conditionals), 50_000, empty.statement)
     return schema, Table(Domain.of(schema), sample_codes(model, 50_000, generator), 50_000)
 
 
 def described(stem: str, data: str) -> tuple[Schema, Table]:
     """A table coded by its description file; columns without a published domain are left out."""
-    shelf = Shelf(SHARED)
+    shelf = DataFolder(SHARED)
     columns = published_columns(shelf.description(f"data/{stem}.json"), ids=True)
     return coded(columns, [shelf.path(f"data/{data}")])
 

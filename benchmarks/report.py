@@ -13,10 +13,11 @@ from benchmarks.page_tables import (
     plan_sentence,
     plan_table,
     relations_table,
+    why_lines,
 )
 from benchmarks.peers import JOB_DISTANCE, JOB_SECONDS, JOB_SPEED
 from benchmarks.scoreboard import RESULTS
-from understudy.studies.seven import ENTROPY
+from understudy_studies.seven import ENTROPY
 
 ROOT = Path(__file__).parents[1]
 
@@ -58,7 +59,7 @@ def measured_table(found: dict[str, Record]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """A text for a cell of a table, whose bars are no borders."""
+    """A text for a cell of a table, whose bars are not borders."""
     return text.replace("|", "\\|")
 
 
@@ -151,7 +152,7 @@ def bits_sentence(found: dict[str, Record]) -> str:
     nist = bits["seven attributes", "nist", "1"]
     alone = bits["seven attributes", "no privacy, independent", None]
     return (
-        f"On held-out rows of a network of {ENTROPY} bits, `nist` needs {nist:.2f} bits at ε = 1\n"
+        f"On held-out rows of a network of {ENTROPY} bits, `nist` needs {nist:.2f} bits at ε = 1 "
         f"and independent columns {alone:.2f} (`{found['cross_entropy']['command']}`)."
     )
 
@@ -159,17 +160,18 @@ def bits_sentence(found: dict[str, Record]) -> str:
 Make = Callable[[dict[str, Record]], str]
 
 DOCUMENTS: dict[str, dict[str, Make]] = {
-    "README.md": {
+    "README.md": {"why": why_lines},
+    "docs/benchmarks.md": {
         "measured": measured_table,
         "peers": peers_table,
         "growth": growth_table,
         "utility": utility_table,
         "bits": bits_sentence,
     },
-    "docs/constraints.md": {"measured": constraints_sentence},
-    "docs/federated.md": {"measured": federated_table},
+    "docs/guides/constraints.md": {"measured": constraints_sentence},
+    "docs/guides/federated.md": {"measured": federated_table},
     "docs/promise.md": {"relations": relations_table},
-    "docs/planning.md": {"measured": plan_table, "kept": plan_sentence},
+    "docs/guides/planning.md": {"measured": plan_table, "kept": plan_sentence},
 }
 
 

@@ -9,14 +9,15 @@ import numpy as np
 from benchmarks.measuring import in_turns
 from benchmarks.scoreboard import Scoreboard
 from benchmarks.tables import integers
-from understudy.conditional import Conditional
-from understudy.model import Model
-from understudy.network import Family
-from understudy.privacy.accounting import PURE, Bound
-from understudy.privacy.statement import Statement
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.sample import deal_codes, sample_codes
-from understudy.schema import Schema
+from understudy.facts.schema import Schema
+from understudy.facts.unit import Neighbours, Unit
+from understudy.models.bayes_net import BayesNet
+from understudy.models.conditional import Conditional
+from understudy.models.model import Model
+from understudy.models.network import Family
+from understudy.models.sampling import deal_codes, sample_codes
+from understudy.privacy.accounting.composition import PURE, Bound
+from understudy.privacy.statements.statement import Statement
 
 _ATTRIBUTES, _VALUES = 15, 10
 _CONSTRAINTS = (
@@ -61,4 +62,4 @@ def deep_model(rows: int, constraints: tuple[str, ...] = ()) -> Model:
     statement = Statement("none", bound, Unit(Neighbours.ADD_REMOVE), ())
     columns = integers(dict.fromkeys(names, _VALUES)).document()
     schema = Schema.parse(columns | {"constraints": constraints})
-    return Model(schema, tuple(conditionals), rows, statement)
+    return Model(schema, BayesNet.of(schema, conditionals), rows, statement)

@@ -18,12 +18,12 @@ import numpy.typing as npt
 
 from benchmarks.measuring import Work, in_turns
 from benchmarks.scoreboard import Scoreboard
-from understudy.optional import require
 from understudy.privacy.budget import Budget
-from understudy.privacy.grant import Grant
+from understudy.privacy.spending.grant import Grant
 from understudy.stream import DensityEstimator, Design
 from understudy.stream.reading import line_batches
 from understudy.stream.state import State
+from understudy.system.extras import require
 
 Ids = npt.NDArray[np.int64]
 

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import numpy as np
 
-from understudy.codec import Codec
-from understudy.domain import Domain
-from understudy.files import write_rows
-from understudy.sample import sample_blocks
-from understudy.schema import Schema
-from understudy.synthesizers import Random
-from understudy.table import Codes, Table
+from understudy.facts.codec import Codec
+from understudy.facts.codes import Codes
+from understudy.facts.domain import Domain
+from understudy.facts.schema import Schema
+from understudy.methods import Random
+from understudy.models.row_writing import write_rows
+from understudy.models.sampling import sample_blocks
+from understudy.rows.table import Table
 
 # The shape of the Adult census table: fifteen columns, nine of them categorical.
 _ADULT_SIZES = {

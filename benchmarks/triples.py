@@ -5,7 +5,7 @@ from __future__ import annotations
 from benchmarks.counting import Task, compare
 from benchmarks.scoreboard import Scoreboard
 from benchmarks.tables import skewed
-from understudy.evaluate.fidelity import workload
+from understudy.facts.workload import workload
 
 
 def run(board: Scoreboard) -> None:

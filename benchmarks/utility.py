@@ -14,13 +14,14 @@ import numpy as np
 
 from benchmarks.real_tables import SHARED, TABLES
 from benchmarks.scoreboard import Scoreboard
-from understudy.engines.memory import MemorySource
-from understudy.evaluate.fidelity import total_variation, workload
+from understudy.evaluation.marginals.fidelity import total_variation
+from understudy.facts.schema import Schema
+from understudy.facts.workload import workload
+from understudy.methods import Independent, Nist, PrivBayes, Synthesizer
+from understudy.models.sampling import deal_codes
 from understudy.privacy.budget import exact
-from understudy.sample import deal_codes
-from understudy.schema import Schema
-from understudy.synthesizers import Independent, Nist, PrivBayes, Synthesizer
-from understudy.table import Table
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
 
 EPSILONS = ("0.1", "1", "10")
 DELTA = "1e-9"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import tempfile
@@ -14,13 +15,16 @@ from hypothesis import settings
 
 from support.cluster import scheduler
 from support.servers import postgres
-from understudy.engines.connection import Cluster
-from understudy.engines.reaching import connected
+from understudy.rows.engines.cluster_connection import Cluster
+from understudy.rows.engines.cluster_start import connected
 
 # Kernels compile on their first call, so that a time limit for each example means nothing. In CI
 # the same examples come every time; elsewhere new ones are tried.
+# `scripts/check` asks for a quick profile, and `scripts/check --full` for a long one.
 settings.register_profile("understudy", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
+settings.register_profile("quick", deadline=None, max_examples=20)
+settings.register_profile("full", deadline=None, max_examples=1000)
 settings.load_profile("ci" if os.environ.get("CI") else "understudy")
 
 # A shell that starts tests in the background has them ignore interrupts, and what they start too.
@@ -29,12 +33,23 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Tests name a ledger of their own each; what runs outside of them, as fixtures of a whole session
 # do, must not find the user's either.
-os.environ["UNDERSTUDY_LEDGER"] = str(Path(tempfile.mkdtemp(prefix="understudy-tests-")) / "ledger")
+_LEDGERS = Path(tempfile.mkdtemp(prefix="understudy-tests-"))
+_numbers = itertools.count()
+os.environ["UNDERSTUDY_LEDGER"] = str(_LEDGERS / "ledger")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever is of the full tier is slow too, so that "not slow" leaves both out."""
+    for item in items:
+        if item.get_closest_marker("full"):
+            item.add_marker("slow")
 
 
 @pytest.fixture(autouse=True)
-def _own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("UNDERSTUDY_LEDGER", str(tmp_path / "default-ledger.jsonl"))
+def _own_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A path that nobody else has; a folder for each of thousands of tests would take longer."""
+    monkeypatch.setenv("UNDERSTUDY_LEDGER", str(_LEDGERS / f"{next(_numbers)}.jsonl"))
 
 
 @pytest.fixture(scope="session")

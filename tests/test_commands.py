@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import re
 import shlex
@@ -14,10 +15,9 @@ import pytest
 import typer.main
 
 from benchmarks.__main__ import BENCHMARKS, _parser
+from support.documents import DOCUMENTS, ROOT
 from understudy.cli.main import app
 
-ROOT = Path(__file__).parent.parent
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 APP = typer.main.get_command(app)
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 # Options of programs that documents speak of and that are not ours.
@@ -28,6 +28,7 @@ FOREIGN = {
     "--strict",  # mypy, and ours
     "--write",  # python -m benchmarks, python -m pages
     "--all",  # scripts/check
+    "--full",  # scripts/check
     "--upgrade",  # scripts/lock
     "--inputs",  # scripts/fuzz
     "--replay",  # scripts/fuzz
@@ -51,8 +52,13 @@ def _inline(text: str) -> Iterator[str]:
         yield " ".join(code.split())
 
 
+@functools.cache
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
 def _commands(path: Path, program: str) -> list[str]:
-    text = path.read_text(encoding="utf-8")
+    text = _text(path)
     found = [*_blocks(text), *_inline(text)]
     return [code for code in found if re.match(rf"{program}(\s|$)", code)]
 
@@ -122,51 +128,47 @@ def _benchmark_fault(code: str, words: list[str]) -> str | None:
     return f"{code}: there is no benchmark {', '.join(sorted(unknown))}" if unknown else None
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_commands_of_documents_exist(document: Path) -> None:
+def test_commands_of_documents_exist() -> None:
     """Every `understudy …` names a command that there is, and options that it has."""
-    faults = [_fault(code) for code in _commands(document, "understudy")]
+    faults = [_fault(code) for document in DOCUMENTS for code in _commands(document, "understudy")]
     assert [] == [fault for fault in faults if fault]
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_whole_commands_of_documents_can_be_parsed(document: Path) -> None:
+def test_whole_commands_of_documents_can_be_parsed() -> None:
     """A command in a block of its own has all that the program needs, in a form that it takes."""
-    blocks = _blocks(document.read_text(encoding="utf-8"))
+    blocks = [code for document in DOCUMENTS for code in _blocks(_text(document))]
     faults = [_parse_fault(code) for code in blocks if code.startswith("understudy ")]
     assert [] == [fault for fault in faults if fault]
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_options_of_documents_exist(document: Path) -> None:
+def test_options_of_documents_exist() -> None:
     """An option that is named by itself is one of some command, or of a program that we name."""
     known = _all_options(APP) | FOREIGN
-    named = [re.match(r"--[a-z][a-z-]+", code) for code in _inline(document.read_text("utf-8"))]
+    codes = [code for document in DOCUMENTS for code in _inline(_text(document))]
+    named = [re.match(r"--[a-z][a-z-]+", code) for code in codes]
     assert set() == {found[0] for found in named if found} - known
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_python_commands_of_documents_exist(document: Path) -> None:
+def test_python_commands_of_documents_exist() -> None:
     """Every `python …` names a module or a file that there is; benchmarks are those we have."""
-    faults = [_python_fault(code) for code in _commands(document, "python3?")]
+    codes = [code for document in DOCUMENTS for code in _commands(document, "python3?")]
+    faults = [_python_fault(code) for code in codes]
     assert [] == [fault for fault in faults if fault]
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_scripts_of_documents_exist(document: Path) -> None:
+def test_scripts_of_documents_exist() -> None:
     """Every script that is named can be run, and takes the option that is shown."""
-    for code in _commands(document, r"scripts/\w+"):
+    for code in [c for document in DOCUMENTS for c in _commands(document, r"scripts/\w+")]:
         script, *words = _split(code)
         text = (ROOT / script).read_text(encoding="utf-8")
         assert (ROOT / script).stat().st_mode & 0o111, script
         assert [] == [w for w in words if w.startswith("--") and w not in text], code
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_extras_of_documents_exist(document: Path) -> None:
+def test_extras_of_documents_exist() -> None:
     """Every `understudy[extra]` and `.[extra]` is an extra of the package."""
-    text = document.read_text(encoding="utf-8")
-    named = re.findall(r"(?:understudy|[\s\"'])\.?\[([a-z,]+)\](?!\()", text)
+    pattern = r"(?:understudy|[\s\"'])\.?\[([a-z,]+)\](?!\()"
+    named = [found for document in DOCUMENTS for found in re.findall(pattern, _text(document))]
     assert set() == {extra for names in named for extra in names.split(",")} - EXTRAS.keys()
 
 

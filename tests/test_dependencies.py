@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from support.source import nodes_of
+
 ROOT = Path(__file__).parent.parent
-SOURCE = ROOT / "src" / "understudy"
+SOURCE = ROOT / "src"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 
@@ -42,16 +44,18 @@ OPTIONAL = {
 
 def _imported(path: Path, *, at_once: bool) -> set[str]:
     """Packages of others that a file imports: at once when it is imported, or later too."""
-    nodes = _run_at_once(ast.parse(path.read_text(encoding="utf-8")))
-    if not at_once:
-        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    nodes = _run_at_once(nodes_of(path)[0]) if at_once else nodes_of(path)
     names = set()
     for node in nodes:
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         if isinstance(node, ast.ImportFrom) and node.module:
             names.add(node.module)
-    return {name.split(".")[0] for name in names} - {"understudy", *sys.stdlib_module_names}
+    return {name.split(".")[0] for name in names} - {
+        "understudy",
+        "understudy_studies",
+        *sys.stdlib_module_names,
+    }
 
 
 def _run_at_once(tree: ast.AST) -> Iterator[ast.AST]:
@@ -72,10 +76,8 @@ def test_everything_imported_is_declared() -> None:
 
 
 def test_what_rooms_import_at_once_is_of_the_core() -> None:
-    """Optional packages are imported when a job begins; the network of holders stands apart."""
+    """Optional packages are imported when a job begins."""
     for path in SOURCE.rglob("*.py"):
-        if path.relative_to(SOURCE).parts[:2] == ("federated", "net"):
-            continue
         assert set() == _imported(path, at_once=True) - CORE, path
 
 

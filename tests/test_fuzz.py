@@ -14,13 +14,13 @@ from fuzz.mutation import mutated, mutated_document
 from fuzz.readers import READERS, sample_number
 from fuzz.running import Progress, attempt, findings, run
 from support.commands import Desk, desk_in
+from support.tiers import full_but
 from understudy.errors import UnderstudyError
-from understudy.formats import draft_of
-from understudy.privacy.events import Charge
-from understudy.schema import Schema
+from understudy.facts.formats import draft_of
+from understudy.facts.schema import Schema
+from understudy.privacy.accounting.events import Charge
 
 SEED = 20_260
-SLICE = 400
 
 _WORDS = (
     *("columns", "kind", "values", "min", "max", "edges", "bins", "missing", "outside", "note"),
@@ -96,12 +96,13 @@ def test_any_bytes_are_read_or_refused(tmp_path: Path, name: str, data: bytes) -
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("inputs", full_but({400}, [400, 5000]))
 @pytest.mark.parametrize("name", READERS)
-def test_a_slice_of_damaged_files(tmp_path: Path, name: str) -> None:
+def test_a_slice_of_damaged_files(tmp_path: Path, name: str, inputs: int) -> None:
     """Some hundreds of damaged files for every reader, within limits of time and memory."""
-    progress = run(name, SLICE, SEED, tmp_path)
+    progress = run(name, inputs, SEED, tmp_path)
     assert [] == findings(name, SEED, tmp_path)
-    assert SLICE == progress.done
+    assert inputs == progress.done
 
 
 @pytest.mark.slow

@@ -22,12 +22,13 @@ from support.hostile import (
     understated,
     zipped,
 )
-from understudy.engines.chunked import ChunkedSource
+from support.networks import records_of
 from understudy.errors import ModelError, SchemaError
-from understudy.model import Model
-from understudy.sample import sample_rows
-from understudy.schema import Schema
-from understudy.sources import Access, open_source
+from understudy.facts.schema import Schema
+from understudy.models.model import Model
+from understudy.models.sampling import sample_rows
+from understudy.rows.engines.chunked import ChunkedSource
+from understudy.rows.sources import Access, open_source
 
 UNDERSTATED = ("manifest.json", "conditionals.arrow")
 OLD = Path(__file__).parent / "data" / "model-0.1.0.zip"
@@ -62,7 +63,7 @@ def test_a_model_makes_no_memory_that_is_not_announced(
 def test_a_member_is_unpacked_to_its_announced_size(read_models: dict[str, Any], name: str) -> None:
     """An entry that says 99 bytes and unpacks to 96 MiB is refused, and never unpacked."""
     said, taken = read_models[f"understated {name}.zip"]
-    assert "is no whole model" in said
+    assert "is not a complete model" in said
     assert taken < ALLOWED
 
 
@@ -95,7 +96,7 @@ def test_a_verifier_makes_no_memory_that_is_not_announced(
 ) -> None:
     """It reads what `load` would, by the same rules, and refuses by name."""
     said, taken = verified_models[f"{name}.zip"]
-    assert "is no whole model" in said
+    assert "is not a complete model" in said
     assert taken < ALLOWED
     assert "" == verified_models["sound.zip"][0]
 
@@ -124,7 +125,7 @@ def test_a_member_that_has_no_end_is_not_read(tmp_path: Path) -> None:
     Model.load(tmp_path)
     (tmp_path / "schema.json").unlink()
     (tmp_path / "schema.json").symlink_to("/dev/zero")
-    with pytest.raises(ModelError, match="is no whole model"):
+    with pytest.raises(ModelError, match="is not a complete model"):
         Model.load(tmp_path)
 
 
@@ -143,9 +144,8 @@ def test_models_without_a_network_are_read(tmp_path: Path) -> None:
     parts = {"conditionals.arrow": arrow(empty), "network.json": b'{"families": []}'}
     parts |= {"records.arrow": arrow(pa.table({"a": codes, "b": codes}))}
     (tmp_path / "m.zip").write_bytes(zipped(signed(plain_members() | parts)))
-    records = Model.load(tmp_path / "m.zip").records
-    assert records is not None
-    assert [0, 1, 1, 0, 1] == records["a"].tolist()
+    records = records_of(Model.load(tmp_path / "m.zip"))
+    assert [0, 1, 1, 0, 1] == records.codes["a"].tolist()
 
 
 def test_what_a_parquet_file_unpacks_to_is_counted(tmp_path: Path) -> None:

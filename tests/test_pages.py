@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from pages import pictures
 from pages.__main__ import main
 from pages.documents import blocks, texts
+from support.browser import chromium
 from support.torches import need_torch
-from understudy.cli.methods import METHODS as OFFERED
+from understudy.facts.unit import Neighbours
 from understudy.gan.tables import NoiseGAN
-from understudy.privacy.assurance import METHODS, Level
-from understudy.privacy.unit import Neighbours
-from understudy.synthesizers import Random
+from understudy.methods import Random, registry
+from understudy.privacy.statements.assurance import METHODS, Vetting
 
 ROOT = Path(__file__).parent.parent
 PARTIES = (
@@ -60,7 +61,7 @@ def test_the_table_of_promises_names_every_method() -> None:
     """Each method of `--method` has its line, and so have the releases that are not methods."""
     need_torch()
     others = {"schema infer", "evaluate --release-epsilon", "stream", "holder` and `analyst"}
-    assert set() == ({*OFFERED, *others} - {"auto"}) - _promises().keys()
+    assert set() == {*registry.names(), *others} - _promises().keys()
 
 
 def test_the_table_of_promises_follows_the_classes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,7 +78,7 @@ def test_the_table_of_promises_follows_the_classes(monkeypatch: pytest.MonkeyPat
 def test_the_readme_names_what_is_less_proven() -> None:
     """The README's sentence on assurance names exactly the methods that are less proven."""
     [sentence] = re.findall(r"which are\s+less proven: (.*?)\.", _text("README.md"), re.DOTALL)
-    less = {name for name, found in METHODS.items() if found.level is Level.LESS_PROVEN}
+    less = {name for name, found in METHODS.items() if found.level is Vetting.LESS_PROVEN}
     assert less == set(re.findall("`([^`]+)`", sentence))
 
 
@@ -106,3 +107,25 @@ def test_security_says_what_a_reporter_needs() -> None:
     assert "*the claim is false*" in text
     assert "*the claim fails in corners*" in text
     assert None is re.search(r"\S+@\S+\.\w+", text)
+
+
+def test_without_a_browser_the_picture_stays(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`scripts/pictures` says why it does nothing, and ends well."""
+    before = pictures.PICTURE.stat().st_mtime_ns
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert 0 == pictures.main()
+    assert "no Chromium is installed" in capsys.readouterr().err
+    assert before == pictures.PICTURE.stat().st_mtime_ns
+
+
+@pytest.mark.slow
+def test_the_picture_can_be_made_again(tmp_path: Path) -> None:
+    """The commands run, and the browser writes a PNG of the size that was asked for."""
+    made = tmp_path / "demo.png"
+    pictures.make(made, chromium())
+    for picture in (made, pictures.PICTURE):
+        head = picture.read_bytes()[:24]
+        size = int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big")
+        assert (pictures.WIDTH, pictures.HEIGHT) == size

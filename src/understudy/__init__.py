@@ -1,68 +1,115 @@
 """A stand-in for a private table: synthetic rows under differential privacy.
 
-Names are imported when first used, so that `import understudy` stays light.
+Everything a user needs is named here. Names are imported when they are first used, so that
+`import understudy` stays light.
+
+Example:
+    >>> import understudy as us
+    >>> schema = us.Schema.parse({"columns": {"smoker": {"kind": "boolean"}}})
+    >>> nist = us.Nist(schema, epsilon=1, delta="1e-6")
+    >>> nist.fit({"smoker": ["yes", "no", "no"]}, ledger=None).model_.statement.private
+    True
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from understudy.system.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from understudy.discover import infer_schema
-    from understudy.errors import UnderstudyError
-    from understudy.model import Model
-    from understudy.privacy.budget import Budget
-    from understudy.privacy.ledger import Ledger
-    from understudy.sample import sample_blocks, sample_rows
-    from understudy.schema import Schema
-    from understudy.sources import Access, open_source
-    from understudy.synthesizers import Histogram, Independent, Nist, PrivBayes, Random
+    from understudy.errors import BudgetError as BudgetError
+    from understudy.errors import BudgetExceeded as BudgetExceeded
+    from understudy.errors import CapacityError as CapacityError
+    from understudy.errors import ClaimRefuted as ClaimRefuted
+    from understudy.errors import DataError as DataError
+    from understudy.errors import DiskError as DiskError
+    from understudy.errors import Diverged as Diverged
+    from understudy.errors import HolderError as HolderError
+    from understudy.errors import LedgerError as LedgerError
+    from understudy.errors import MessageError as MessageError
+    from understudy.errors import ModelError as ModelError
+    from understudy.errors import OutputError as OutputError
+    from understudy.errors import RunError as RunError
+    from understudy.errors import SchemaError as SchemaError
+    from understudy.errors import UnderstudyError as UnderstudyError
+    from understudy.errors import UsageError as UsageError
+    from understudy.errors import WorkerLost as WorkerLost
+    from understudy.evaluation import disclosure_risk as disclosure_risk
+    from understudy.evaluation import evaluate as evaluate
+    from understudy.facts.protection import Protection as Protection
+    from understudy.facts.schema import Schema as Schema
+    from understudy.facts.unit import Neighbours as Neighbours
+    from understudy.gan.pictures import ImageGAN as ImageGAN
+    from understudy.gan.tables import DPGAN as DPGAN
+    from understudy.gan.tables import NoiseGAN as NoiseGAN
+    from understudy.methods import Histogram as Histogram
+    from understudy.methods import Independent as Independent
+    from understudy.methods import Nist as Nist
+    from understudy.methods import PrivBayes as PrivBayes
+    from understudy.methods import Random as Random
+    from understudy.methods.auditing import audit as audit
+    from understudy.methods.discover import infer_schema as infer_schema
+    from understudy.methods.planning import plan_fit
+    from understudy.methods.structure.restrict import Restrictions as Restrictions
+    from understudy.models.model import Model as Model
+    from understudy.models.network import Network as Network
+    from understudy.models.sampling import sample_blocks as sample_blocks
+    from understudy.models.sampling import sample_rows as sample_rows
+    from understudy.privacy.budget import Budget as Budget
+    from understudy.privacy.spending.ledger import Ledger as Ledger
+    from understudy.privacy.statements.statement import Statement as Statement
+    from understudy.rows.sources import Access as Access
+    from understudy.rows.sources import open_source as open_source
+    from understudy.system.version import __version__ as __version__
 
-__version__ = "0.2.0.dev0"
-
-__all__ = [
-    "Access",
-    "Budget",
-    "Histogram",
-    "Independent",
-    "Ledger",
-    "Model",
-    "Nist",
-    "PrivBayes",
-    "Random",
-    "Schema",
-    "UnderstudyError",
-    "infer_schema",
-    "open_source",
-    "sample_blocks",
-    "sample_rows",
-]
+    plan = plan_fit
 
 _HOMES = {
-    "Access": "understudy.sources",
+    "Access": "understudy.rows.sources",
     "Budget": "understudy.privacy.budget",
-    "Histogram": "understudy.synthesizers",
-    "Independent": "understudy.synthesizers",
-    "Ledger": "understudy.privacy.ledger",
-    "Model": "understudy.model",
-    "Nist": "understudy.synthesizers",
-    "PrivBayes": "understudy.synthesizers",
-    "Random": "understudy.synthesizers",
-    "Schema": "understudy.schema",
+    "BudgetError": "understudy.errors",
+    "BudgetExceeded": "understudy.errors",
+    "CapacityError": "understudy.errors",
+    "ClaimRefuted": "understudy.errors",
+    "DPGAN": "understudy.gan.tables",
+    "DataError": "understudy.errors",
+    "DiskError": "understudy.errors",
+    "Diverged": "understudy.errors",
+    "Histogram": "understudy.methods",
+    "HolderError": "understudy.errors",
+    "ImageGAN": "understudy.gan.pictures",
+    "Independent": "understudy.methods",
+    "Ledger": "understudy.privacy.spending.ledger",
+    "LedgerError": "understudy.errors",
+    "MessageError": "understudy.errors",
+    "Model": "understudy.models.model",
+    "ModelError": "understudy.errors",
+    "Neighbours": "understudy.facts.unit",
+    "Network": "understudy.models.network",
+    "Nist": "understudy.methods",
+    "NoiseGAN": "understudy.gan.tables",
+    "OutputError": "understudy.errors",
+    "PrivBayes": "understudy.methods",
+    "Protection": "understudy.facts.protection",
+    "Random": "understudy.methods",
+    "Restrictions": "understudy.methods.structure.restrict",
+    "RunError": "understudy.errors",
+    "Schema": "understudy.facts.schema",
+    "SchemaError": "understudy.errors",
+    "Statement": "understudy.privacy.statements.statement",
     "UnderstudyError": "understudy.errors",
-    "infer_schema": "understudy.discover",
-    "open_source": "understudy.sources",
-    "sample_blocks": "understudy.sample",
-    "sample_rows": "understudy.sample",
+    "UsageError": "understudy.errors",
+    "WorkerLost": "understudy.errors",
+    "__version__": "understudy.system.version",
+    "audit": "understudy.methods.auditing",
+    "disclosure_risk": "understudy.evaluation",
+    "evaluate": "understudy.evaluation",
+    "infer_schema": "understudy.methods.discover",
+    "open_source": "understudy.rows.sources",
+    "plan": "understudy.methods.planning:plan_fit",
+    "sample_blocks": "understudy.models.sampling",
+    "sample_rows": "understudy.models.sampling",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'understudy' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__all__, __getattr__, __dir__ = lazy_names(__name__, _HOMES)

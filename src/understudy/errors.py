@@ -10,10 +10,11 @@
     │   └── LedgerError      a ledger that cannot be trusted to be whole
     ├── DataError            input that cannot be read                         exit 4
     │   ├── ModelError       a model file that is damaged or too new
-    │   ├── Diverged         training that left the numbers
-    │   ├── DiskError        a disk that stopped taking bytes
-    │   ├── MessageError     a message that is none, or says what it may not
-    │   └── HolderError      holders that are silent, refuse, or answer what cannot be
+    │   └── MessageError     a message that is damaged, or asks for what was not agreed
+    ├── RunError             a run that began and could not be finished        exit 4
+    │   ├── Diverged         training whose numbers became infinite or NaN
+    │   ├── DiskError        a disk that is full or broken
+    │   └── HolderError      too few holders that answer, or answers that cannot be true
     ├── ClaimRefuted         a statement or a seal that does not hold          exit 5
     └── WorkerLost           a process that died over its work: a fault        exit 1
 
@@ -83,20 +84,26 @@ class ModelError(DataError):
     """The model file is damaged, is not one, or was written by a newer version."""
 
 
-class Diverged(DataError):
-    """Training left the numbers; what was reached before, and paid for, is kept."""
+class MessageError(DataError):
+    """A message is damaged, is not one of ours, or asks for what was not agreed."""
 
 
-class DiskError(DataError):
+class RunError(UnderstudyError):
+    """A run began and could not be finished; the message says what is kept."""
+
+    exit_code = 4
+
+
+class Diverged(RunError):
+    """Training reached infinity or NaN; the last good state, which is paid for, is kept."""
+
+
+class DiskError(RunError):
     """The disk stopped taking bytes while a result was being written."""
 
 
-class MessageError(DataError):
-    """A message is damaged, is none of ours, or says what it may not."""
-
-
-class HolderError(DataError):
-    """Too few holders of data answered: silent, refusing, or answering what cannot be."""
+class HolderError(RunError):
+    """Too few holders of data answered, or an answer cannot be true."""
 
 
 class ClaimRefuted(UnderstudyError):

@@ -7,12 +7,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from understudy.privacy import choices
+from understudy.methods.base import Synthesizer
 from understudy.privacy.curator import Instruments
-from understudy.privacy.draws import draw
-from understudy.privacy.laws import Law
-from understudy.privacy.noise import Integers
-from understudy.synthesizers.base import Synthesizer
+from understudy.privacy.noise import choices
+from understudy.privacy.noise.draws import draw
+from understudy.privacy.noise.laws import Law
+from understudy.system.arrays import Integers
 
 S = TypeVar("S", bound=Synthesizer)
 
@@ -34,15 +34,15 @@ class SeededNoise:
         return draw(Law.gaussian(sigma_squared), size, self._generator.bytes)
 
     def permute_and_flip(self, scores: Integers, scale: Fraction) -> int:
-        """A choice by permute-and-flip."""
+        """Choose a candidate by permute-and-flip."""
         return choices.permute_and_flip(scores, scale, self._generator.bytes)
 
     def exponential(self, scores: Integers, scale: Fraction) -> int:
-        """A choice by the exponential mechanism."""
+        """Choose a candidate by the exponential mechanism."""
         return choices.exponential(scores, scale, self._generator.bytes)
 
     def uniform(self, below: int, size: int) -> Integers:
-        """A draw of the generator's own."""
+        """Draw from the generator itself."""
         return self._generator.integers(0, below, size)
 
 

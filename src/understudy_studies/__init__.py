@@ -16,7 +16,7 @@ from __future__ import annotations
 import importlib
 
 from understudy.errors import UsageError
-from understudy.studies.study import Study
+from understudy_studies.study import Study
 
 STUDIES = {
     "aau-histogram": "histogram_power",
@@ -38,7 +38,7 @@ STUDIES = {
 
 
 def find(name: str) -> Study:
-    """A study by its name.
+    """Return the study of this name.
 
     Example:
         >>> find("aau-networks").source
@@ -46,6 +46,6 @@ def find(name: str) -> Study:
     """
     if name not in STUDIES:
         raise UsageError(f"study {name!r} is unknown; known are {', '.join(STUDIES)}")
-    found = importlib.import_module(f"understudy.studies.{STUDIES[name]}").STUDY
+    found = importlib.import_module(f"understudy_studies.{STUDIES[name]}").STUDY
     assert isinstance(found, Study)
     return found

@@ -1,4 +1,4 @@
-"""What TUC-2's studies share: its tables, and what classifiers lose that learn from other rows."""
+"""The common part of TUC-2's studies: its tables, and the accuracy that classifiers lose."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from understudy.domain import Domain
-from understudy.evaluate.comparison import Comparison
-from understudy.evaluate.prediction import Settings, Trained, learn
-from understudy.evaluate.sheets import Sheet, load
-from understudy.evaluate.variation import variation
-from understudy.optional import require
-from understudy.schema import Schema
-from understudy.studies.cells import Numbers
-from understudy.studies.census import dependent
-from understudy.studies.tables import (
+from understudy.evaluation.comparison import Comparison
+from understudy.evaluation.marginals.variation import variation
+from understudy.evaluation.prediction.prediction import Settings, Trained, learn
+from understudy.evaluation.sheets import EvaluationTable, load
+from understudy.facts.domain import Domain
+from understudy.facts.schema import Schema
+from understudy.rows.table import Table
+from understudy.system.extras import require
+from understudy_studies.cells import CellValues
+from understudy_studies.census import dependent
+from understudy_studies.tables import (
     ADULT,
     HEART,
     POKER,
     Coded,
-    Shelf,
+    DataFolder,
     at_most,
     described,
     integer_schema,
 )
-from understudy.table import Table
 
 FILES = {"heart": HEART, "poker": POKER, "adult": ADULT}
 TARGETS = {"heart": "num", "poker": "hand", "adult": "income", "small": "c3"}
@@ -43,8 +43,8 @@ def check_packages() -> None:
 
 
 def scored(
-    schema: Schema, name: str, rows: Table, real: tuple[Table, Table], asked: Settings
-) -> Numbers:
+    schema: Schema, name: str, *, rows: Table, real: tuple[Table, Table], asked: Settings
+) -> CellValues:
     """The accuracy of every classifier, their mean, the baseline's, and the divergence.
 
     Args:
@@ -70,7 +70,7 @@ def scored(
 
 
 @cache
-def learned_table(name: str, shelf: Shelf) -> Coded:
+def learned_table(name: str, shelf: DataFolder) -> Coded:
     """One of the thesis' tables, or a small made-up one."""
     if name != "small":
         return described(shelf, *FILES[name])
@@ -78,7 +78,7 @@ def learned_table(name: str, shelf: Shelf) -> Coded:
     return schema, dependent(Domain.of(schema), 1_000)
 
 
-def _sheet(table: Table, schema: Schema) -> Sheet:
+def _sheet(table: Table, schema: Schema) -> EvaluationTable:
     return load(at_most(table, 1_000_000, 0), schema, side="real", seed=0)
 
 
@@ -97,12 +97,14 @@ def _most_frequent(train: Table, test: Table, target: str) -> float:
     return float((test.codes[target] == most).mean())
 
 
-def _divergence(schema: Schema, real: Sheet, other: Sheet) -> float | None:
-    comparison = Comparison(schema, real, other, (), (), 0)
+def _divergence(schema: Schema, real: EvaluationTable, other: EvaluationTable) -> float | None:
+    comparison = Comparison(
+        schema=schema, real=real, synthetic=other, resampled=(), independent=(), seed=0
+    )
     return variation(comparison, 2).divergence.value
 
 
-def difference(real: Numbers, other: Numbers) -> float:
+def difference(real: CellValues, other: CellValues) -> float:
     """The mean over the classifiers that both could learn; one may fail on a class of one row."""
     both = [
         value - other["accuracy"][name]

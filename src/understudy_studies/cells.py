@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
-Scalar = str | int | float
-Setting = Mapping[str, Scalar]
-Numbers = Mapping[str, Any]
+SettingValue = str | int | float
+Setting = Mapping[str, SettingValue]
+CellValues = Mapping[str, Any]
 
-Choice = TypeVar("Choice")
+_Picked = TypeVar("_Picked")
 
 
 class Size(StrEnum):
@@ -24,14 +24,14 @@ class Size(StrEnum):
     QUICK = "quick"
     FULL = "full"
 
-    def pick(self, *, smoke: Choice, quick: Choice, full: Choice) -> Choice:
+    def pick(self, *, smoke: _Picked, quick: _Picked, full: _Picked) -> _Picked:
         """The choice that belongs to this size."""
         return {Size.SMOKE: smoke, Size.QUICK: quick, Size.FULL: full}[self]
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What one setting came to.
+    """The results of one setting.
 
     Attributes:
         setting: all that the numbers depend on, the seed included.
@@ -39,7 +39,7 @@ class Cell:
     """
 
     setting: Setting
-    numbers: Numbers
+    numbers: CellValues
     seconds: float
     version: str
 
@@ -50,7 +50,7 @@ class Cell:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def document(self) -> dict[str, Any]:
-        """The cell for JSON."""
+        """Return the cell for JSON."""
         return {
             "setting": dict(self.setting),
             "numbers": dict(self.numbers),
@@ -71,7 +71,7 @@ class Cell:
             raise ValueError("no cell") from error
         return cell
 
-    def fits(self, **wanted: Scalar) -> bool:
+    def fits(self, **wanted: SettingValue) -> bool:
         """Whether the setting has all these values."""
         return all(self.setting.get(name) == value for name, value in wanted.items())
 
@@ -85,8 +85,8 @@ class Results:
     def __iter__(self) -> Iterator[Cell]:
         return iter(self.cells)
 
-    def where(self, **wanted: Scalar) -> Results:
-        """The cells of some settings."""
+    def where(self, **wanted: SettingValue) -> Results:
+        """Return the cells of some settings."""
         return Results(tuple(cell for cell in self.cells if cell.fits(**wanted)))
 
     def values(self, name: str) -> list[Any]:
@@ -103,7 +103,7 @@ class Results:
             found.append(number)
         return found
 
-    def parameters(self) -> dict[str, list[Scalar]]:
+    def parameters(self) -> dict[str, list[SettingValue]]:
         """Every setting with the values it took."""
         names = dict.fromkeys(name for cell in self.cells for name in cell.setting)
         return {name: self.values(name) for name in names}
@@ -135,14 +135,14 @@ class Spread:
         return self.mean + self.deviation
 
 
-def settings(*, repeats: int | None = None, **choices: Sequence[Scalar]) -> list[Setting]:
+def settings(*, repeats: int | None = None, **choices: Sequence[SettingValue]) -> list[Setting]:
     """All combinations of choices, the last changing fastest, each with a seed of its own.
 
     Example:
         >>> settings(epsilon=["1", "2"], runs=[5])[1]
         {'epsilon': '2', 'runs': 5, 'seed': 1}
     """
-    plan: list[dict[str, Scalar]] = [{}]
+    plan: list[dict[str, SettingValue]] = [{}]
     if repeats is not None:
         choices["repeat"] = range(repeats)
     for name, values in choices.items():

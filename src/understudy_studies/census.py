@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.domain import Domain
-from understudy.schema import Schema
-from understudy.studies.tables import Shelf
-from understudy.table import Codes, Table, code_type
+from understudy.facts.codes import Codes, code_type
+from understudy.facts.domain import Domain
+from understudy.facts.schema import Schema
+from understudy.rows.table import Table
+from understudy_studies.tables import DataFolder
 
 SPECIFICATION = "data/nist2018_match3_docs/colorado-specs.json"
 ROLES = {"city": "CITY", "gender": "SEX", "income": "INCWAGE"}
 _MOST_BINS = 100
 
 
-def census_schema(shelf: Shelf, columns: int = 98) -> Schema:
+def census_schema(shelf: DataFolder, columns: int = 98) -> Schema:
     """The first columns of the challenge's table, codes cut to at most 100 bins."""
     entries = list(shelf.description(SPECIFICATION).items())[:columns]
     largest = {name: max(int(entry["maxval"]), 1) for name, entry in entries}

@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from understudy.draw.charts import Line, Panel
-from understudy.engines.memory import MemorySource
-from understudy.evaluate.learners import learners
-from understudy.evaluate.prediction import Settings
-from understudy.sample import deal_codes
-from understudy.schema import Schema
-from understudy.studies.accuracy import (
+from understudy.evaluation.prediction.learners import learners
+from understudy.evaluation.prediction.prediction import Settings
+from understudy.facts.schema import Schema
+from understudy.methods import PrivBayes
+from understudy.models.pictures.charts import Line, Panel
+from understudy.models.sampling import deal_codes
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
+from understudy.testing import seeded
+from understudy_studies.accuracy import (
     FILES,
     HELD_OUT,
     check_packages,
@@ -21,12 +24,9 @@ from understudy.studies.accuracy import (
     learned_table,
     scored,
 )
-from understudy.studies.cells import Cell, Numbers, Results, Setting, Size, Spread
-from understudy.studies.study import Study, Summary
-from understudy.studies.tables import ADULT, HEART, POKER, Shelf, parted
-from understudy.synthesizers import PrivBayes
-from understudy.table import Table
-from understudy.testing import seeded
+from understudy_studies.cells import Cell, CellValues, Results, Setting, Size, Spread
+from understudy_studies.study import Study, StudyTable
+from understudy_studies.tables import ADULT, HEART, POKER, DataFolder, parted
 
 REAL = "real rows"
 _EPSILONS = ("0.02", "0.1", "0.5", "1", "5", "20")
@@ -64,7 +64,7 @@ class Classifiers(Study):
     )
     files = (*HEART, *POKER, *ADULT)
 
-    def check(self, size: Size, shelf: Shelf) -> None:
+    def check(self, size: Size, shelf: DataFolder) -> None:
         """Refuse a run without the packages that hold the classifiers."""
         super().check(size, shelf)
         check_packages()
@@ -90,7 +90,7 @@ class Classifiers(Study):
                     plan.append({"table": table, "split": split, **choice, **same})
         return [{**setting, "seed": seed} for seed, setting in enumerate(plan)]
 
-    def measure(self, setting: Setting, shelf: Shelf) -> Numbers:
+    def measure(self, setting: Setting, shelf: DataFolder) -> CellValues:
         """The accuracy of every classifier, their mean, the baseline's, and the divergence."""
         name = str(setting["table"])
         schema, table = learned_table(name, shelf)
@@ -98,14 +98,14 @@ class Classifiers(Study):
         rows = train if setting["epsilon"] == REAL else _synthetic(schema, train, setting)
         names = str(setting["classifiers"]).split()
         asked = Settings(names, _SECONDS, int(setting["most_rows"]), seed=0)
-        return scored(schema, name, rows, (train, test), asked)
+        return scored(schema, name, rows=rows, real=(train, test), asked=asked)
 
     def sentence(self, results: Results) -> str:
         """For each table how much accuracy is lost, and from which ε on little enough."""
         parts = [_about(results.where(table=table)) for table in results.values("table")]
         return f"{' '.join(parts)} {_best(results)}"
 
-    def summary(self, results: Results) -> Summary:
+    def summary(self, results: Results) -> StudyTable:
         """A line for each table, degree and ε."""
         columns = (
             "table",
@@ -129,7 +129,7 @@ class Classifiers(Study):
                     bits = Spread.of(cells.numbers("divergence")).mean
                     line = (accuracy, lost.mean, lost.deviation, baseline, bits)
                     lines.append((table, degree, epsilon, *line))
-        return Summary(columns, lines)
+        return StudyTable(columns, lines)
 
     def panels(self, results: Results) -> Sequence[Panel]:
         """For each table accuracy lost, and divergence."""

@@ -1,4 +1,4 @@
-"""What AAU's studies of PrivBayes share: its rows, its method, and the power of tests on both.
+"""The common part of AAU's studies of PrivBayes: rows, method, and the power of tests on both.
 
 The rows are normal variables with correlations by distance, cut at their median. The method is
 AAU's: a network of degree 3 by mutual information for a share β of ε, Laplace noise for the rest,
@@ -17,38 +17,36 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from understudy.conditional import Conditional
-from understudy.domain import Domain
-from understudy.engines.memory import MemorySource
-from understudy.evaluate.hypothesis import band, chi_squared
-from understudy.learn.greedy import greedy_network
-from understudy.learn.scores import mutual_information
-from understudy.learn.weighing import Weighing
-from understudy.model import Model
-from understudy.network import Network
+from understudy.evaluation.hypothesis import band, chi_squared
+from understudy.facts.codes import Codes
+from understudy.facts.domain import Domain
+from understudy.facts.schema import Schema
+from understudy.facts.unit import Neighbours, Unit
+from understudy.methods.structure.greedy import greedy_network
+from understudy.methods.structure.scores import mutual_information
+from understudy.methods.structure.table_cost import TableCost
+from understudy.models.bayes_net import BayesNet
+from understudy.models.conditional import Conditional
+from understudy.models.network import Network
+from understudy.models.sampling import sample_codes
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator, Instruments
-from understudy.privacy.grant import Grant
-from understudy.privacy.statement import Statement
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.sample import sample_codes
-from understudy.schema import Schema
-from understudy.studies.cells import Cell, Results
-from understudy.studies.printed import as_printed
-from understudy.studies.tables import integer_schema
-from understudy.synthesizers import Random
-from understudy.table import Codes, Table
+from understudy.privacy.spending.grant import Grant
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
+from understudy.system.arrays import Probabilities
 from understudy.testing import SeededNoise
+from understudy_studies.cells import Cell, Results
+from understudy_studies.printed import as_printed
+from understudy_studies.tables import integer_schema
 
 NAMES = ("z1", "z2", "z3", "z4", "z5")
 PAIRS = tuple((NAMES[0], other) for other in NAMES[1:])
 DEGREE = 3
 LEVEL, CONFIDENCE = 0.05, 0.95
 # Every family may have a table: the method of the paper has no price for cells.
-FREE = Weighing(0.0, 2**31)
+FREE = TableCost(0.0, 2**31)
 _BY_DISTANCE = (1.0, 0.6, 0.5, 0.4, 0.3)
-
-Chances = npt.NDArray[np.float64]
 
 
 def correlated(rows: int, generator: np.random.Generator) -> Table:
@@ -62,7 +60,7 @@ def independent(rows: int, generator: np.random.Generator) -> Table:
     return _cut(generator.normal(size=(rows, 5)))
 
 
-def _cut(normal: Chances) -> Table:
+def _cut(normal: Probabilities) -> Table:
     codes: dict[str, Codes] = {
         name: (normal[:, i] > 0).astype(np.uint8) for i, name in enumerate(NAMES)
     }
@@ -77,15 +75,6 @@ def _schema() -> Schema:
 @cache
 def _domain() -> Domain:
     return Domain.of(_schema())
-
-
-@cache
-def _statement() -> Statement:
-    return (
-        Random(_schema(), epsilon=1, rows=1)
-        .fit({name: [] for name in NAMES}, ledger=None)
-        .model_.statement
-    )
 
 
 def curator_of(source: Any, budget: Budget, seed: int) -> Curator:
@@ -106,9 +95,9 @@ def mended(
     curator = curator_of(MemorySource(table), budget, int(generator.integers(2**62)))
     structure, tables = budget.split([part, 1 - part])
     score = mutual_information(table.rows, binary=True)
-    network = greedy_network(curator, structure, score=score, weighing=FREE, degree=DEGREE)
-    model = Model(_schema(), _conditionals(curator, network, tables), table.rows, _statement())
-    return sample_codes(model, table.rows, generator)
+    network = greedy_network(curator, structure, score=score, table_cost=FREE, degree=DEGREE)
+    law = BayesNet.of(_schema(), _conditionals(curator, network, tables))
+    return sample_codes(law, table.rows, generator)
 
 
 def _conditionals(curator: Curator, network: Network, budget: Budget) -> tuple[Conditional, ...]:
@@ -153,7 +142,7 @@ def power_of(setting: Mapping[str, Any]) -> dict[str, Any]:
 class _Runs:
     """The p-values of all pairs in every run, and the runs in which no column was constant."""
 
-    chances: Chances
+    chances: Probabilities
     kept: npt.NDArray[np.bool_]
 
 
@@ -172,7 +161,7 @@ def _runs(setting: Mapping[str, Any], place: int) -> _Runs:
     return _Runs(np.nan_to_num(chances, nan=1.0), kept)
 
 
-def calibrated(chances: Chances, null: Chances) -> Chances:
+def calibrated(chances: Probabilities, null: Probabilities) -> Probabilities:
     """Monte Carlo p-values: how many of those under independence are as small, itself included."""
     as_small = np.searchsorted(np.sort(null), chances, side="right")
     return np.asarray((1 + as_small) / (1 + null.size))

@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from understudy.draw.charts import Line, Panel
-from understudy.engines.memory import MemorySource
-from understudy.evaluate.fidelity import cross_entropy, row_bits
-from understudy.model import Model
+from understudy.evaluation.marginals.fidelity import cross_entropy, row_bits
+from understudy.facts.schema import Schema
+from understudy.methods import Independent, Nist, PrivBayes, Synthesizer
+from understudy.models.model import Model
+from understudy.models.pictures.charts import Line, Panel
 from understudy.privacy.budget import Budget
-from understudy.schema import Schema
-from understudy.studies import seven
-from understudy.studies.cells import Cell, Numbers, Results, Setting, Size, Spread
-from understudy.studies.study import Study, Summary
-from understudy.studies.tables import DIABETES, Coded, Shelf, diabetes, parted
-from understudy.synthesizers import Independent, Nist, PrivBayes, Synthesizer
-from understudy.table import Table
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
 from understudy.testing import seeded
+from understudy_studies import seven
+from understudy_studies.cells import Cell, CellValues, Results, Setting, Size, Spread
+from understudy_studies.study import Study, StudyTable
+from understudy_studies.tables import DIABETES, Coded, DataFolder, diabetes, parted
 
 SEVEN, REAL = "seven attributes", "diabetes"
 PRIVBAYES, NIST, ALONE = "privbayes", "nist", "independent"
@@ -74,7 +74,7 @@ class CrossEntropy(Study):
             plan += [same | choice for choice in _choices(epsilons, degrees[table])]
         return [{**setting, "seed": seed} for seed, setting in enumerate(plan)]
 
-    def measure(self, setting: Setting, shelf: Shelf) -> Numbers:
+    def measure(self, setting: Setting, shelf: DataFolder) -> CellValues:
         """The bits of every run; without noise one run of a fixed table is enough."""
         fixed = setting["table"] == REAL and setting["epsilon"] == NONE
         bits = [_bits(setting, run, shelf) for run in range(1 if fixed else int(setting["runs"]))]
@@ -85,8 +85,8 @@ class CrossEntropy(Study):
         """Between which baselines the bits lie, and how far they come."""
         return " ".join(_about(results.where(table=t)) for t in results.values("table"))
 
-    def summary(self, results: Results) -> Summary:
-        """A line for each cell."""
+    def summary(self, results: Results) -> StudyTable:
+        """Return a line for each cell."""
         columns = ("table", "method", "degree", "ε", "bits", "± (of runs)")
         lines = [
             (
@@ -96,7 +96,7 @@ class CrossEntropy(Study):
             )
             for cell in results
         ]
-        return Summary(columns, lines)
+        return StudyTable(columns, lines)
 
     def panels(self, results: Results) -> Sequence[Panel]:
         """A panel for each table: methods over ε, baselines as level lines."""
@@ -111,7 +111,7 @@ def _choices(epsilons: Sequence[str], degrees: Sequence[int]) -> list[dict[str, 
     return baselines + private + others
 
 
-def _bits(setting: Setting, run: int, shelf: Shelf) -> float:
+def _bits(setting: Setting, run: int, shelf: DataFolder) -> float:
     """One fit, and the bits it needs."""
     generator = np.random.default_rng([int(setting["seed"]), run])
     if setting["table"] == SEVEN:
@@ -132,7 +132,7 @@ def _fitted(
 
 
 @cache
-def _diabetes(shelf: Shelf) -> Coded:
+def _diabetes(shelf: DataFolder) -> Coded:
     return diabetes(shelf)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from understudy.errors import DataError
 from understudy.gan.convolutions import Shape
 from understudy.gan.images import LabelledImages, checked
-from understudy.studies.tables import Shelf
+from understudy_studies.tables import DataFolder
 
 MNIST = ("data/mnist.npz",)
 BARS = "bars"
@@ -28,7 +28,7 @@ class Digits:
 
 
 @cache
-def digits(name: str, images: int, shelf: Shelf) -> Digits:
+def digits(name: str, images: int, shelf: DataFolder) -> Digits:
     """The first of the images that go by a name, and all that are kept for testing."""
     if name == BARS:
         return bars(images)
@@ -37,7 +37,7 @@ def digits(name: str, images: int, shelf: Shelf) -> Digits:
 
 
 def first(images: LabelledImages, count: int) -> LabelledImages:
-    """So many images, in the order in which they are."""
+    """Return the first n images, in their order."""
     return LabelledImages(images.pixels[:count], images.labels[:count])
 
 
@@ -48,7 +48,8 @@ def load_mnist(path: Path) -> Digits:
             parts = [held[f"{name}_{part}"] for part in ("train", "test") for name in "xy"]
     except (OSError, KeyError, ValueError) as error:
         raise DataError(
-            f"{path}: is no MNIST ({type(error).__name__}); give an .npz file of x_train, y_train, "
+            f"{path}: is not MNIST ({type(error).__name__}); give an .npz file of x_train, "
+            "y_train, "
             "x_test and y_test"
         ) from None
     shape = Shape(28, 28, _CLASSES)

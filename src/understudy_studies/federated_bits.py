@@ -10,21 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from understudy.draw.charts import Line, Panel
-from understudy.engines.memory import MemorySource
-from understudy.evaluate.fidelity import cross_entropy, row_bits
-from understudy.federated import Form, Plan, seeded_analyst, split
-from understudy.learn.weighing import expected_noise
-from understudy.model import Model
+from understudy.evaluation.marginals.fidelity import cross_entropy, row_bits
+from understudy.facts.schema import Schema
+from understudy.federated import Collaboration, Form, seeded_analyst, split
+from understudy.methods import Independent, PrivBayes
+from understudy.methods.structure.table_cost import expected_noise
+from understudy.models.model import Model
+from understudy.models.pictures.charts import Line, Panel
 from understudy.privacy.budget import Budget
-from understudy.schema import Schema
-from understudy.studies import seven
-from understudy.studies.cells import Numbers, Results, Scalar, Setting, Size, Spread
-from understudy.studies.study import Study, Summary
-from understudy.studies.tables import DIABETES, Coded, Shelf, diabetes, parted
-from understudy.synthesizers import Independent, PrivBayes
-from understudy.table import Table
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
 from understudy.testing import seeded
+from understudy_studies import seven
+from understudy_studies.cells import CellValues, Results, Setting, SettingValue, Size, Spread
+from understudy_studies.study import Study, StudyTable
+from understudy_studies.tables import DIABETES, Coded, DataFolder, diabetes, parted
 
 SEVEN, REAL = "seven attributes", "diabetes"
 PROTOCOLS = ("statistics", "votes", "model")
@@ -52,7 +52,7 @@ _ALIKE = 0.02
 
 
 @dataclass(frozen=True)
-class Figure:
+class Sweep:
     """One figure of the thesis: what changes in it, the rest being what it is elsewhere."""
 
     name: str
@@ -71,19 +71,19 @@ class Figure:
 
     def of(self, results: Results) -> Results:
         """The cells that belong to it, a baseline for each degree among them."""
-        fixed: dict[str, Scalar]
+        fixed: dict[str, SettingValue]
         fixed = {"holders": _HOLDERS, "degree": self.degree, "epsilon": _EPSILON}
         del fixed[self.over]
         return results.where(table=self.table, **fixed)
 
 
 FIGURES = (
-    Figure("3.4", SEVEN, "epsilon"),
-    Figure("3.5", SEVEN, "epsilon", degree=2),
-    Figure("3.6", SEVEN, "holders"),
-    Figure("3.7", SEVEN, "degree"),
-    Figure("3.8", REAL, "epsilon"),
-    Figure("3.9", REAL, "holders"),
+    Sweep("3.4", SEVEN, "epsilon"),
+    Sweep("3.5", SEVEN, "epsilon", degree=2),
+    Sweep("3.6", SEVEN, "holders"),
+    Sweep("3.7", SEVEN, "degree"),
+    Sweep("3.8", REAL, "epsilon"),
+    Sweep("3.9", REAL, "holders"),
 )
 
 
@@ -138,7 +138,7 @@ class FederatedBits(Study):
         once = {tuple(setting.items()): setting for setting in plan}
         return [{**setting, "seed": seed} for seed, setting in enumerate(once.values())]
 
-    def measure(self, setting: Setting, shelf: Shelf) -> Numbers:
+    def measure(self, setting: Setting, shelf: DataFolder) -> CellValues:
         """The bits of every run; without noise one run of a fixed table is enough."""
         fixed = setting["table"] == REAL and setting["epsilon"] == NONE
         bits = [_bits(setting, run, shelf) for run in range(1 if fixed else int(setting["runs"]))]
@@ -151,8 +151,8 @@ class FederatedBits(Study):
         parts = [_about(figure, results) for figure in _shown(results)]
         return " ".join([*parts, *_without_clipping(results), *_reached(results)])
 
-    def summary(self, results: Results) -> Summary:
-        """A line for each cell."""
+    def summary(self, results: Results) -> StudyTable:
+        """Return a line for each cell."""
         names = ("table", "protocol", "form", "holders", "degree", "epsilon")
         lines = [
             (
@@ -164,7 +164,7 @@ class FederatedBits(Study):
             for cell in results
         ]
         settings = ("table", "protocol", "form", "holders", "degree", "ε")
-        return Summary((*settings, "bits", "± (of runs)", "noise of a cell, rows"), lines)
+        return StudyTable((*settings, "bits", "± (of runs)", "noise of a cell, rows"), lines)
 
     def panels(self, results: Results) -> Sequence[Panel]:
         """A row for each figure, a panel for each protocol: forms, and baselines level."""
@@ -178,7 +178,7 @@ class FederatedBits(Study):
 # --- what is measured -------------------------------------------------------------------------
 
 
-def _values(figure: Figure, size: Size) -> Sequence[Any]:
+def _values(figure: Sweep, size: Size) -> Sequence[Any]:
     real = figure.table == REAL
     match figure.over:
         case "epsilon":
@@ -206,7 +206,7 @@ def _baselines(degrees: Sequence[int]) -> list[dict[str, Any]]:
     return columns + [{**same, "form": NETWORK, "degree": degree} for degree in degrees]
 
 
-def _asked(figure: Figure, values: Sequence[Any], size: Size) -> Iterator[dict[str, Any]]:
+def _asked(figure: Sweep, values: Sequence[Any], size: Size) -> Iterator[dict[str, Any]]:
     """Every protocol, in every form, over what the figure changes.
 
     Diabetes' tables of all pairs take a while to agree, so that quick runs leave them out.
@@ -237,7 +237,7 @@ def _unclipped() -> list[dict[str, Any]]:
     return [same | choice for choice in FIGURES[-1].choices([values[0], values[-1]])]
 
 
-def _bits(setting: Setting, run: int, shelf: Shelf) -> float:
+def _bits(setting: Setting, run: int, shelf: DataFolder) -> float:
     """One model, and the bits it needs."""
     generator = np.random.default_rng([int(setting["seed"]), run])
     if setting["table"] == SEVEN:
@@ -250,16 +250,16 @@ def _bits(setting: Setting, run: int, shelf: Shelf) -> float:
 
 
 @cache
-def _diabetes(shelf: Shelf) -> Coded:
+def _diabetes(shelf: DataFolder) -> Coded:
     return diabetes(shelf)
 
 
-def _schema(setting: Setting, shelf: Shelf) -> Schema:
+def _schema(setting: Setting, shelf: DataFolder) -> Schema:
     return seven.seven_attributes()[0] if setting["table"] == SEVEN else _diabetes(shelf)[0]
 
 
-def _plan(setting: Setting, schema: Schema) -> Plan:
-    return Plan(
+def _plan(setting: Setting, schema: Schema) -> Collaboration:
+    return Collaboration(
         schema,
         str(setting["protocol"]),
         str(setting["epsilon"]),
@@ -270,8 +270,8 @@ def _plan(setting: Setting, schema: Schema) -> Plan:
     )
 
 
-def _noise(setting: Setting, shelf: Shelf) -> float:
-    """What all holders' noise on a cell comes to if the families shared the budget equally."""
+def _noise(setting: Setting, shelf: DataFolder) -> float:
+    """Return the noise of all holders on a cell if families shared the budget equally."""
     if setting["protocol"] == WHOLE:
         return 0.0
     plan = _plan(setting, _schema(setting, shelf))
@@ -302,7 +302,7 @@ def _baseline(setting: Setting, schema: Schema, table: Table) -> Model:
 # --- what the numbers say ---------------------------------------------------------------------
 
 
-def _shown(results: Results) -> list[Figure]:
+def _shown(results: Results) -> list[Sweep]:
     """The figures of which there is more than the one point that they share with others."""
     return [figure for figure in FIGURES if len(figure.values(results)) > 1]
 
@@ -311,7 +311,7 @@ def _mean(results: Results, **wanted: Any) -> float:
     return float(results.where(**wanted).numbers("mean")[0])
 
 
-def _about(figure: Figure, results: Results) -> str:
+def _about(figure: Sweep, results: Results) -> str:
     """From the first value of what changes to the last, for each protocol and form."""
     cells, values = figure.of(results), figure.values(results)
     of_table = results.where(table=figure.table)
@@ -326,7 +326,7 @@ def _about(figure: Figure, results: Results) -> str:
     )
 
 
-def _protocol(figure: Figure, cells: Results, values: Sequence[Any], protocol: str) -> str:
+def _protocol(figure: Sweep, cells: Results, values: Sequence[Any], protocol: str) -> str:
     parts = []
     for form in SHOWN:
         of_form = cells.where(protocol=protocol, form=form)
@@ -380,7 +380,7 @@ def _reached(results: Results) -> Iterator[str]:
 
 
 def _single(results: Results, alone: float) -> str:
-    """What one holder of all rows comes to by the same promise."""
+    """Return the result of one holder of all rows under the same promise."""
     if not results.cells:
         return ""
     return f": one holder of all rows, {_against(results, alone)}"
@@ -398,7 +398,7 @@ def _against(results: Results, alone: float) -> str:
 # --- charts -----------------------------------------------------------------------------------
 
 
-def _panel(figure: Figure, protocol: str, results: Results) -> Panel:
+def _panel(figure: Sweep, protocol: str, results: Results) -> Panel:
     own, values = figure.of(results).where(protocol=protocol), figure.values(results)
     lines = [_line(form, own.where(form=form), figure.over, values) for form in SHOWN]
     return Panel(
@@ -416,7 +416,7 @@ def _line(name: str, cells: Results, over: str, values: Sequence[Any]) -> Line:
     return Line(name, [float(v) for v in values], *parts)
 
 
-def _levels(figure: Figure, results: Results, values: Sequence[Any]) -> list[Line]:
+def _levels(figure: Sweep, results: Results, values: Sequence[Any]) -> list[Line]:
     """The baselines: a network for each degree where that is what changes."""
     of_table, across = results.where(table=figure.table), [float(v) for v in values]
     degrees = values if figure.over == "degree" else [figure.degree] * len(values)

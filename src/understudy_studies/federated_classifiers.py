@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from understudy.draw.charts import Line, Panel
-from understudy.evaluate.learners import learners
-from understudy.evaluate.prediction import Settings
-from understudy.federated import SPLITS, Form, Plan, seeded_analyst, split
-from understudy.model import Model
-from understudy.sample import deal_codes
-from understudy.schema import Schema
-from understudy.studies.accuracy import (
+from understudy.evaluation.prediction.learners import learners
+from understudy.evaluation.prediction.prediction import Settings
+from understudy.facts.schema import Schema
+from understudy.federated import SPLITS, Collaboration, Form, seeded_analyst, split
+from understudy.models.model import Model
+from understudy.models.pictures.charts import Line, Panel
+from understudy.rows.table import Table
+from understudy_studies.accuracy import (
     FILES,
     HELD_OUT,
     TARGETS,
@@ -24,10 +24,17 @@ from understudy.studies.accuracy import (
     learned_table,
     scored,
 )
-from understudy.studies.cells import Cell, Numbers, Results, Scalar, Setting, Size, Spread
-from understudy.studies.study import Study, Summary
-from understudy.studies.tables import ADULT, HEART, POKER, Shelf, parted
-from understudy.table import Table
+from understudy_studies.cells import (
+    Cell,
+    CellValues,
+    Results,
+    Setting,
+    SettingValue,
+    Size,
+    Spread,
+)
+from understudy_studies.study import Study, StudyTable
+from understudy_studies.tables import ADULT, HEART, POKER, DataFolder, parted
 
 PROTOCOLS = ("statistics", "votes", "model")
 PRINTED, IMPROVED = "as printed", "improved"
@@ -83,7 +90,7 @@ class FederatedClassifiers(Study):
     )
     files = (*HEART, *POKER, *ADULT)
 
-    def check(self, size: Size, shelf: Shelf) -> None:
+    def check(self, size: Size, shelf: DataFolder) -> None:
         """Refuse a run without the packages that hold the classifiers."""
         super().check(size, shelf)
         check_packages()
@@ -104,8 +111,8 @@ class FederatedClassifiers(Study):
                 plan += [whole | choice for choice in _choices(table, size)]
         return [{**setting, "seed": seed} for seed, setting in enumerate(plan)]
 
-    def measure(self, setting: Setting, shelf: Shelf) -> Numbers:
-        """What classifiers come to, and among how many holders the rows were."""
+    def measure(self, setting: Setting, shelf: DataFolder) -> CellValues:
+        """Return the classifiers' scores, and the number of holders."""
         name = str(setting["table"])
         schema, table = learned_table(name, shelf)
         train, test = parted(table, HELD_OUT, int(setting["repeat"]))
@@ -113,20 +120,26 @@ class FederatedClassifiers(Study):
             str(setting["classifiers"]).split(), None, int(setting["most_rows"]), seed=0
         )
         if setting["protocol"] == REAL:
-            return {**scored(schema, name, train, (train, test), asked), "holders": 1}
+            return {
+                **scored(schema, name, rows=train, real=(train, test), asked=asked),
+                "holders": 1,
+            }
         # All protocols and forms have the same holders.
         places = np.random.default_rng([int(setting["repeat"]), 3])
         parts = split(
             train, str(setting["split"]), holders=_HOLDERS, target=TARGETS[name], generator=places
         )
         rows = _synthetic(schema, parts, train, setting)
-        return {**scored(schema, name, rows, (train, test), asked), "holders": len(parts)}
+        return {
+            **scored(schema, name, rows=rows, real=(train, test), asked=asked),
+            "holders": len(parts),
+        }
 
     def sentence(self, results: Results) -> str:
         """For each table what is lost at both ε, by protocol and form, and by which split."""
         return " ".join(_about(results.where(table=table)) for table in results.values("table"))
 
-    def summary(self, results: Results) -> Summary:
+    def summary(self, results: Results) -> StudyTable:
         """A line for each table, ε, split, protocol and degree; forms and thesis side by side."""
         columns = (
             *("table", "ε", "split", "holders", "protocol", "degree"),
@@ -134,7 +147,7 @@ class FederatedClassifiers(Study):
             *("bits as printed", "bits improved"),
         )
         found = dict.fromkeys(_key(cell) for cell in results if cell.setting["protocol"] != REAL)
-        return Summary(columns, [_summed(results, *key) for key in found])
+        return StudyTable(columns, [_summed(results, *key) for key in found])
 
     def panels(self, results: Results) -> Sequence[Panel]:
         """For each table, at its chosen ε and degree 1, accuracy lost and divergence by split."""
@@ -161,7 +174,7 @@ def _choices(table: str, size: Size) -> Iterator[dict[str, Any]]:
 def _synthetic(schema: Schema, parts: dict[str, Table], train: Table, setting: Setting) -> Table:
     """As many rows as there were, from what all holders learned."""
     protocol, seed = str(setting["protocol"]), int(setting["seed"])
-    plan = Plan(
+    plan = Collaboration(
         schema,
         protocol,
         str(setting["epsilon"]),
@@ -177,40 +190,46 @@ def _synthetic(schema: Schema, parts: dict[str, Table], train: Table, setting: S
 
 
 def _rows(model: Model, rows: int, seed: int) -> Any:
-    if model.records is not None:
-        return model.records
-    return deal_codes(model, rows, np.random.default_rng(seed))
+    return model.law.draw(rows, np.random.default_rng(seed))
 
 
 # --- what the numbers say ---------------------------------------------------------------------
 
 
-def printed(table: str, epsilon: str, split_name: str, protocol: str, degree: int) -> float | None:
+def printed(
+    table: str, *, epsilon: str, split_name: str, protocol: str, degree: int
+) -> float | None:
     """The points lost that the thesis prints, where it prints them."""
     lines = dict(line.split() for line in _LINES.get((table, epsilon), "").split(", ") if line)
     key = f"{SPLITS.index(split_name)}{PROTOCOLS.index(protocol) + 1}{degree}"
     return float(lines[key]) if key in lines else None
 
 
-def _key(cell: Cell) -> tuple[Scalar, ...]:
+def _key(cell: Cell) -> tuple[SettingValue, ...]:
     return tuple(cell.setting[n] for n in ("table", "epsilon", "split", "protocol", "degree"))
 
 
-def _where(results: Results, key: Sequence[Scalar], form: str) -> Results:
+def _where(results: Results, key: Sequence[SettingValue], form: str) -> Results:
     table, epsilon, split_name, protocol, degree = key
     return results.where(
         table=table, epsilon=epsilon, split=split_name, protocol=protocol, degree=degree, form=form
     )
 
 
-def _summed(results: Results, *key: Scalar) -> tuple[Any, ...]:
+def _summed(results: Results, *key: SettingValue) -> tuple[Any, ...]:
     table, epsilon, split_name, protocol, degree = key
     of_table = results.where(table=table)
     both = [_where(of_table, key, form) for form in _FORMS]
     lost = [f"{_lost(of_table, cells).mean:.1f}" for cells in both]
     bits = [f"{_bits(cells).mean:.2f}" for cells in both]
     holders = f"{Spread.of(both[0].numbers('holders')).mean:g}"
-    thesis = printed(str(table), str(epsilon), str(split_name), str(protocol), int(degree))
+    thesis = printed(
+        str(table),
+        epsilon=str(epsilon),
+        split_name=str(split_name),
+        protocol=str(protocol),
+        degree=int(degree),
+    )
     level = f"{_baseline_lost(of_table):.1f}"
     return (
         *(table, epsilon, split_name, holders, protocol, degree),
@@ -225,7 +244,7 @@ def _lost(of_table: Results, cells: Results) -> Spread:
 
 
 def _baseline_lost(of_table: Results) -> float:
-    """What naming the most frequent class would lose."""
+    """Return the loss of naming the most frequent class."""
     real = of_table.where(protocol=REAL)
     pairs = zip(real.numbers("mean"), real.numbers("baseline"), strict=True)
     return 100 * Spread.of([mean - baseline for mean, baseline in pairs]).mean
@@ -270,7 +289,13 @@ def _beside(results: Results, epsilon: str) -> str:
     found = []
     for key in dict.fromkeys(_key(cell) for cell in results.where(epsilon=epsilon)):
         table, _, split_name, protocol, degree = key
-        thesis = printed(str(table), epsilon, str(split_name), str(protocol), int(degree))
+        thesis = printed(
+            str(table),
+            epsilon=epsilon,
+            split_name=str(split_name),
+            protocol=str(protocol),
+            degree=int(degree),
+        )
         if thesis is not None:
             lost = [_lost(results, _where(results, key, form)).mean for form in _FORMS]
             found.append((thesis, *lost))

@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from understudy.draw.charts import Line, Panel
-from understudy.evaluate.sheets import Sheet
-from understudy.studies.cells import Numbers, Results, Setting, Size, Spread
-from understudy.studies.sba import (
+from understudy.evaluation.prediction.scoring import Labels
+from understudy.evaluation.sheets import EvaluationTable
+from understudy.models.pictures.charts import Line, Panel
+from understudy_studies.cells import CellValues, Results, Setting, Size, Spread
+from understudy_studies.sba import (
     FIVE,
     OFF,
     SMALL,
     Caps,
-    Labels,
-    Made,
     Task,
+    TimedRows,
     ensure_classifiers,
     made,
     named,
@@ -25,8 +25,8 @@ from understudy.studies.sba import (
     share_right,
     task,
 )
-from understudy.studies.study import Study, Summary
-from understudy.studies.tables import ADULT, CMC, CREDIT_CARD, Shelf
+from understudy_studies.study import Study, StudyTable
+from understudy_studies.tables import ADULT, CMC, CREDIT_CARD, DataFolder
 
 REAL, GREEDY, GENETIC = "real rows", "greedy", "genetic"
 FRAUDS = "credit card"
@@ -82,7 +82,7 @@ class GeneticNetworks(Study):
     )
     files = (*CMC, *ADULT, *CREDIT_CARD)
 
-    def check(self, size: Size, shelf: Shelf) -> None:
+    def check(self, size: Size, shelf: DataFolder) -> None:
         """Refuse a run without the package that holds the classifiers."""
         super().check(size, shelf)
         ensure_classifiers()
@@ -104,7 +104,7 @@ class GeneticNetworks(Study):
             plan += [{"table": table, **choice, **same} for choice in _choices(table)]
         return [{**setting, "seed": seed} for seed, setting in enumerate(plan)]
 
-    def measure(self, setting: Setting, shelf: Shelf) -> Numbers:
+    def measure(self, setting: Setting, shelf: DataFolder) -> CellValues:
         """Utility of every classifier and run, the baseline's, and seconds."""
         about = task(str(setting["table"]), shelf)
         runs = [_run(about, setting, number) for number in range(int(setting["runs"]))]
@@ -126,7 +126,7 @@ class GeneticNetworks(Study):
             parts += [_cost(results.where(table=table)), _speed(results.where(table=table))]
         return " ".join(part for part in parts if part)
 
-    def summary(self, results: Results) -> Summary:
+    def summary(self, results: Results) -> StudyTable:
         """A line for each cell, SBA's average beside ours."""
         columns = ("table", "rows from", "parents", "ε", *FIVE.values(), "average", "±")
         more = ("SBA's average", "difference", "describing, s", "generating, s")
@@ -145,7 +145,7 @@ class GeneticNetworks(Study):
                     *(_seconds(cell.numbers[part]) for part in ("describing", "generating")),
                 )
             )
-        return Summary((*columns, *more), lines)
+        return StudyTable((*columns, *more), lines)
 
     def panels(self, results: Results) -> Sequence[Panel]:
         """For each table utility and seconds, over degree."""
@@ -170,11 +170,14 @@ def _run(about: Task, setting: Setting, number: int) -> dict[str, Any]:
     """One split: rows to learn from, and what every classifier makes of them."""
     train, test = about.split(number)
     seed = 1_000 * int(setting["seed"]) + number
-    rows = Made(train, 0.0, 0.0)
+    rows = TimedRows(train, 0.0, 0.0)
     if setting["search"] != REAL:
-        rows = made(about, train, setting, seed)
+        rows = made(about, train, setting=setting, seed=seed)
     caps = Caps(int(setting["kernel_rows"]), int(setting["most_rows"]))
-    found = {name: _named(about, name, rows.rows, test, caps) for name in _classifiers(setting)}
+    found = {
+        name: _named(about, name, rows=rows.rows, test=test, caps=caps)
+        for name in _classifiers(setting)
+    }
     truth = test.table.codes[about.target].astype(np.int64)
     most = int(np.bincount(train.table.codes[about.target]).argmax())
     return {
@@ -192,7 +195,9 @@ def _classifiers(setting: Setting) -> list[str]:
     return str(setting["classifiers"]).split()
 
 
-def _named(about: Task, learner: str, rows: Sheet, test: Sheet, caps: Caps) -> Labels:
+def _named(
+    about: Task, learner: str, *, rows: EvaluationTable, test: EvaluationTable, caps: Caps
+) -> Labels:
     return named(
         about.schema,
         learner,
@@ -222,7 +227,7 @@ def f2(counts: Sequence[int]) -> float:
 
 
 def _printed(setting: Setting) -> float | None:
-    """What the paper prints for a setting; it has none with noise."""
+    """Return the paper's number for a setting; it prints none with noise."""
     table, search = str(setting["table"]), str(setting["search"])
     if search == REAL:
         return _PRINTED_REAL.get(table)

@@ -8,25 +8,23 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from understudy.draw.charts import Line, Panel
-from understudy.evaluate.hypothesis import Columns, power
-from understudy.privacy.histogram import smoothing_for
-from understudy.schema import Schema
-from understudy.studies.cells import Numbers, Results, Setting, Size, settings
-from understudy.studies.study import Study, Summary
-from understudy.studies.tables import Shelf
-from understudy.synthesizers import Histogram
+from understudy.evaluation.hypothesis import Columns, power
+from understudy.facts.schema import Schema
+from understudy.methods import Histogram
+from understudy.models.pictures.charts import Line, Panel
+from understudy.privacy.mechanisms.histogram import smoothing_for
+from understudy.system.arrays import Floats
 from understudy.testing import seeded
+from understudy_studies.cells import CellValues, Results, Setting, Size, settings
+from understudy_studies.study import Study, StudyTable
+from understudy_studies.tables import DataFolder
 
 _BINS = 10
 _NOISE = 0.1
 _STEPS = tuple(f"{10 ** (exponent / 4):.4g}" for exponent in range(-6, 7))
 # The ends of the fall that AAU reports: the square root of ten, and one over it.
 _FROM, _TO = 10**0.5, 10**-0.5
-
-Values = npt.NDArray[np.float64]
 
 
 class HistogramPower(Study):
@@ -50,7 +48,7 @@ class HistogramPower(Study):
     )
 
     def settings(self, size: Size) -> list[Setting]:
-        """A setting for each ε."""
+        """Return a setting for each ε."""
         return settings(
             epsilon=size.pick(smoke=_STEPS[::6], quick=_STEPS[::2], full=_STEPS),
             runs=[size.pick(smoke=15, quick=400, full=10_000)],
@@ -58,7 +56,7 @@ class HistogramPower(Study):
             draws=[size.pick(smoke=100, quick=1_000, full=1_000)],
         )
 
-    def measure(self, setting: Setting, shelf: Shelf) -> Numbers:
+    def measure(self, setting: Setting, shelf: DataFolder) -> CellValues:
         """Power, and size, each with its band."""
         found: dict[str, Any] = {"smoothing": float(_smoothing(setting))}
         for place, name in enumerate(("power", "size")):
@@ -87,8 +85,8 @@ class HistogramPower(Study):
             )
         )
 
-    def summary(self, results: Results) -> Summary:
-        """A line for each ε."""
+    def summary(self, results: Results) -> StudyTable:
+        """Return a line for each ε."""
         columns = ("ε", "smoothing", "power", "95 % band", "size", "its band")
         lines = [
             (
@@ -101,7 +99,7 @@ class HistogramPower(Study):
             )
             for cell in results
         ]
-        return Summary(columns, lines)
+        return StudyTable(columns, lines)
 
     def panels(self, results: Results) -> Sequence[Panel]:
         """Power and size over ε."""
@@ -124,7 +122,7 @@ def _outside(results: Results) -> tuple[list[float], list[float]]:
     return above or [pairs[-1][1]], below or [pairs[0][1]]
 
 
-def _band(share: Numbers) -> str:
+def _band(share: CellValues) -> str:
     return f"{share['low']:.3f} to {share['high']:.3f}"
 
 
@@ -162,7 +160,7 @@ class _Maker:
         return made
 
 
-def correlated(rows: int, generator: np.random.Generator) -> Values:
+def correlated(rows: int, generator: np.random.Generator) -> Floats:
     """A uniform column, and the same with noise, drawn again until it lies between 0 and 1.
 
     The paper's diag(1/10) is a standard deviation: as a variance it would not give its 0.94.

@@ -9,24 +9,32 @@ from typing import Any
 
 import numpy as np
 
-from understudy.domain import Domain
-from understudy.draw.charts import Line, Panel
-from understudy.engines.memory import MemorySource
-from understudy.evaluate.comparison import Comparison
-from understudy.evaluate.nist import roles_of, tasks
-from understudy.evaluate.sheets import Sheet, centres
-from understudy.model import Model
+from understudy.evaluation.comparison import Comparison
+from understudy.evaluation.marginals.nist import roles_of, tasks
+from understudy.evaluation.sheets import EvaluationTable, centres
+from understudy.facts.codes import Codes
+from understudy.facts.domain import Domain
+from understudy.facts.schema import Schema
+from understudy.methods import Nist
+from understudy.models.model import Model
+from understudy.models.pictures.charts import Line, Panel
+from understudy.models.sampling import deal_codes, sample_codes
 from understudy.privacy.curator import Instruments
-from understudy.sample import deal_codes, sample_codes
-from understudy.schema import Schema
-from understudy.studies.cells import Numbers, Results, Setting, Size, Spread, settings
-from understudy.studies.census import SPECIFICATION, census_schema, dependent
-from understudy.studies.raw_tables import Keeping
-from understudy.studies.study import Study, Summary
-from understudy.studies.tables import ADULT, Coded, Shelf, at_most, described, integer_schema
-from understudy.synthesizers import Nist
-from understudy.table import Codes, Table
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
 from understudy.testing import SeededNoise
+from understudy_studies.cells import CellValues, Results, Setting, Size, Spread, settings
+from understudy_studies.census import SPECIFICATION, census_schema, dependent
+from understudy_studies.raw_tables import RawTape
+from understudy_studies.study import Study, StudyTable
+from understudy_studies.tables import (
+    ADULT,
+    Coded,
+    DataFolder,
+    at_most,
+    described,
+    integer_schema,
+)
 
 TASKS = ("clustering", "classification", "regression")
 REPLACED, DEALT, STEPPED = "with replacement", "without replacement", "inconsistent tables"
@@ -85,12 +93,12 @@ class NistTasks(Study):
         )
         return [{**setting, "rows": rows.get(str(setting["table"]), 2_000)} for setting in plan]
 
-    def measure(self, setting: Setting, shelf: Shelf) -> Numbers:
+    def measure(self, setting: Setting, shelf: DataFolder) -> CellValues:
         """Scores of 1,000 of all tasks: of every sampler, and of the two stand-ins beside them."""
         schema, table = _table(str(setting["table"]), int(setting["rows"]), shelf)
         # What is asked is the same at every ε, so that scores can be compared.
         seed, asked = int(setting["seed"]), int(setting["repeat"])
-        kept = Keeping()
+        kept = RawTape()
         method = _method(schema, setting)
         noisy = method.with_instruments(Instruments(SeededNoise(seed), kept))
         model = noisy.fit(MemorySource(table), ledger=None).model_
@@ -124,7 +132,7 @@ class NistTasks(Study):
             f"not replacing adds {_range(dealt)} to regression (the paper: significantly better)."
         )
 
-    def summary(self, results: Results) -> Summary:
+    def summary(self, results: Results) -> StudyTable:
         """A line for each table, ε and sampler."""
         scores = (f"{part}{task}" for task in TASKS for part in ("", "± "))
         columns = ("table", "tables", "ε", "rows", *scores)
@@ -134,7 +142,7 @@ class NistTasks(Study):
             for rule in results.values("rule")
             for epsilon in results.values("epsilon")
         ]
-        return Summary(columns, [line for group in groups for line in _lines(group)])
+        return StudyTable(columns, [line for group in groups for line in _lines(group)])
 
     def panels(self, results: Results) -> Sequence[Panel]:
         """A panel for each table and task."""
@@ -190,7 +198,7 @@ class _Ends:
         return [t for t in TASKS if self.high[INDEPENDENT][t] < self.high[RESAMPLED][t] - 1]
 
     def gain(self, task: str, first: str, second: str) -> float:
-        """What one way of drawing rows adds to another's score at the least ε."""
+        """Return how much one way of drawing rows improves another's score at the least ε."""
         return self.low[second][task] - self.low[first][task]
 
 
@@ -213,7 +221,7 @@ def _means(results: Results) -> dict[str, dict[str, float]]:
 
 
 @cache
-def _table(name: str, rows: int, shelf: Shelf) -> Coded:
+def _table(name: str, rows: int, shelf: DataFolder) -> Coded:
     """A table with columns for city, gender and income."""
     if name == "census":
         schema = census_schema(shelf)
@@ -227,14 +235,14 @@ def _table(name: str, rows: int, shelf: Shelf) -> Coded:
     return Schema.parse({**schema.document(), "roles": ADULT_ROLES}), at_most(table, rows, 0)
 
 
-Draw = Callable[[Model, int, np.random.Generator], Mapping[str, Codes]]
+_DrawCodes = Callable[[Model, int, np.random.Generator], Mapping[str, Codes]]
 
 
-def _samplers(kept: Keeping) -> dict[str, Draw]:
+def _samplers(kept: RawTape) -> dict[str, _DrawCodes]:
     return {REPLACED: sample_codes, DEALT: deal_codes, STEPPED: kept.rows}
 
 
-def _drawn(model: Model, draw: Draw, generator: np.random.Generator) -> Table:
+def _drawn(model: Model, draw: _DrawCodes, generator: np.random.Generator) -> Table:
     codes = draw(model, model.rows, generator)
     return Table(model.domain, {name: codes[name] for name in model.domain}, model.rows)
 
@@ -255,16 +263,23 @@ class _Pair:
     schema: Schema
     income: str
 
-    def sheet(self, table: Table) -> Sheet:
+    def sheet(self, table: Table) -> EvaluationTable:
         """Codes, and numbers of the one column that a task reads them of."""
         column: Any = self.schema.learned[self.income]
         numbers = {self.income: centres(column)[table.codes[self.income]]}
-        return Sheet(table, numbers, table.rows, table.rows)
+        return EvaluationTable(table=table, numbers=numbers, read=table.rows, fitting=table.rows)
 
 
 def _scores(schema: Schema, real: Table, other: Table, seed: int) -> dict[str, float]:
     pair = _Pair(schema, roles_of(schema, None)["income"])
-    comparison = Comparison(schema, pair.sheet(real), pair.sheet(other), (), (), seed)
+    comparison = Comparison(
+        schema=schema,
+        real=pair.sheet(real),
+        synthetic=pair.sheet(other),
+        resampled=(),
+        independent=(),
+        seed=seed,
+    )
     document = tasks(comparison).document()
     return {task: document[task]["value_of_1000"] for task in TASKS}
 

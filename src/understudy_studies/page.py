@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from understudy.files import atomic, writing
-from understudy.studies import find
-from understudy.studies.record import finished, picture, pictures, write_pictures
+from understudy.system.files.writing import atomic, writing
+from understudy_studies import find
+from understudy_studies.record import finished, picture, pictures, write_pictures
 
 
 def write_page(name: str, source: Path, page: Path) -> None:

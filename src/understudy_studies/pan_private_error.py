@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from understudy.draw.charts import Line, Panel
+from understudy.models.pictures.charts import Line, Panel
 from understudy.stream.response import ESTIMATORS
-from understudy.studies.cells import Cell, Numbers, Results, Setting, Size, settings
-from understudy.studies.printed_streams import CORRECTED, PRINTED, Experiment, Made
-from understudy.studies.study import Study, Summary
-from understudy.studies.tables import Shelf
+from understudy_studies.cells import Cell, CellValues, Results, Setting, Size, settings
+from understudy_studies.printed_streams import CORRECTED, PRINTED, Experiment, MadeUpStream
+from understudy_studies.study import Study, StudyTable
+from understudy_studies.tables import DataFolder
 
 ALPHA = 0.05
 _STREAMS = ("uniform", "zipf")
@@ -53,9 +53,9 @@ class PanPrivateError(Study):
             runs=[size.pick(smoke=30, quick=100, full=300)],
         )
 
-    def measure(self, setting: Setting, shelf: Shelf) -> Numbers:
+    def measure(self, setting: Setting, shelf: DataFolder) -> CellValues:
         """Errors of every estimator with either noise."""
-        stream = Made.of(str(setting["stream"]), users=int(setting["users"]))
+        stream = MadeUpStream.of(str(setting["stream"]), users=int(setting["users"]))
         epsilon, sample = Fraction(str(setting["epsilon"])), _sample(setting)
         found: dict[str, Any] = {"density": stream.density}
         for place, name in enumerate(ESTIMATORS):
@@ -80,7 +80,7 @@ class PanPrivateError(Study):
             f"{_streams(results)} {_bounds(results, broken)}"
         )
 
-    def summary(self, results: Results) -> Summary:
+    def summary(self, results: Results) -> StudyTable:
         """A line for each setting and estimator."""
         told = (f"{what}, {noise} noise" for what, noise in _TOLD)
         columns = ("stream", "sample", "ε", "estimator", *told)
@@ -95,7 +95,7 @@ class PanPrivateError(Study):
             for cell in results
             for name in ESTIMATORS
         ]
-        return Summary(columns, lines)
+        return StudyTable(columns, lines)
 
     def panels(self, results: Results) -> Sequence[Panel]:
         """Errors of all samples over theory, and misses of the largest over their bounds."""
@@ -126,7 +126,7 @@ def _sample(setting: Setting) -> int:
     return round(int(setting["users"]) * float(setting["share"]))
 
 
-def _errors(experiment: Experiment, runs: int, generator: np.random.Generator) -> Numbers:
+def _errors(experiment: Experiment, runs: int, generator: np.random.Generator) -> CellValues:
     """With either noise: the mean square of errors, the chance of a large one, and theory."""
     stream, sample = experiment.stream, experiment.sample
     found = {}

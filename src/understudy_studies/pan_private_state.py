@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from understudy.draw.charts import Line, Panel
+from understudy.models.pictures.charts import Line, Panel
 from understudy.stream.response import ESTIMATORS
 from understudy.stream.sizing import ALPHA, BETA
-from understudy.studies.cells import Numbers, Results, Setting, Size, settings
-from understudy.studies.printed_streams import joint_loss, laws, sizings
-from understudy.studies.study import Study, Summary
-from understudy.studies.tables import Shelf
+from understudy_studies.cells import CellValues, Results, Setting, Size, settings
+from understudy_studies.printed_streams import joint_loss, laws, sizings
+from understudy_studies.study import Study, StudyTable
+from understudy_studies.tables import DataFolder
 
 # The bits; the other two entries have 256 levels and are there for comparison.
 _BITS = ("dwork", "bernoulli", "quantised")
@@ -44,11 +44,11 @@ class PanPrivateState(Study):
     )
 
     def settings(self, size: Size) -> list[Setting]:
-        """A setting for each ε."""
+        """Return a setting for each ε."""
         full = ("0.05", "0.1", "0.15", "0.2", "0.25", "0.3", "0.35", "0.4", "0.45", "0.5")
         return settings(epsilon=size.pick(smoke=(_SHOWN, "0.25"), quick=full[1::2], full=full))
 
-    def measure(self, setting: Setting, shelf: Shelf) -> Numbers:
+    def measure(self, setting: Setting, shelf: DataFolder) -> CellValues:
         """Losses and sample sizes of every estimator."""
         epsilon = Fraction(str(setting["epsilon"]))
         found: dict[str, Any] = {"roth": roth_sample(float(epsilon))}
@@ -89,7 +89,7 @@ class PanPrivateState(Study):
             f"{max(few / many for few, many in zip(fewer, more, strict=True)):.0%} of Dwork's."
         )
 
-    def summary(self, results: Results) -> Summary:
+    def summary(self, results: Results) -> StudyTable:
         """A line for each ε and estimator."""
         named = ("spent", "joint, corrected", "joint, printed")
         samples = ("sample, corrected", "sample, printed")
@@ -106,7 +106,7 @@ class PanPrivateState(Study):
             for cell in results
             for name in ESTIMATORS
         ]
-        return Summary(columns, lines)
+        return StudyTable(columns, lines)
 
     def panels(self, results: Results) -> Sequence[Panel]:
         """Samples, ratios, what is spent, both views together, and two laws."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from understudy.draw.charts import Panel
-from understudy.studies.cells import Numbers, Results, Setting, Size, Spread, settings
-from understudy.studies.copula import LEVEL, METHODS, means, power_of
-from understudy.studies.power_over_mixture import panel
-from understudy.studies.study import Study, Summary
-from understudy.studies.tables import Shelf
+from understudy.models.pictures.charts import Panel
+from understudy_studies.cells import CellValues, Results, Setting, Size, Spread, settings
+from understudy_studies.copula import LEVEL, METHODS, means, power_of
+from understudy_studies.power_over_mixture import panel
+from understudy_studies.study import Study, StudyTable
+from understudy_studies.tables import DataFolder
 
 _BETAS = ("0.2", "0.5", "0.8")
 _EPSILONS = tuple(f"{10 ** (exponent / 4):.4g}" for exponent in range(-8, 9))
@@ -51,7 +51,7 @@ class PowerOverEpsilon(Study):
             rows=[size.pick(smoke=200, quick=1000, full=1000)],
         )
 
-    def measure(self, setting: Setting, shelf: Shelf) -> Numbers:
+    def measure(self, setting: Setting, shelf: DataFolder) -> CellValues:
         """Power, size and calibrated power of every pair."""
         return power_of(setting)
 
@@ -59,7 +59,7 @@ class PowerOverEpsilon(Study):
         """For every version where power is least, what it rises to, and the size there."""
         return " ".join(_about(results.where(method=method)) for method in results.values("method"))
 
-    def summary(self, results: Results) -> Summary:
+    def summary(self, results: Results) -> StudyTable:
         """A line for each β and ε."""
         columns = ("version", "β", "ε", "power", "size", "of all", "calibrated", "runs kept")
         lines = [
@@ -71,7 +71,7 @@ class PowerOverEpsilon(Study):
                 strict=True,
             )
         ]
-        return Summary(columns, lines)
+        return StudyTable(columns, lines)
 
     def panels(self, results: Results) -> Sequence[Panel]:
         """For each version and β power as it is, and calibrated beside it."""

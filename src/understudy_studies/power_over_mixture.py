@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from understudy.draw.charts import Line, Panel
-from understudy.studies.cells import Numbers, Results, Setting, Size, settings
-from understudy.studies.copula import METHODS, PAIRS, half_band, means, power_of
-from understudy.studies.study import Study, Summary
-from understudy.studies.tables import Shelf
+from understudy.models.pictures.charts import Line, Panel
+from understudy_studies.cells import CellValues, Results, Setting, Size, settings
+from understudy_studies.copula import METHODS, PAIRS, half_band, means, power_of
+from understudy_studies.study import Study, StudyTable
+from understudy_studies.tables import DataFolder
 
 EPSILONS = ("0.1", "1", "10", "100")
 _BETAS = tuple(f"{n / 20:g}" for n in range(2, 19))
@@ -50,7 +50,7 @@ class PowerOverMixture(Study):
             rows=[size.pick(smoke=200, quick=1000, full=1000)],
         )
 
-    def measure(self, setting: Setting, shelf: Shelf) -> Numbers:
+    def measure(self, setting: Setting, shelf: DataFolder) -> CellValues:
         """Power, size and calibrated power of every pair."""
         return power_of(setting)
 
@@ -59,7 +59,7 @@ class PowerOverMixture(Study):
         said = [_about(results.where(method=method)) for method in results.values("method")]
         return f"{' '.join(said)} The paper: {_PAPER}."
 
-    def summary(self, results: Results) -> Summary:
+    def summary(self, results: Results) -> StudyTable:
         """A line for each ε and β."""
         columns = (
             "version",
@@ -80,7 +80,7 @@ class PowerOverMixture(Study):
             )
             for cell in results
         ]
-        return Summary(columns, lines)
+        return StudyTable(columns, lines)
 
     def panels(self, results: Results) -> Sequence[Panel]:
         """A panel for each ε and version."""

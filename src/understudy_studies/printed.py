@@ -15,12 +15,12 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from understudy.domain import Attributes
-from understudy.table import Codes, Table
+from understudy.facts.codes import Codes
+from understudy.facts.domain import Attributes
+from understudy.rows.table import Table
+from understudy.system.arrays import Probabilities
 
 _DEGREE = 3
-
-Chances = npt.NDArray[np.float64]
 
 
 def as_printed(
@@ -32,15 +32,19 @@ def as_printed(
     scale = 2 * len(names) / (rows * tables)
     drawn: dict[str, Codes] = {}
     for place, child in enumerate(names):
-        parents = _parents(table, names[:place], child, network, generator) if place else ()
-        ones = _noisy_ones(table, parents, child, scale, generator)
+        parents = (
+            _parents(table, names[:place], child=child, epsilon=network, generator=generator)
+            if place
+            else ()
+        )
+        ones = _noisy_ones(table, parents, child=child, scale=scale, generator=generator)
         chances = ones[_lines(drawn, parents, rows)]
         drawn[child] = (generator.random(rows) < chances).astype(np.uint8)
     return drawn
 
 
 def _parents(
-    table: Table, placed: Attributes, child: str, epsilon: float, generator: np.random.Generator
+    table: Table, placed: Attributes, *, child: str, epsilon: float, generator: np.random.Generator
 ) -> Attributes:
     """A choice by the exponential mechanism among all sets of one to three parents."""
     rows, steps = table.rows, len(table.domain) - 1
@@ -54,8 +58,8 @@ def _parents(
 
 
 def _noisy_ones(
-    table: Table, parents: Attributes, child: str, scale: float, generator: np.random.Generator
-) -> Chances:
+    table: Table, parents: Attributes, *, child: str, scale: float, generator: np.random.Generator
+) -> Probabilities:
     """P(child = 1 | parents) after noise, a number for each configuration of the parents."""
     joint = _joint(table, parents, child)
     with np.errstate(invalid="ignore"):
@@ -64,7 +68,7 @@ def _noisy_ones(
         return np.asarray(np.nan_to_num(noisy[:, 1] / noisy.sum(axis=1), nan=0.0))
 
 
-def _joint(table: Table, parents: Attributes, child: str) -> Chances:
+def _joint(table: Table, parents: Attributes, child: str) -> Probabilities:
     """Shares of rows: a line for each configuration of the parents, a column for each value."""
     cells = 2 * _lines(table.codes, parents, table.rows) + table.codes[child]
     counts = np.bincount(cells, minlength=2 ** (len(parents) + 1))
@@ -79,11 +83,11 @@ def _lines(codes: Mapping[str, Codes], parents: Attributes, rows: int) -> npt.ND
     return lines
 
 
-def _information(joint: Chances) -> float:
+def _information(joint: Probabilities) -> float:
     """Mutual information in nats, as the listing has it."""
     return _entropy(joint.sum(axis=0)) + _entropy(joint.sum(axis=1)) - _entropy(joint)
 
 
-def _entropy(shares: Chances) -> float:
+def _entropy(shares: Probabilities) -> float:
     seen = shares[shares > 0]
     return float(-(seen * np.log(seen)).sum())

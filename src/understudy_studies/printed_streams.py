@@ -1,4 +1,4 @@
-"""What the studies of TUC-1, chapter 4, share: streams, runs, and the noise as printed there."""
+"""The common part of the studies of TUC-1, chapter 4: streams, runs, and the printed noise."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from understudy.errors import UsageError
 from understudy.stream.design import Design
@@ -15,10 +14,8 @@ from understudy.stream.response import ESTIMATORS, WHOLE, Response
 from understudy.stream.sizing import Sizing
 from understudy.stream.state import State
 from understudy.stream.universe import Range
+from understudy.system.arrays import Floats, Integers
 from understudy.testing import SeededNoise
-
-Floats = npt.NDArray[np.floating]
-Ids = npt.NDArray[np.int64]
 
 # The noise of an answer: as it must be, and as the thesis has it.
 CORRECTED, PRINTED = "corrected", "printed"
@@ -34,7 +31,7 @@ class PrintedSizing(Sizing):
 
     @property
     def noise_variance(self) -> float:
-        """Of continuous Laplace noise."""
+        """Return the variance of continuous Laplace noise."""
         return 2 * self.scale**2
 
     @property
@@ -44,18 +41,18 @@ class PrintedSizing(Sizing):
 
 
 @dataclass(frozen=True)
-class Made:
+class MadeUpStream:
     """A made-up stream: as long as its universe is large, uniform or by Zipf's law."""
 
     kind: str
-    ids: Ids = field(repr=False)
+    ids: Integers = field(repr=False)
 
     @classmethod
-    def of(cls, kind: str, *, users: int, seed: int = 0) -> Made:
+    def of(cls, kind: str, *, users: int, seed: int = 0) -> MadeUpStream:
         """The stream, the same for the same seed.
 
         Example:
-            >>> round(Made.of("uniform", users=100_000).density, 2)
+            >>> round(MadeUpStream.of("uniform", users=100_000).density, 2)
             0.63
         """
         generator = np.random.default_rng(seed)
@@ -68,12 +65,12 @@ class Made:
 
     @property
     def users(self) -> int:
-        """The size of the universe."""
+        """Return the size of the universe."""
         return self.ids.size
 
     @property
     def density(self) -> float:
-        """The part of the universe that came by."""
+        """Return the part of the universe that was seen."""
         return np.unique(self.ids).size / self.users
 
 
@@ -81,7 +78,7 @@ class Made:
 class Experiment:
     """Many runs of one estimator over one stream, a fresh state and sample each."""
 
-    stream: Made
+    stream: MadeUpStream
     estimator: str
     epsilon: Fraction
     sample: int
@@ -147,5 +144,5 @@ def joint_loss(response: Response, scale: float) -> float:
 
 
 def laws(response: Response) -> tuple[Floats, Floats]:
-    """The chances of every level, before a user comes by and after."""
+    """The chances of every level, before a user is seen and after."""
     return np.array(response.initial) / WHOLE, np.array(response.updated) / WHOLE

@@ -11,21 +11,24 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from understudy.draw.charts import Line, Panel
+from understudy.facts.codes import code_type
 from understudy.gan.backend import one_thread
 from understudy.gan.grids import png, sheet
-from understudy.gan.image_model import ImageModel
+from understudy.gan.images import LABEL, labelled_images
 from understudy.gan.pictures import IMAGE_SETTINGS, ImageGAN
 from understudy.gan.student import Student, variety, worth
 from understudy.gan.training import QUESTION
-from understudy.optional import require
+from understudy.models.distribution import CodedRows
+from understudy.models.model import Model
+from understudy.models.pictures.charts import Line, Panel
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Instruments
-from understudy.studies.cells import Cell, Numbers, Results, Scalar, Setting, Size
-from understudy.studies.digits import BARS, MNIST, Digits, digits
-from understudy.studies.study import Study, Summary
-from understudy.studies.tables import Shelf
+from understudy.system.extras import require
 from understudy.testing import SeededNoise
+from understudy_studies.cells import Cell, CellValues, Results, Setting, SettingValue, Size
+from understudy_studies.digits import BARS, MNIST, Digits, digits
+from understudy_studies.study import Study, StudyTable
+from understudy_studies.tables import DataFolder
 
 REAL = "real images"
 NONE = "none"
@@ -96,7 +99,7 @@ class PrivateImages(Study):
     )
     files = MNIST
 
-    def check(self, size: Size, shelf: Shelf) -> None:
+    def check(self, size: Size, shelf: DataFolder) -> None:
         """Refuse a run without PyTorch."""
         super().check(size, shelf)
         if find_spec("torch") is None:
@@ -112,8 +115,8 @@ class PrivateImages(Study):
         ]
         return [{**setting, "seed": seed} for seed, setting in enumerate(plan)]
 
-    def measure(self, setting: Setting, shelf: Shelf) -> Numbers:
-        """What a student learns, how varied the images are, and what they cost."""
+    def measure(self, setting: Setting, shelf: DataFolder) -> CellValues:
+        """Measure a student's accuracy, the variety of the images, and their cost."""
         with one_thread():
             held = digits(str(setting["data"]), int(setting["images"]), shelf)
             passes = int(setting["passes"])
@@ -123,7 +126,7 @@ class PrivateImages(Study):
             started = time.process_time()
             model = _fitted(held, setting)
             seconds = time.process_time() - started
-            made = model.sample(int(setting["made"]), seed=1)
+            made = labelled_images([model.sample(int(setting["made"]), seed=1)])
             found = worth(made, held.test, teacher, epochs=passes)
             varied = variety(made, held.test, teacher)
             return {
@@ -139,7 +142,7 @@ class PrivateImages(Study):
             }
 
     def sentence(self, results: Results) -> str:
-        """What students of real and of generated images reach."""
+        """Compare the accuracies of students of real and of generated images."""
         real = results.where(method=REAL).numbers("accuracy")
         parts = (
             [f"A student of real images finds {100 * real[0]:.1f} % of classes."] if real else []
@@ -153,7 +156,7 @@ class PrivateImages(Study):
         parts.append(f"{collapsed} of {len(_generated(results))} generators collapsed.")
         return " ".join(parts)
 
-    def summary(self, results: Results) -> Summary:
+    def summary(self, results: Results) -> StudyTable:
         """A line for each method and ε, with the size of everything in it."""
         columns = (
             *("method", "ε", "accuracy", "relabelled: not covered by ε", "thesis"),
@@ -161,7 +164,7 @@ class PrivateImages(Study):
             *("steps", "batch", "images", "made", "seconds"),
         )
         ordered = [*results.where(method=REAL), *_generated(results)]
-        return Summary(columns, [_line(cell) for cell in ordered])
+        return StudyTable(columns, [_line(cell) for cell in ordered])
 
     def panels(self, results: Results) -> Sequence[Panel]:
         """Accuracy by own labels and relabelled, over ε."""
@@ -183,7 +186,7 @@ class PrivateImages(Study):
         }
 
 
-def _settings(**sizes: Scalar) -> dict[str, Scalar]:
+def _settings(**sizes: SettingValue) -> dict[str, SettingValue]:
     return sizes
 
 
@@ -202,7 +205,7 @@ _MEDIUM = _settings(data="mnist", images=60_000, made=5_000, passes=2, **_NETWOR
 _SMALL = _settings(data=BARS, images=300, made=100, passes=1, filters="8 6 4", critic_filters="4 6")
 
 
-def _training(size: Size, method: str, epsilon: str) -> dict[str, Scalar]:
+def _training(size: Size, method: str, epsilon: str) -> dict[str, SettingValue]:
     """How long a network is trained: steps, not seconds, so that slow machines do the same."""
     if method == REAL:
         return {}
@@ -219,14 +222,14 @@ _BRIEFEST = _settings(batch=50, epochs=1, rate=2e-3)
 
 
 @cache
-def _teacher(data: str, images: int, passes: int, shelf: Shelf) -> tuple[Student, float]:
+def _teacher(data: str, images: int, passes: int, shelf: DataFolder) -> tuple[Student, float]:
     """A student of real images, and its accuracy."""
     held = digits(data, images, shelf)
     student = Student.taught(held.train, held.shape, epochs=passes)
     return student, student.accuracy(held.test)
 
 
-def _fitted(held: Digits, setting: Setting) -> ImageModel:
+def _fitted(held: Digits, setting: Setting) -> Model:
     epsilon, seed = str(setting["epsilon"]), int(setting["seed"])
     first, second, third = (int(count) for count in str(setting["filters"]).split())
     lower, upper = (int(count) for count in str(setting["critic_filters"]).split())
@@ -239,29 +242,31 @@ def _fitted(held: Digits, setting: Setting) -> ImageModel:
         seed=seed,
     )
     return ImageGAN(
-        held.shape,
-        Budget.unlimited() if epsilon == NONE else epsilon,
-        _DELTA,
-        str(setting["method"]),
-        settings,
-        (first, second, third),
-        (lower, upper),
+        shape=held.shape,
+        epsilon=Budget.unlimited() if epsilon == NONE else epsilon,
+        delta=_DELTA,
+        method=str(setting["method"]),
+        settings=settings,
+        filters=(first, second, third),
+        critic_filters=(lower, upper),
         instruments=Instruments(noise=SeededNoise(seed)),
     ).fit(held.train, ledger=None)
 
 
-def _steps(model: ImageModel, setting: Setting) -> int:
+def _steps(model: Model, setting: Setting) -> int:
     """Steps of the critic: every one was paid for, or as many as the passes came to."""
     if setting["method"] == "dpgan":
         return sum(charge.question == QUESTION for charge in model.statement.charges)
     return int(max(float(setting["epochs"]) * model.rows / int(setting["batch"]), 1))
 
 
-def _sheet(model: ImageModel) -> str:
+def _sheet(model: Model) -> str:
     """A line of samples for each class, as text."""
-    classes = model.maker.shape.classes
+    classes = model.domain[LABEL]
     labels = np.repeat(np.arange(classes), _OF_EACH_CLASS)
-    made = model.of_labels(labels, seed=2).pixels
+    codes: CodedRows = {LABEL: labels.astype(code_type(classes))}
+    drawn = model.decoder.decode(codes, generator=np.random.default_rng(2))
+    made = labelled_images([drawn]).pixels
     return base64.b64encode(png(sheet(made, across=2 * _OF_EACH_CLASS))).decode()
 
 

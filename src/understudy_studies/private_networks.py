@@ -10,20 +10,28 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from understudy.counting import ScoreKernel, Scores
-from understudy.domain import Attributes
-from understudy.draw.charts import Line, Panel
-from understudy.engines.memory import MemorySource
-from understudy.learn.greedy import greedy_network
-from understudy.learn.scores import mutual_information
-from understudy.marginal import Marginal
-from understudy.network import Family
+from understudy.facts.domain import Attributes
+from understudy.methods.structure.greedy import greedy_network
+from understudy.methods.structure.scores import mutual_information
+from understudy.models.network import Family
+from understudy.models.pictures.charts import Line, Panel
 from understudy.privacy.budget import Budget
-from understudy.privacy.mechanisms import PermuteAndFlip
-from understudy.studies.cells import Cell, Numbers, Results, Setting, Size, Spread, settings
-from understudy.studies.copula import DEGREE, FREE, NAMES, correlated, curator_of
-from understudy.studies.study import Study, Summary
-from understudy.studies.tables import Shelf
+from understudy.privacy.mechanisms.selection import PermuteAndFlip
+from understudy.rows.counting import Marginal, ScoreKernel, Scores
+from understudy.rows.engines.memory import MemorySource
+from understudy.system.arrays import Probabilities
+from understudy_studies.cells import (
+    Cell,
+    CellValues,
+    Results,
+    Setting,
+    Size,
+    Spread,
+    settings,
+)
+from understudy_studies.copula import DEGREE, FREE, NAMES, correlated, curator_of
+from understudy_studies.study import Study, StudyTable
+from understudy_studies.tables import DataFolder
 
 ROWS = 1000
 EPSILONS = ("0.05", "0.5", "5", "50")
@@ -31,8 +39,7 @@ SCORE = mutual_information(ROWS, binary=True)
 # The grid on which the Curator compares scores.
 _GRID = 2**16
 
-Path = tuple[Family, ...]
-Chances = npt.NDArray[np.float64]
+SearchPath = tuple[Family, ...]
 
 
 class PrivateNetworks(Study):
@@ -54,10 +61,10 @@ class PrivateNetworks(Study):
     )
 
     def settings(self, size: Size) -> list[Setting]:
-        """A setting for each ε."""
+        """Return a setting for each ε."""
         return settings(epsilon=EPSILONS, runs=[size.pick(smoke=20, quick=300, full=5_000)])
 
-    def measure(self, setting: Setting, shelf: Shelf) -> Numbers:
+    def measure(self, setting: Setting, shelf: DataFolder) -> CellValues:
         """Means over the runs, and what they should be."""
         epsilon = str(setting["epsilon"])
         runs = [_found(epsilon, [int(setting["seed"]), run]) for run in range(int(setting["runs"]))]
@@ -90,7 +97,7 @@ class PrivateNetworks(Study):
             f"means are within {off:.1f} standard errors of the exact values."
         )
 
-    def summary(self, results: Results) -> Summary:
+    def summary(self, results: Results) -> StudyTable:
         """A line for each ε and measure."""
         columns = ("ε", "measure", "mean of runs", "standard error", "exact")
         lines = [
@@ -98,7 +105,7 @@ class PrivateNetworks(Study):
             for cell in results
             for name, number in cell.numbers.items()
         ]
-        return Summary(columns, lines)
+        return StudyTable(columns, lines)
 
     def panels(self, results: Results) -> Sequence[Panel]:
         """Runs and exact values of edges and information."""
@@ -114,7 +121,13 @@ def _panel(results: Results, name: str, up: str, between: tuple[float, float] | 
     low = [m - 2 * e for m, e in zip(mean, error, strict=True)]
     high = [m + 2 * e for m, e in zip(mean, error, strict=True)]
     lines = [
-        Line("runs, two standard errors about the mean", over, mean, low, high),
+        Line(
+            name="runs, two standard errors about the mean",
+            across=over,
+            up=mean,
+            low=low,
+            high=high,
+        ),
         Line("exact", over, exact),
     ]
     return Panel(name, "ε", up, lines, log_across=True, between=between)
@@ -152,7 +165,7 @@ class _RememberingSource:
 
 @cache
 def source() -> _RememberingSource:
-    """The one table of all runs."""
+    """Return the one table of all runs."""
     return _RememberingSource(MemorySource(correlated(ROWS, np.random.default_rng(421))))
 
 
@@ -188,7 +201,7 @@ def _steps(candidates: Sequence[Family]) -> npt.NDArray[np.int64]:
     return np.rint(exact / float(SCORE.sensitivity / _GRID)).astype(np.int64)
 
 
-def _chances(candidates: Sequence[Family], epsilon: Fraction) -> Chances:
+def _chances(candidates: Sequence[Family], epsilon: Fraction) -> Probabilities:
     """The closed form of one choice at its part of ε."""
     share = epsilon / (len(NAMES) - 1)
     flip = PermuteAndFlip.costing(share, sensitivity=Fraction(_GRID + 2))
@@ -196,9 +209,9 @@ def _chances(candidates: Sequence[Family], epsilon: Fraction) -> Chances:
 
 
 @cache
-def greedy() -> Path:
+def greedy() -> SearchPath:
     """The network of the highest score at every step."""
-    path: Path = (Family(NAMES[0]),)
+    path: SearchPath = (Family(NAMES[0]),)
     while len(path) < len(NAMES):
         candidates = _candidates([family.child for family in path])
         path = (*path, candidates[int(_steps(candidates).argmax())])
@@ -232,11 +245,11 @@ def expected(gain: Callable[[Family], float], epsilon: Fraction) -> float:
     return gain(Family(NAMES[0])) + ahead(frozenset(NAMES[:1]))
 
 
-def _found(epsilon: str, seed: Sequence[int]) -> Path:
+def _found(epsilon: str, seed: Sequence[int]) -> SearchPath:
     budget = Budget.pure(epsilon)
     noise = int(np.random.default_rng(seed).integers(2**62))
     curator = curator_of(source(), budget, noise)
-    return greedy_network(curator, budget, score=SCORE, weighing=FREE, degree=DEGREE).families
+    return greedy_network(curator, budget, score=SCORE, table_cost=FREE, degree=DEGREE).families
 
 
 STUDY = PrivateNetworks()

@@ -10,26 +10,32 @@ from typing import Any
 
 import numpy as np
 
-from understudy.domain import Domain
-from understudy.draw.charts import Line, Panel
-from understudy.engines.memory import MemorySource
-from understudy.evaluate.comparison import Comparison
-from understudy.evaluate.prediction import Settings, learn
-from understudy.evaluate.sheets import Sheet, load
-from understudy.evaluate.variation import variation
+from understudy.evaluation.comparison import Comparison
+from understudy.evaluation.marginals.variation import variation
+from understudy.evaluation.prediction.prediction import Settings, learn
+from understudy.evaluation.sheets import EvaluationTable, load
+from understudy.facts.domain import Domain
+from understudy.facts.schema import Schema
 from understudy.gan.backend import one_thread
 from understudy.gan.tables import DPGAN, NoiseGAN
-from understudy.gan.training import Settings as Training
-from understudy.optional import require
-from understudy.sample import deal_codes
-from understudy.schema import Schema
-from understudy.studies.cells import Cell, Numbers, Results, Setting, Size
-from understudy.studies.census import dependent
-from understudy.studies.study import Study, Summary
-from understudy.studies.tables import ADULT, Coded, Shelf, described, integer_schema, parted
-from understudy.synthesizers import Independent, Nist, PrivBayes, Synthesizer
-from understudy.table import Table
+from understudy.gan.training import Hyperparameters as Training
+from understudy.methods import Independent, Nist, PrivBayes, Synthesizer
+from understudy.models.pictures.charts import Line, Panel
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
+from understudy.system.extras import require
 from understudy.testing import seeded
+from understudy_studies.cells import Cell, CellValues, Results, Setting, Size
+from understudy_studies.census import dependent
+from understudy_studies.study import Study, StudyTable
+from understudy_studies.tables import (
+    ADULT,
+    Coded,
+    DataFolder,
+    described,
+    integer_schema,
+    parted,
+)
 
 REAL = "real rows"
 _TRAINED: dict[str, type[DPGAN | NoiseGAN]] = {"dpgan": DPGAN, "noise-gan": NoiseGAN}
@@ -62,7 +68,7 @@ class PrivateRows(Study):
     reduced = "one split; classifiers learn from 5,000 rows at most"
     files = ADULT
 
-    def check(self, size: Size, shelf: Shelf) -> None:
+    def check(self, size: Size, shelf: DataFolder) -> None:
         """Refuse a run without PyTorch, or without the packages that hold the classifiers."""
         super().check(size, shelf)
         for module, extra in (("torch", "gan"), ("sklearn", "evaluate"), ("xgboost", "evaluate")):
@@ -87,7 +93,7 @@ class PrivateRows(Study):
                 plan.append({"method": method, "epsilon": epsilon, **same, "epochs": epochs})
         return [{**setting, "seed": seed} for seed, setting in enumerate(plan)]
 
-    def measure(self, setting: Setting, shelf: Shelf) -> Numbers:
+    def measure(self, setting: Setting, shelf: DataFolder) -> CellValues:
         """The accuracy of every classifier, their mean, and the distance of triples."""
         name = str(setting["table"])
         schema, table = _table(name, shelf)
@@ -98,7 +104,14 @@ class PrivateRows(Study):
         seconds = time.process_time() - started
         accuracy = _accuracy(schema, rows, test, setting)
         ways = min(3, len(table.domain))
-        comparison = Comparison(schema, _sheet(train, schema), _sheet(rows, schema), (), (), 0)
+        comparison = Comparison(
+            schema=schema,
+            real=_sheet(train, schema),
+            synthetic=_sheet(rows, schema),
+            resampled=(),
+            independent=(),
+            seed=0,
+        )
         most = np.bincount(train.codes[_TARGETS[name]]).argmax()
         return {
             "accuracy": accuracy,
@@ -118,13 +131,13 @@ class PrivateRows(Study):
         epsilons = [epsilon for epsilon in results.values("epsilon") if epsilon != REAL]
         return " ".join([*parts, *(_about(results.where(epsilon=e)) for e in epsilons)])
 
-    def summary(self, results: Results) -> Summary:
+    def summary(self, results: Results) -> StudyTable:
         """A line for each method and ε."""
         columns = (
             *("method", "ε", "mean accuracy", "baseline", "3-way distance"),
             *("rows", "passes", "seconds"),
         )
-        return Summary(columns, [_line(cell) for cell in results])
+        return StudyTable(columns, [_line(cell) for cell in results])
 
     def panels(self, results: Results) -> Sequence[Panel]:
         """Accuracy and distance over ε."""
@@ -135,7 +148,7 @@ class PrivateRows(Study):
 
 
 @cache
-def _table(name: str, shelf: Shelf) -> Coded:
+def _table(name: str, shelf: DataFolder) -> Coded:
     if name != "small":
         return described(shelf, *ADULT)
     schema = integer_schema({"c0": 4, "c1": 3, "c2": 5, "c3": 2})
@@ -146,11 +159,7 @@ def _synthetic(schema: Schema, train: Table, setting: Setting) -> Table:
     seed = int(setting["seed"])
     model = seeded(_method(schema, setting), seed).fit(MemorySource(train), ledger=None).model_
     generator = np.random.default_rng(seed)
-    codes = (
-        deal_codes(model, train.rows, generator)
-        if model.generator is None
-        else model.generator.draw(train.rows, generator, model.domain)
-    )
+    codes = model.law.draw(train.rows, generator)
     return Table(train.domain, {name: codes[name] for name in train.domain}, train.rows)
 
 
@@ -171,7 +180,7 @@ def _method(schema: Schema, setting: Setting) -> Synthesizer:
     return Independent(schema, epsilon=epsilon)
 
 
-def _sheet(table: Table, schema: Schema) -> Sheet:
+def _sheet(table: Table, schema: Schema) -> EvaluationTable:
     return load(table, schema, side="real", seed=0)
 
 

@@ -18,11 +18,11 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from types import FrameType
 
-from understudy import __version__
 from understudy.errors import CapacityError
-from understudy.studies import find
-from understudy.studies.cells import Cell, Setting
-from understudy.studies.tables import Shelf
+from understudy.system.version import __version__
+from understudy_studies import find
+from understudy_studies.cells import Cell, Setting
+from understudy_studies.tables import DataFolder
 
 _PATIENCE = 5.0
 
@@ -34,7 +34,7 @@ class CellFailed(RuntimeError):
 
 
 def measured(
-    name: str, settings: Sequence[Setting], shelf: Shelf, *, processes: int
+    name: str, settings: Sequence[Setting], shelf: DataFolder, *, processes: int
 ) -> Iterator[Cell]:
     """The cells of some settings of a study, in the order in which they are done."""
     count = min(processes, len(settings))
@@ -45,7 +45,7 @@ def measured(
         yield from _answers(crew, deque(settings))
 
 
-def measure(name: str, setting: Setting, shelf: Shelf) -> Cell:
+def measure(name: str, setting: Setting, shelf: DataFolder) -> Cell:
     """One cell, timed."""
     started = time.perf_counter()
     numbers = find(name).measure(setting, shelf)
@@ -53,7 +53,7 @@ def measure(name: str, setting: Setting, shelf: Shelf) -> Cell:
 
 
 @contextmanager
-def _crew(name: str, shelf: Shelf, count: int) -> Iterator[Crew]:
+def _crew(name: str, shelf: DataFolder, count: int) -> Iterator[Crew]:
     """Processes that measure what they are sent, ended with the block, done or not."""
     # Fresh processes: a copy of this one would share the state of its threads.
     spawning = get_context("spawn")
@@ -96,14 +96,14 @@ def _received(connection: Connection, process: BaseProcess) -> Cell:
         process.join(_PATIENCE)
         raise CapacityError(
             f"a process of the study ended with {process.exitcode}, perhaps for want of memory; "
-            "run it again with --processes 1, and it goes on from here"
+            "run it again with --processes 1, and it continues from here"
         ) from None
     if isinstance(answer, Cell):
         return answer
     raise CellFailed(answer)
 
 
-def _serve(connection: Connection, name: str, shelf: Shelf) -> None:
+def _serve(connection: Connection, name: str, shelf: DataFolder) -> None:
     """Measure what comes until there is no more; the first process answers a terminal's Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _end)

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from understudy.draw.charts import Line, Panel
-from understudy.draw.heat import HeatMap
-from understudy.evaluate.attack import Scenario
-from understudy.evaluate.attribution import attribution
-from understudy.evaluate.sheets import Sheet
-from understudy.learn.restrict import NONE, Restrictions
-from understudy.protection import Protection
-from understudy.studies.cells import Cell, Numbers, Results, Setting, Size, Spread
-from understudy.studies.sba import (
+from understudy.evaluation.disclosure.attack import Scenario
+from understudy.evaluation.disclosure.attribution import attribution
+from understudy.evaluation.sheets import EvaluationTable
+from understudy.facts.protection import Protection
+from understudy.methods.structure.restrict import NONE, Restrictions
+from understudy.models.pictures.charts import Line, Panel
+from understudy.models.pictures.heat import HeatMap
+from understudy_studies.cells import Cell, CellValues, Results, Setting, Size, Spread
+from understudy_studies.sba import (
     FIVE,
     OFF,
     SMALL,
@@ -31,8 +31,8 @@ from understudy.studies.sba import (
     share_right,
     task,
 )
-from understudy.studies.study import Study, Summary
-from understudy.studies.tables import ADULT, CMC, Shelf
+from understudy_studies.study import Study, StudyTable
+from understudy_studies.tables import ADULT, CMC, DataFolder
 
 ORIGINAL, ORDINARY, PROTECTED = "original", "ordinary", "protected"
 GCAP = "gcap"
@@ -104,7 +104,7 @@ class ProtectedNetworks(Study):
     across = 3
     files = (*CMC, *ADULT)
 
-    def check(self, size: Size, shelf: Shelf) -> None:
+    def check(self, size: Size, shelf: DataFolder) -> None:
         """Refuse a run without the package that holds the classifiers."""
         super().check(size, shelf)
         ensure_classifiers()
@@ -130,7 +130,7 @@ class ProtectedNetworks(Study):
         ]
         return [{**setting, "seed": seed} for seed, setting in enumerate(plan)]
 
-    def measure(self, setting: Setting, shelf: Shelf) -> Numbers:
+    def measure(self, setting: Setting, shelf: DataFolder) -> CellValues:
         """Attackers' accuracy by fit, classifiers' by split, votes by keys, and correlations."""
         about = task(str(setting["table"]), shelf)
         fits = 1 if setting["network"] == ORIGINAL else int(setting["fits"])
@@ -155,7 +155,7 @@ class ProtectedNetworks(Study):
             for epsilon in results.where(table=table).values("epsilon")
         )
 
-    def summary(self, results: Results) -> Summary:
+    def summary(self, results: Results) -> StudyTable:
         """A line for each cell, SBA's averages beside ours, and the zero rule of each table."""
         columns = ("table", "rows", "ε", *_ATTACKERS.values(), "attack", "above zero rule")
         more = ("SBA's attack", "utility", "±", "SBA's utility")
@@ -166,7 +166,7 @@ class ProtectedNetworks(Study):
             zero = f"{100 * of_table.numbers('zero_rule')[0]:.1f}"
             blank = [""] * len(_ATTACKERS)
             lines.append((table, "zero rule", "", *blank, zero, "+0.0", *[""] * len(more)))
-        return Summary((*columns, *more), lines)
+        return StudyTable((*columns, *more), lines)
 
     def panels(self, results: Results) -> Sequence[Panel | HeatMap]:
         """Correlations of the last table in three heat maps, then votes of every table."""
@@ -195,19 +195,21 @@ def protection(table: str) -> Restrictions:
     )
 
 
-def _rows(about: Task, rows: Sheet, setting: Setting, number: int) -> Sheet:
+def _rows(about: Task, rows: EvaluationTable, setting: Setting, number: int) -> EvaluationTable:
     """The rows that an attacker or a classifier holds instead of these."""
     if setting["network"] == ORIGINAL:
         return rows
     rules = protection(about.name) if setting["network"] == PROTECTED else NONE
-    return made(about, rows, setting, 1_000 * int(setting["seed"]) + number, rules).rows
+    return made(
+        about, rows, setting=setting, seed=1_000 * int(setting["seed"]) + number, restrictions=rules
+    ).rows
 
 
 def _classifiers(setting: Setting) -> list[str]:
     return str(setting["classifiers"]).split()
 
 
-def _attacked(about: Task, held: Sheet, setting: Setting) -> dict[str, float]:
+def _attacked(about: Task, held: EvaluationTable, setting: Setting) -> dict[str, float]:
     """The accuracy of every attacker, over all keys."""
     scenario = _SCENARIOS[about.name]
     found = {GCAP: float(np.mean([_vote(about, held, key) for key in scenario.keys]))}
@@ -232,14 +234,14 @@ def _attacked(about: Task, held: Sheet, setting: Setting) -> dict[str, float]:
     return found
 
 
-def _vote(about: Task, held: Sheet, key: Sequence[str]) -> float:
+def _vote(about: Task, held: EvaluationTable, key: Sequence[str]) -> float:
     sensitive = _SCENARIOS[about.name].sensitive
     found = attribution(about.rows.table, held.table, sensitive=sensitive, key=key).vote
     assert found is not None
     return found
 
 
-def _votes(about: Task, held: Sheet) -> list[float]:
+def _votes(about: Task, held: EvaluationTable) -> list[float]:
     """For 1, 2, … columns known, the accuracy of the vote over all choices of so many."""
     known = _SCENARIOS[about.name].quasi_identifiers
     return [
@@ -275,7 +277,7 @@ def _useful(about: Task, setting: Setting, number: int) -> dict[str, float]:
     }
 
 
-def correlations(sheet: Sheet) -> dict[str, list[Any]]:
+def correlations(sheet: EvaluationTable) -> dict[str, list[Any]]:
     """Pearson's coefficients of all columns, categories as numbers; none with itself."""
     names = list(sheet.table.domain)
     columns = [sheet.numbers.get(name, sheet.table.codes[name]).astype(float) for name in names]
@@ -302,7 +304,7 @@ def _above(cell: Cell) -> float:
 
 
 def _best(cell: Cell) -> float:
-    """The same for the attacker who does best, which none of them can know beforehand."""
+    """Return how many points the best attacker is above the zero rule; none knows who is best."""
     each = (_percent(values).mean for values in cell.numbers["attack"].values())
     return max(each) - 100 * float(cell.numbers["zero_rule"])
 

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
 
-from understudy.conditional import Conditional, Probabilities
-from understudy.domain import Attributes, Domain
-from understudy.model import Model
-from understudy.network import Family
+from understudy.facts.axes import Axes
+from understudy.facts.codes import Codes
+from understudy.facts.domain import Attributes, Domain
+from understudy.models.conditional import Conditional
+from understudy.models.model import Model
+from understudy.models.network import Family
+from understudy.models.sampling import step_back_codes
+from understudy.privacy.accounting.events import Charge
 from understudy.privacy.curator import Live
-from understudy.privacy.events import Charge
-from understudy.privacy.mechanisms import Mechanism
-from understudy.privacy.released import attributes_asked
-from understudy.projection import project
-from understudy.sample import step_back_codes
-from understudy.table import Codes
+from understudy.privacy.mechanisms.mechanism import Mechanism
+from understudy.privacy.mechanisms.released import attributes_asked
+from understudy.system.arrays import Probabilities
 
 E = TypeVar("E")
 R = TypeVar("R")
 
-Tables = dict[Attributes, Probabilities]
+ProbabilityTables = dict[Attributes, Probabilities]
 
 
-class Keeping(Live):
+class RawTape(Live):
     """Keeps every table as it was released."""
 
     def __init__(self) -> None:
@@ -39,7 +40,7 @@ class Keeping(Live):
         self.released.append((charge.question, released))
         return released
 
-    def tables(self, domain: Domain) -> Tables:
+    def tables(self, domain: Domain) -> ProbabilityTables:
         """Cells below 0 set to 0; of a table that was asked for twice the later, better one."""
         asked = [(attributes_asked(question, domain), counts) for question, counts in self.released]
         return {
@@ -48,14 +49,14 @@ class Keeping(Live):
             if attributes
         }
 
-    def rows(self, model: Model, rows: int, generator: np.random.Generator) -> Mapping[str, Codes]:
+    def rows(self, model: Model, rows: int, generator: np.random.Generator) -> dict[str, Codes]:
         """Rows from the released tables, which do not agree, along the model's network."""
         tables = self.tables(model.domain)
         lines = {f.child: family_weights(f, tables, model.domain) for f in model.network}
         return step_back_codes(model.network, lines, rows, generator)
 
 
-def family_weights(family: Family, tables: Tables, domain: Domain) -> Probabilities:
+def family_weights(family: Family, tables: ProbabilityTables, domain: Domain) -> Probabilities:
     """What the smallest released table that holds a family says of it, nothing coarsened.
 
     A coarser copy of a parent stands for each of its codes, and one of the child is shared among
@@ -77,11 +78,7 @@ def family_weights(family: Family, tables: Tables, domain: Domain) -> Probabilit
     return np.asarray(whole * lines[..., None])
 
 
-def _seen(names: Attributes, tables: Tables, domain: Domain) -> Probabilities:
-    holders = [
-        table
-        for table in tables
-        if all(any(domain.refines(held, name) for held in table) for name in names)
-    ]
+def _seen(names: Attributes, tables: ProbabilityTables, domain: Domain) -> Probabilities:
+    holders = [table for table in tables if Axes(table).holds(names, domain)]
     smallest = min(holders, key=lambda table: tables[table].size)
-    return project(tables[smallest], smallest, names, domain)
+    return Axes(smallest).project(tables[smallest], names, domain)

@@ -1,4 +1,4 @@
-"""What is kept of a study: FOLDER/NAME.json, whole after every cell, and FOLDER/NAME.svg."""
+"""The record of a study: FOLDER/NAME.json, whole after every cell, and FOLDER/NAME.svg."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from understudy import __version__
-from understudy.draw.charts import chart_sheet
 from understudy.errors import DataError, OutputError
-from understudy.files import atomic, check_writable, writing
-from understudy.studies import find
-from understudy.studies.cells import Cell, Results, Size
+from understudy.models.pictures.charts import chart_sheet
+from understudy.system.files.writing import atomic, check_writable, writing
+from understudy.system.version import __version__
+from understudy_studies import find
+from understudy_studies.cells import Cell, Results, Size
 
 FORMAT = "understudy-study"
 _CALCULATING = ("numpy", "scipy", "numba", "pyarrow", "scikit-learn", "xgboost-cpu", "torch")
 
 
 @dataclass(frozen=True)
-class Record:
+class StudyFolder:
     """Where a study of some size is kept."""
 
     name: str
@@ -32,12 +32,12 @@ class Record:
 
     @property
     def path(self) -> Path:
-        """The numbers."""
+        """Return the numbers."""
         return self.folder / f"{self.name}.json"
 
     @property
     def picture(self) -> Path:
-        """The chart."""
+        """Return the chart."""
         return self.folder / f"{self.name}.svg"
 
     def prepare(self) -> list[Cell]:
@@ -107,7 +107,7 @@ def read(path: Path, name: str) -> dict[str, Any]:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
     except (ValueError, TypeError, KeyError):
         raise DataError(
-            f"{path}: is no whole record of the study {name}; move it away to start again"
+            f"{path}: is not a complete record of the study {name}; move it away to start again"
         ) from None
     assert isinstance(document, dict)
     return document
@@ -118,19 +118,19 @@ def finished(path: Path, name: str) -> dict[str, Any]:
     document = read(path, name)
     if not document.get("complete"):
         done = f"{len(document['cells'])} of {document.get('planned')}"
-        raise DataError(f"{path}: {done} cells are done; run the study again to go on")
+        raise DataError(f"{path}: {done} cells are done; run the study again to continue")
     return document | derived(name, cells_of(document))
 
 
 def derived(name: str, cells: Sequence[Cell]) -> dict[str, Any]:
-    """What a record says of its study and of its cells, as of now."""
+    """Describe a study and its cells, as of now."""
     study, results = find(name), Results(tuple(cells))
     found = {"sentence": study.sentence(results), "summary": study.summary(results).document()}
     return about(name) | found
 
 
 def about(name: str) -> dict[str, str]:
-    """What a study is, and what it is about."""
+    """Describe a study and its claim."""
     study = find(name)
     return {
         "title": study.title,
@@ -146,7 +146,7 @@ def cells_of(document: dict[str, Any]) -> list[Cell]:
 
 
 def picture(name: str, document: dict[str, Any]) -> str:
-    """The chart of a record."""
+    """Return the chart of a record."""
     study = find(name)
     caption = f"{study.title} ({study.source}). {document['sentence']}"
     panels = study.panels(Results(tuple(cells_of(document))))
@@ -154,7 +154,7 @@ def picture(name: str, document: dict[str, Any]) -> str:
 
 
 def pictures(name: str, document: dict[str, Any]) -> dict[str, bytes]:
-    """What a record shows beside its chart, by the names of files."""
+    """Return the files beside a record's chart, by name."""
     found = find(name).pictures(Results(tuple(cells_of(document))))
     return {f"{name}-{each}.png": data for each, data in found.items()}
 

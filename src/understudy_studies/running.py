@@ -1,20 +1,18 @@
-"""A study from where it stands to its end: cells that are there are kept, others measured."""
+"""A study from its present state to its end: cells that are there are kept, others measured."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from understudy import __version__
-from understudy.studies import find
-from understudy.studies.cells import Cell, Setting, Size
-from understudy.studies.processes import measured
-from understudy.studies.record import Record
-from understudy.studies.tables import Shelf
-
-Watch = Callable[[int, int], None]
+from understudy.system.progress import ProgressCallback
+from understudy.system.version import __version__
+from understudy_studies import find
+from understudy_studies.cells import Cell, Setting, Size
+from understudy_studies.processes import measured
+from understudy_studies.record import StudyFolder
+from understudy_studies.tables import DataFolder
 
 
 def run(
@@ -22,9 +20,9 @@ def run(
     size: Size,
     folder: Path,
     *,
-    shelf: Shelf,
+    shelf: DataFolder,
     processes: int = 2,
-    watch: Watch = lambda done, total: None,
+    watch: ProgressCallback = lambda done, total: None,
 ) -> dict[str, Any]:
     """Run a study, or what is left of it, and keep its record.
 
@@ -33,12 +31,12 @@ def run(
         folder: where its files are, or will be.
         shelf: the public tables.
         processes: how many cells are measured at a time; a smoke run takes one after another.
-        watch: told how many of the cells that were missing are done.
+        watch: called with how many of the cells that were missing are done.
 
     Returns:
         The record, as it stands in the file.
     """
-    study, record = find(name), Record(name, size, folder)
+    study, record = find(name), StudyFolder(name, size, folder)
     study.check(size, shelf)
     plan = study.settings(size)
     known = {_key(c.setting): c for c in record.prepare() if c.version == __version__}

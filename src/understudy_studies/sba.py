@@ -1,4 +1,4 @@
-"""What SBA's studies share: three tables, networks fitted to them, and five classifiers.
+"""The common part of SBA's studies: three tables, networks fitted to them, and five classifiers.
 
 Categories are numbered in the order of their names and read as numbers, SBA's label encoding; all
 numbers are standardised. Classifiers run in this process: hundreds of small ones are trained, and
@@ -17,33 +17,34 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from understudy.domain import Domain
-from understudy.engines.memory import MemorySource
-from understudy.evaluate.features import Features, Scale
-from understudy.evaluate.learners import LEARNERS
-from understudy.evaluate.prediction import at_most
-from understudy.evaluate.sheets import Sheet, load
-from understudy.files import Rows
-from understudy.learn.genetic import GeneticSearch
-from understudy.learn.restrict import NONE, Restrictions
-from understudy.model import Model
-from understudy.optional import require
+from understudy.evaluation.prediction.features import Features, Scaler
+from understudy.evaluation.prediction.learners import LEARNERS
+from understudy.evaluation.prediction.prediction import at_most
+from understudy.evaluation.prediction.scoring import Labels
+from understudy.evaluation.sheets import EvaluationTable, load
+from understudy.facts.domain import Domain
+from understudy.facts.schema import Schema
+from understudy.methods import PrivBayes
+from understudy.methods.structure.genetic import GeneticSearch
+from understudy.methods.structure.restrict import NONE, Restrictions
+from understudy.models.model import Model
+from understudy.models.sampling import sample_rows
 from understudy.privacy.budget import Budget
-from understudy.sample import sample_rows
-from understudy.schema import Schema
-from understudy.studies.cells import Setting
-from understudy.studies.census import dependent
-from understudy.studies.tables import (
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
+from understudy.system.extras import require
+from understudy.system.frames import Rows
+from understudy.testing import seeded
+from understudy_studies.cells import Setting
+from understudy_studies.census import dependent
+from understudy_studies.tables import (
     ADULT,
     CMC,
     CREDIT_CARD,
-    Shelf,
+    DataFolder,
     integer_schema,
     published_columns,
 )
-from understudy.synthesizers import PrivBayes
-from understudy.table import Table
-from understudy.testing import seeded
 
 # Five of section V, as the paper's tables call them.
 FIVE = {
@@ -77,8 +78,6 @@ _GENERATIONS = {"credit card": 2_000, SMALL: 20}
 _USUAL_GENERATIONS = 400
 _HELD_OUT = 0.2
 
-Labels = npt.NDArray[np.int64]
-
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Task:
@@ -86,15 +85,15 @@ class Task:
 
     name: str
     schema: Schema
-    rows: Sheet
-    test: Sheet | None = None
+    rows: EvaluationTable
+    test: EvaluationTable | None = None
 
     @property
     def target(self) -> str:
-        """The column to predict."""
+        """Return the column to predict."""
         return TARGETS[self.name]
 
-    def split(self, number: int) -> tuple[Sheet, Sheet]:
+    def split(self, number: int) -> tuple[EvaluationTable, EvaluationTable]:
         """Rows to learn from and rows to test on: the published split, else a random fifth."""
         if self.test is not None:
             return self.rows, self.test
@@ -104,7 +103,7 @@ class Task:
 
 
 @cache
-def task(name: str, shelf: Shelf) -> Task:
+def task(name: str, shelf: DataFolder) -> Task:
     """One of the three tables, or a small one that is made up."""
     if name == SMALL:
         schema = integer_schema({"c0": 4, "c1": 3, "c2": 5, "c3": 2})
@@ -116,7 +115,7 @@ def task(name: str, shelf: Shelf) -> Task:
     return Task(name, schema, *sheets)
 
 
-def _sheet(rows: Rows, schema: Schema) -> Sheet:
+def _sheet(rows: Rows, schema: Schema) -> EvaluationTable:
     return load(rows, schema, side="real", seed=0)
 
 
@@ -142,33 +141,38 @@ def _encoded(name: str, column: dict[str, Any]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Made:
+class TimedRows:
     """Synthetic rows, and what describing the real ones and generating them took.
 
-    Seconds are the processor's: on the clock they would tell what else the machine does.
+    Seconds are the processor's: on the clock they would include what else the machine does.
     """
 
-    rows: Sheet
+    rows: EvaluationTable
     describing: float
     generating: float
 
 
 def made(
-    task: Task, rows: Sheet, setting: Setting, seed: int, restrictions: Restrictions = NONE
-) -> Made:
+    task: Task,
+    rows: EvaluationTable,
+    *,
+    setting: Setting,
+    seed: int,
+    restrictions: Restrictions = NONE,
+) -> TimedRows:
     """As many synthetic rows as there are real ones, by the setting's search, degree and ε."""
     _warm(str(setting["search"]))
     started = time.process_time()
-    model = _fitted(task, rows.table, setting, seed, restrictions)
+    model = _fitted(task, rows.table, setting=setting, seed=seed, restrictions=restrictions)
     described = time.process_time()
     drawn = sample_rows(model, rows.rows, seed=seed)
     generated = time.process_time()
     sheet = load(drawn, task.schema, side="synthetic", seed=0)
-    return Made(sheet, described - started, generated - described)
+    return TimedRows(sheet, described - started, generated - described)
 
 
 def _fitted(
-    task: Task, table: Table, setting: Setting, seed: int, restrictions: Restrictions
+    task: Task, table: Table, *, setting: Setting, seed: int, restrictions: Restrictions
 ) -> Model:
     off = setting["epsilon"] == OFF
     method = PrivBayes(
@@ -194,7 +198,7 @@ def _warm(search: str) -> None:
     rows = load(dependent(Domain.of(schema), 100), schema, side="real", seed=0)
     small = Task(SMALL, schema, rows)
     setting: Setting = {"search": search, "degree": 1, "epsilon": OFF}
-    sample_rows(_fitted(small, rows.table, setting, 0, NONE), 10, seed=0)
+    sample_rows(_fitted(small, rows.table, setting=setting, seed=0, restrictions=NONE), 10, seed=0)
 
 
 @dataclass(frozen=True)
@@ -205,7 +209,7 @@ class Caps:
     others: int
 
     def of(self, learner: str) -> int:
-        """The most rows of one learner."""
+        """Return the most rows of one learner."""
         return self.kernels if learner == "svm" else self.others
 
 
@@ -213,8 +217,8 @@ def named(
     schema: Schema,
     learner: str,
     *,
-    rows: Sheet,
-    asked: Sheet,
+    rows: EvaluationTable,
+    asked: EvaluationTable,
     known: Sequence[str],
     wanted: str,
     caps: Caps,
@@ -225,7 +229,7 @@ def named(
     if np.ptp(codes) == 0:
         return np.full(asked.rows, codes[0])
     features = [Features.among(sheet, schema, known) for sheet in (read, asked)]
-    scale = Scale.of(features[0].numbers)
+    scale = Scaler.of(features[0].numbers)
     train, test = (each.matrix(scale) for each in features)
     classifier = LEARNERS[learner].classifier.make(0)
     if learner == "random-forest":
@@ -238,7 +242,7 @@ def named(
 
 
 def ensure_classifiers() -> None:
-    """Refuse to go on without the package that holds the classifiers."""
+    """Refuse to continue without the package that holds the classifiers."""
     # Importing it takes seconds, and the processes that need it do so themselves.
     if find_spec("sklearn") is None:
         require("sklearn", extra="evaluate")

@@ -9,17 +9,19 @@ from functools import cache
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 
-from understudy.conditional import Conditional
-from understudy.domain import Domain
-from understudy.evaluate.fidelity import row_probabilities
-from understudy.model import Model
-from understudy.network import Family
-from understudy.sample import sample_codes
-from understudy.schema import Schema
-from understudy.synthesizers import Random
-from understudy.table import Codes, Table
+from understudy.evaluation.marginals.fidelity import row_probabilities
+from understudy.facts.codes import Codes
+from understudy.facts.domain import Domain
+from understudy.facts.schema import Schema
+from understudy.methods import Random
+from understudy.models.bayes_net import BayesNet
+from understudy.models.conditional import Conditional
+from understudy.models.model import Model
+from understudy.models.network import Family
+from understudy.models.sampling import sample_codes
+from understudy.rows.table import Table
+from understudy.system.arrays import Probabilities
 
 ENTROPY = 5.12
 PARENTS = {
@@ -32,8 +34,6 @@ PARENTS = {
     "g": ("d", "e"),
 }
 SIZES = {"a": 2, "b": 2, "c": 3, "d": 2, "e": 2, "f": 2, "g": 2}
-
-Chances = npt.NDArray[np.float64]
 
 
 @cache
@@ -59,7 +59,7 @@ def _network(schema: Schema, sharpness: float) -> Model:
         weights = np.exp(sharpness * generator.random([SIZES[a] for a in (*parents, child)]))
         conditionals.append(Conditional.from_weights(Family(child, parents), weights))
     empty = Random(schema, epsilon=1, rows=1).fit({name: [] for name in SIZES}, ledger=None).model_
-    return Model(schema, tuple(conditionals), 1, empty.statement)
+    return Model(schema, BayesNet.of(schema, conditionals), 1, empty.statement)
 
 
 def every_row() -> Table:
@@ -74,8 +74,8 @@ def _schema() -> Schema:
     return Schema.parse({"columns": columns})
 
 
-def chances() -> Chances:
-    """The true probability of every row."""
+def chances() -> Probabilities:
+    """Return the true probability of every row."""
     return row_probabilities(seven_attributes()[1], every_row())
 
 

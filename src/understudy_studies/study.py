@@ -1,4 +1,4 @@
-"""What a study is: settings, what is measured in each, and what the numbers say of the claim."""
+"""A study: settings, what is measured in each, and what the numbers say of the claim."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from understudy.draw.charts import Panel
-from understudy.draw.heat import HeatMap
-from understudy.studies.cells import Numbers, Results, Setting, Size
-from understudy.studies.tables import Shelf
+from understudy.models.pictures.charts import Panel
+from understudy.models.pictures.heat import HeatMap
+from understudy_studies.cells import CellValues, Results, Setting, Size
+from understudy_studies.tables import DataFolder
 
 
 @dataclass(frozen=True)
-class Summary:
+class StudyTable:
     """The numbers as a table: what a page shows and a record holds beside the cells."""
 
     columns: tuple[str, ...]
@@ -34,7 +34,7 @@ class Study(ABC):
         claim: what the paper found, in our words.
         words: one paragraph: what is done here, what differs, and how to read it.
         reduced: what is smaller at full size than in the paper; empty where nothing is.
-        across: how many panels stand side by side in the chart.
+        across: how many panels are side by side in the chart.
         files: of the folder of public tables, which quick and full sizes read.
     """
 
@@ -46,7 +46,7 @@ class Study(ABC):
     across: ClassVar[int] = 2
     files: ClassVar[tuple[str, ...]] = ()
 
-    def check(self, size: Size, shelf: Shelf) -> None:
+    def check(self, size: Size, shelf: DataFolder) -> None:
         """Refuse a run whose tables are not there, before anything is measured."""
         if size is not Size.SMOKE:
             shelf.check(self.files)
@@ -56,22 +56,22 @@ class Study(ABC):
         """What is measured: each setting holds all that its numbers depend on."""
 
     @abstractmethod
-    def measure(self, setting: Setting, shelf: Shelf) -> Numbers:
+    def measure(self, setting: Setting, shelf: DataFolder) -> CellValues:
         """The numbers of one setting, for JSON; the same ones every time."""
 
     @abstractmethod
     def sentence(self, results: Results) -> str:
-        """What the numbers say beside the claim, computed from them."""
+        """Say what the numbers show about the claim, computed from them."""
 
     @abstractmethod
-    def summary(self, results: Results) -> Summary:
-        """The numbers with their spreads."""
+    def summary(self, results: Results) -> StudyTable:
+        """Return the numbers with their spreads."""
 
     @abstractmethod
     def panels(self, results: Results) -> Sequence[Panel | HeatMap]:
-        """The numbers as charts."""
+        """Return the numbers as charts."""
 
     def pictures(self, results: Results) -> Mapping[str, bytes]:
-        """Further pictures of the numbers, PNG files by name, which stand beside the page."""
+        """Further pictures of the numbers, PNG files by name, which are beside the page."""
         del results
         return {}

@@ -17,12 +17,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from understudy.codec import Codec
-from understudy.domain import Domain
 from understudy.errors import DataError
-from understudy.files import Rows, read_rows
-from understudy.schema import Schema
-from understudy.table import Codes, Table
+from understudy.facts.codec import Codec
+from understudy.facts.codes import Codes
+from understudy.facts.domain import Domain
+from understudy.facts.schema import Schema
+from understudy.rows.reading import read_rows
+from understudy.rows.table import Table
+from understudy.system.frames import Rows
 
 ADULT = ("data/adult.json", "data/adult_train.parquet", "data/adult_test.parquet")
 CMC = ("data/cmc.json", "data/cmc.csv")
@@ -48,13 +50,13 @@ Coded = tuple[Schema, Table]
 
 
 @dataclass(frozen=True)
-class Shelf:
+class DataFolder:
     """The folder of public tables, which need not be there."""
 
     folder: Path
 
     @classmethod
-    def found(cls, given: Path | None = None) -> Shelf:
+    def found(cls, given: Path | None = None) -> DataFolder:
         """The folder that was given, else the environment's, else the one beside this folder."""
         return cls(given or Path(os.environ.get("UNDERSTUDY_SHARED", Path("..") / "shared")))
 
@@ -68,17 +70,17 @@ class Shelf:
             )
 
     def path(self, name: str) -> Path:
-        """A file of the folder."""
+        """Return a file of the folder."""
         self.check([name])
         return self.folder / name
 
     def description(self, name: str) -> dict[str, Any]:
-        """What is published about a table."""
+        """Return the published facts about a table."""
         found: dict[str, Any] = json.loads(self.path(name).read_text(encoding="utf-8"))
         return found
 
 
-def described(shelf: Shelf, description: str, *files: str) -> Coded:
+def described(shelf: DataFolder, description: str, *files: str) -> Coded:
     """A table coded by its description file, all of its files one after another."""
     columns = published_columns(shelf.description(description))
     return coded(columns, [shelf.path(file) for file in files])
@@ -89,7 +91,7 @@ def coded(columns: dict[str, Any], sources: Sequence[Rows]) -> Coded:
     schema = Schema.parse({"columns": columns})
     codec = Codec(schema)
     return schema, joined(
-        [codec.encode(read_rows(source, codec, ignore_extra=True)) for source in sources]
+        [Table.of(codec.encode(read_rows(source, codec, ignore_extra=True))) for source in sources]
     )
 
 
@@ -117,7 +119,7 @@ def _column(description: dict[str, Any]) -> dict[str, Any] | None:
     return {"kind": "categorical", "values": listed, **missing}
 
 
-def diabetes(shelf: Shelf) -> Coded:
+def diabetes(shelf: DataFolder) -> Coded:
     """The Diabetes table as TUC-1 prepares it: a patient's first row, diagnoses in nine groups."""
     import pyarrow.parquet
 
@@ -168,7 +170,7 @@ def chosen(table: Table, keep: npt.NDArray[np.bool_]) -> Table:
 
 
 def at_most(table: Table, rows: int, seed: int) -> Table:
-    """The table, or so many of its rows, chosen by a seed."""
+    """Return the table, or `rows` of its rows, chosen by a seed."""
     if table.rows <= rows:
         return table
     keep = np.zeros(table.rows, bool)
@@ -183,5 +185,5 @@ def integer_schema(sizes: dict[str, int], **extras: Any) -> Schema:
 
 
 def domain_of(sizes: dict[str, int]) -> Domain:
-    """The domain of such a schema."""
+    """Return the domain of such a schema."""
     return Domain.of(integer_schema(sizes))

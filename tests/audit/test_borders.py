@@ -21,17 +21,18 @@ from support.raw_neighbours import REPLACED, ROW, RawPair, Texts, nested
 from support.raw_neighbours import SCHEMA as PEOPLE
 from support.raw_replay import Ask, leaks
 from support.ways_in import WAYS, Way
-from understudy.codec import bins
-from understudy.domain import Attributes, Domain
-from understudy.engines import bitmaps, memory
-from understudy.engines.chunked import ChunkedSource
-from understudy.files import parquet, reading
-from understudy.learn import scores
-from understudy.marginal import Marginal
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.schema import Schema
-from understudy.sources import Access, open_source
-from understudy.table import code_type
+from understudy.facts.codec import bins
+from understudy.facts.codes import code_type
+from understudy.facts.domain import Attributes, Domain
+from understudy.facts.schema import Schema
+from understudy.facts.unit import Neighbours, Unit
+from understudy.methods.structure import scores
+from understudy.rows.counting import Marginal
+from understudy.rows.engines import bitmaps, memory
+from understudy.rows.engines.chunked import ChunkedSource
+from understudy.rows.reading import csv as reading
+from understudy.rows.reading import parquet
+from understudy.rows.sources import Access, open_source
 
 UNITS = {"row": ROW, "replaced": REPLACED}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from support.methods import BUILDERS, QUICK
+from support.methods import BUILDERS, EVERYDAY, QUICK
 from support.neighbours import SCHEMA as CODED
 from support.neighbours import last_codes, random_rows, source_of
 from support.raw_neighbours import (
@@ -27,30 +28,31 @@ from support.raw_neighbours import (
 )
 from support.raw_replay import Ask, Fit, leaks
 from support.replay import record, replay
+from support.tiers import slow_but
 from support.ways_in import WAYS
-from understudy.codec import Codec, names, ordinates, persons
-from understudy.codec.ordinates import Reading
-from understudy.conditional import Conditional
-from understudy.counting import CountSource, Score
-from understudy.domain import Attributes
-from understudy.engines.memory import MemorySource
-from understudy.learn.weighing import Weighing
-from understudy.marginal import Counts, NoisyMarginal
-from understudy.network import Family, Network
-from understudy.privacy.audit import LeakFound, Recorder
+from understudy.facts.codec import Codec, Encoding, names, ordinates, persons
+from understudy.facts.codec.ordinates import ColumnOrdinates
+from understudy.facts.domain import Attributes
+from understudy.facts.schema import Schema
+from understudy.facts.unit import Neighbours, Unit
+from understudy.methods import Independent, Learned, Nist, Random, Synthesizer
+from understudy.methods.structure.table_cost import TableCost
+from understudy.models.bayes_net import BayesNet
+from understudy.models.conditional import Conditional
+from understudy.models.network import Family, Network
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator
-from understudy.privacy.mechanisms import DiscreteLaplace
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.schema import Schema
-from understudy.synthesizers import Independent, Learned, Nist, Random, Synthesizer
-from understudy.table import Table
+from understudy.privacy.mechanisms.additive import DiscreteLaplace
+from understudy.privacy.noisy_marginal import NoisyMarginal
+from understudy.privacy.replay import LeakFound, Recorder
+from understudy.rows.counting import Counts, CountSource, Score
+from understudy.rows.engines.memory import MemorySource
 
 # Methods that ask something of a table whose size is private.
 MEASURING = [name for name in BUILDERS if not name.endswith(("replace", "declared"))]
 
 
-@pytest.mark.parametrize("name", MEASURING)
+@pytest.mark.parametrize("name", slow_but(EVERYDAY, MEASURING))
 def test_two_people_are_too_many(name: str, tmp_path: Path) -> None:
     """The check can fail: tables two people apart are told apart."""
     rows, alone = crowd(20), STRANGE["unlike all others"]
@@ -125,11 +127,11 @@ class ExactSearch(Nist):
     """Searches by exact scores beside noisy ones, as the published genetic code does."""
 
     def _from_pairs(
-        self, curator: Curator, budget: Budget, score: Score, weighing: Weighing
+        self, curator: Curator, budget: Budget, score: Score, table_cost: TableCost
     ) -> Network:
         """Reads the scores beside the Curator's verbs."""
         curator._source.score([("colour", "size")], score.kernel)
-        return super()._from_pairs(curator, budget, score, weighing)
+        return super()._from_pairs(curator, budget, score, table_cost)
 
 
 def test_a_search_by_exact_scores_is_caught(tmp_path: Path) -> None:
@@ -144,7 +146,7 @@ class RowsFromSource(Random):
     def learn(self, curator: Curator) -> Learned:
         """Reads the row count beside the Curator's verbs."""
         rows = curator._source.rows_read
-        return Learned(super().learn(curator).conditionals, rows)
+        return replace(super().learn(curator), rows=rows)
 
 
 def test_a_free_row_count_is_caught(tmp_path: Path) -> None:
@@ -161,7 +163,7 @@ class ForgottenCharge(Random):
         tape, noise = curator._instruments.tape, curator._instruments.noise
         with tape.looking():
             exact = curator._source.count([()])[0].counts
-        from understudy.privacy.events import Charge
+        from understudy.privacy.accounting.events import Charge
 
         charge = Charge("number of rows", mechanism.event)
         tape.answer(charge, mechanism, exact, lambda: mechanism.release(exact, noise))
@@ -184,8 +186,9 @@ class Unfaithful(Random):
         learned = super().learn(curator)
         tilt = np.array([1.0 / Unfaithful.calls, 1 - 1.0 / Unfaithful.calls])
         sold = Conditional(Family("sold"), tilt)
-        kept = tuple(sold if c.family.child == "sold" else c for c in learned.conditionals)
-        return Learned(kept, learned.rows)
+        held = learned.distribution.require_network().conditionals
+        kept = tuple(sold if c.family.child == "sold" else c for c in held)
+        return Learned(BayesNet(curator.domain, kept), learned.rows)
 
 
 def test_a_model_that_depends_on_anything_else_is_caught(tmp_path: Path) -> None:
@@ -202,6 +205,7 @@ def _replace(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, other: Any)
     monkeypatch.setattr(owner, name, other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["noise-gan replace", "noise-gan target replace"])
 def test_lines_that_move_up_are_caught(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -286,7 +290,7 @@ def test_the_sensitivity_of_an_added_row_is_caught(
     )
 
 
-@pytest.mark.parametrize("threshold", [50, 120])
+@pytest.mark.parametrize("threshold", slow_but({50}, [50, 120]))
 def test_a_score_that_looks_at_itself_is_caught(
     threshold: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -312,7 +316,7 @@ def test_a_level_read_from_the_rows_is_caught(
     del document["columns"]["colour"]["missing"]
     complete = Schema.parse(document)
 
-    def as_seen(self: Codec, rows: pa.Table) -> Table:
+    def as_seen(self: Codec, rows: pa.Table) -> Encoding:
         own = SCHEMA if "" in rows.column("colour").to_pylist() else complete
         return true_encode(Codec(own), rows)
 
@@ -330,9 +334,9 @@ def test_a_column_given_up_for_one_cell_is_caught(
     """Planted: where one cell is not a number, none of its column is."""
     true_reading = ordinates._read_each
 
-    def given_up(*given: Any) -> Reading:
+    def given_up(*given: Any) -> ColumnOrdinates:
         found = true_reading(*given)
-        return Reading(found.ordinates, found.missing, np.ones(found.ordinates.size, bool))
+        return ColumnOrdinates(found.ordinates, found.missing, np.ones(found.ordinates.size, bool))
 
     _replace(monkeypatch, ordinates, "_read_each", given_up)
     plain = crowd(20, strange=False)

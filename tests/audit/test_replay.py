@@ -16,7 +16,7 @@ import pytest
 
 from support.databases import fill_postgres
 from support.federated import PLANS
-from support.methods import BUILDERS
+from support.methods import BUILDERS, EVERYDAY
 from support.raw_neighbours import (
     PERSONS,
     REPLACED,
@@ -30,27 +30,28 @@ from support.raw_neighbours import (
     persons_of,
 )
 from support.raw_replay import Ask, Fit, Held, Inference, Released, leaks
+from support.tiers import slow_but
 from support.ways_in import WAYS, Way, texts, typed
-from understudy.codec import Codec
-from understudy.counting import NumbersRows
-from understudy.discover import Discovery, Skeleton
-from understudy.engines.chunked import ChunkedSource
-from understudy.engines.memory import MemorySource
-from understudy.evaluate.summary import Summarizer
-from understudy.federated import Plan
-from understudy.marginal import Counts
-from understudy.network import Family, Network
-from understudy.privacy.unit import Unit
-from understudy.sources import Access, open_source
-from understudy.synthesizers import Independent, Nist, PrivBayes, Random, Synthesizer
-from understudy.synthesizers.network import NetworkSynthesizer
+from understudy.evaluation.released.summary import Summarizer
+from understudy.facts.codec import Codec
+from understudy.facts.unit import Unit
+from understudy.federated import Collaboration
+from understudy.methods import Independent, Nist, PrivBayes, Random, Synthesizer
+from understudy.methods.discover import Discovery, Skeleton
+from understudy.methods.network import NetworkSynthesizer
+from understudy.models.network import Family, Network
+from understudy.rows.counting import Counts, NumbersRows
+from understudy.rows.engines.chunked import ChunkedSource
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.sources import Access, open_source
+from understudy.rows.table import Table
 
 UNITS = {"row": ROW, "replaced": REPLACED, **{f"person {c}": unit for c, unit in PERSONS.items()}}
 
 
 def _rows_of(count: int, seed: int) -> MemorySource:
     """Rows that are nobody's concern: those of other holders, or made by a model."""
-    return MemorySource(Codec(SCHEMA).encode(texts(crowd(count, seed))))
+    return MemorySource(Table.of(Codec(SCHEMA).encode(texts(crowd(count, seed)))))
 
 
 # --- every method -----------------------------------------------------------------------------
@@ -60,7 +61,7 @@ def _rows_of(count: int, seed: int) -> MemorySource:
 PLENTY = 200
 
 
-@pytest.mark.parametrize("name", BUILDERS)
+@pytest.mark.parametrize("name", slow_but(EVERYDAY, BUILDERS))
 def test_no_method_tells_neighbouring_files_apart(name: str, tmp_path: Path) -> None:
     """The same questions, answers within sensitivity, the same model, whatever a row holds."""
     synthesizer = BUILDERS[name](SCHEMA)
@@ -84,8 +85,8 @@ FOR_PERSONS = {
 }
 
 
-@pytest.mark.parametrize("most", PERSONS)
-@pytest.mark.parametrize("name", FOR_PERSONS)
+@pytest.mark.parametrize("most", slow_but({2}, PERSONS))
+@pytest.mark.parametrize("name", slow_but({"privbayes", "nist"}, FOR_PERSONS))
 def test_no_method_tells_whether_a_person_is_there(name: str, most: int, tmp_path: Path) -> None:
     """A person with all rows, named, nameless, or named in several ways, comes or goes unseen."""
     assert {} == leaks(Fit(FOR_PERSONS[name](most)), pairs_for(PERSONS[most]), tmp_path)
@@ -107,7 +108,7 @@ SKELETON = Skeleton.parse(
 )
 
 
-@pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
+@pytest.mark.parametrize("unit", slow_but((REPLACED, PERSONS[2]), UNITS.values()), ids=UNITS)
 def test_no_inferred_schema_tells_neighbours_apart(unit: Unit, tmp_path: Path) -> None:
     """`schema infer`: the same values, ranges and bins, each in the same type."""
     discovery = Discovery(SKELETON, 20, "1e-3", unit)
@@ -115,7 +116,7 @@ def test_no_inferred_schema_tells_neighbours_apart(unit: Unit, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("delta", [0, "1e-6"])
-@pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
+@pytest.mark.parametrize("unit", slow_but((ROW, PERSONS[2]), UNITS.values()), ids=UNITS)
 def test_no_released_summary_tells_neighbours_apart(unit: Unit, delta: str, tmp_path: Path) -> None:
     """`evaluate --release-epsilon`: the same distances."""
     job = Released(Summarizer(SCHEMA, 1, delta, unit), _rows_of(50, 9))
@@ -133,13 +134,13 @@ NETWORK = Network(
 )
 
 
-def _plan(name: str, most: int | None = None) -> Plan:
+def _plan(name: str, most: int | None = None) -> Collaboration:
     own = {"epsilon": PLENTY, "deadline": 600.0, "attempts": 2, "rows_per_person": most}
     given = PLANS[name] | own
-    return Plan(SCHEMA, **given | ({"network": NETWORK} if "network" in given else {}))
+    return Collaboration(SCHEMA, **given | ({"network": NETWORK} if "network" in given else {}))
 
 
-@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize("name", slow_but([*PLANS][::4], PLANS))
 def test_no_holder_tells_neighbouring_files_apart(name: str, tmp_path: Path) -> None:
     """Each role in each protocol: every reply is the same, byte by byte."""
     plan = _plan(name)
@@ -147,13 +148,14 @@ def test_no_holder_tells_neighbouring_files_apart(name: str, tmp_path: Path) -> 
     assert {} == leaks(job, pairs_for(plan.unit), tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in PLANS if "add-remove" in name])
 def test_no_holder_tells_whether_a_person_is_there(name: str, tmp_path: Path) -> None:
-    """The same with persons of at most two rows."""
+    """Replays hold with persons of at most two rows."""
     plan = _plan(name, 2)
     codec = Codec(SCHEMA, persons_of(plan.unit))
     others = {
-        name: MemorySource(codec.encode(texts(crowd(60, seed))))
+        name: MemorySource(Table.of(codec.encode(texts(crowd(60, seed)))))
         for seed, name in enumerate(("south", "west"))
     }
     assert {} == leaks(Held(plan, others), pairs_for(plan.unit), tmp_path)
@@ -167,7 +169,7 @@ FEW = ("independent", "privbayes greedy replace", "noise-gan replace")
 IN_PROCESS = [way for way in WAYS if way not in ("csv", "duckdb")]
 
 
-@pytest.mark.parametrize("name", FEW)
+@pytest.mark.parametrize("name", slow_but(FEW[:1], FEW))
 @pytest.mark.parametrize("way", IN_PROCESS)
 def test_no_way_in_tells_neighbours_apart(way: str, name: str, tmp_path: Path) -> None:
     """In memory or in blocks, from files and from frames of any brand."""
@@ -241,7 +243,7 @@ def test_the_type_of_a_column_does_not_show_in_an_inferred_schema(way: str, tmp_
     assert {} == leaks(job, pairs, tmp_path, WAYS[way])
 
 
-@pytest.mark.parametrize("way", [way for way in WAYS if WAYS[way].numbers])
+@pytest.mark.parametrize("way", slow_but(("csv",), [w for w in WAYS if WAYS[w].numbers]))
 def test_a_row_is_read_by_itself(way: str, tmp_path: Path) -> None:
     """When one raw row changes, whatever it holds, the lines of all others stay as they are."""
     for pair in pairs_for(REPLACED):

@@ -30,14 +30,14 @@ def test_an_audit_that_refutes_a_claim_ends_with_five(
 ) -> None:
     """Exit code 5 and sentences that say what was found and what to do; 1 would be a fault."""
     monkeypatch.setattr(
-        "understudy.privacy.noise.SystemNoise.laplace",
+        "understudy.privacy.noise.system.SystemNoise.laplace",
         lambda self, scale, size: np.zeros(size, int),
     )
     found = desk.run("audit", "random", "--epsilon", 1, "--runs", 200, "--processes", 1)
     assert 5 == found.code
     assert "the likelihood attack shows epsilon" in found.err
     assert "the noise on number of rows: its scale is not the one" in found.err
-    assert "random gives away epsilon" in found.err
+    assert "random leaks epsilon" in found.err
     assert "do not release its results" in found.err
 
 
@@ -47,7 +47,7 @@ def test_an_audit_that_loses_a_process_ends_with_one(
 ) -> None:
     """A fault is not a refuted claim, and not a kept one."""
     monkeypatch.setattr(
-        "understudy.cli.methods.build", lambda request, schema: Deadly(schema, epsilon=1)
+        "understudy.jobs.auditing.build", lambda request, schema: Deadly(schema, epsilon=1)
     )
     lost = desk.run("audit", "random", "--epsilon", 1, "--runs", 100, "--processes", 2)
     assert (1, "") == (lost.code, lost.out)

@@ -97,8 +97,8 @@ def wrong_parquet(path: Path) -> None:
         ("x.csv", text(b"PAR1" + bytes(range(256)) * 9), "x.csv"),
         ("x.csv", Path.mkdir, "x.csv: cannot be read: the folder holds no .parquet files"),
         ("x.csv", lambda path: None, "cannot be read: No such file or directory; check the path"),
-        ("x.parquet", text(""), "x.parquet: is no readable parquet file; export it again"),
-        ("x.parquet", text(f"name,age\n{SECRET},1\n"), "x.parquet: is no readable parquet file"),
+        ("x.parquet", text(""), "x.parquet: is not a readable parquet file; export it again"),
+        ("x.parquet", text(f"name,age\n{SECRET},1\n"), "x.parquet: is not a readable parquet file"),
         ("x.parquet", truncated_parquet, "x.parquet: "),
         ("x.parquet", Path.mkdir, "x.parquet: cannot be read"),
         ("x.parquet", lambda path: None, "x.parquet: cannot be read"),
@@ -213,6 +213,18 @@ def test_a_model_that_cannot_be_written_is_refused_before_spending(desk: Desk) -
     assert (desk.folder / "home" / "letter").exists()
 
 
+def test_a_file_that_is_not_a_model_is_refused_before_spending(desk: Desk) -> None:
+    """Neither notes nor an archive of other things is replaced, and no m.txt is made."""
+    notes, letters, absent = (desk.folder / name for name in ("n.txt", "letters.zip", "m.txt"))
+    for path in (notes, letters):
+        path.write_text("dear")
+    for output in (notes, letters, absent):
+        result = desk.run("fit", desk.data, "-s", desk.schema, "-e", 1, "-o", output)
+        check_refused(desk, result, 2, "a model")
+    assert ["dear", "dear"] == [path.read_text() for path in (notes, letters)]
+    assert not absent.exists()
+
+
 def test_the_private_table_is_never_overwritten(desk: Desk) -> None:
     """An output that is an input is refused before anything is spent."""
     before = desk.data.read_bytes()
@@ -305,7 +317,7 @@ def test_a_fault_of_ours_shows_no_message(desk: Desk, monkeypatch: pytest.Monkey
     def fail(*_: object, **__: object) -> None:
         raise ValueError(SECRET)
 
-    monkeypatch.setattr("understudy.codec.Codec.encode", fail)
+    monkeypatch.setattr("understudy.facts.codec.Codec.encode", fail)
     result = desk.synth()
     assert 1 == result.code
     assert "this is a fault in understudy (ValueError at test_bad_input.py:" in result.err
@@ -319,7 +331,7 @@ def test_memory_that_ran_out_is_told(desk: Desk, monkeypatch: pytest.MonkeyPatch
     def fail(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("understudy.codec.Codec.encode", fail)
+    monkeypatch.setattr("understudy.facts.codec.Codec.encode", fail)
     result = desk.synth()
     assert (2, True) == (result.code, "memory ran out; use fewer bins" in result.err)
 

@@ -16,8 +16,8 @@ import pytest
 
 from support.cluster import write_partitions
 from support.commands import Desk
-from understudy.engines.connection import Cluster
-from understudy.optional import require
+from understudy.rows.engines.cluster_connection import Cluster
+from understudy.system.extras import require
 
 
 @pytest.fixture

@@ -56,7 +56,11 @@ def test_a_page_for_the_owner(made: Desk) -> None:
     assert 0 == result.code, result.err
     assert "not for release" in result.err
     page = _page(made).read_text(encoding="utf-8")
-    assert page.index(PRIVATE) < page.index("What is promised") < page.index("How near it comes")
+    assert (
+        page.index(PRIVATE)
+        < page.index("What is promised")
+        < page.index("Distance from the real rows")
+    )
     assert "at most e^1 times" in page
     assert spent == made.spent
 
@@ -79,7 +83,7 @@ def test_json_says_that_it_is_private(made: Desk) -> None:
 def test_attacks_are_asked_for_by_name(made: Desk) -> None:
     """The page gets their section, JSON their numbers, and the ledger hears nothing of it."""
     spent = made.spent
-    attack = ("--sensitive", "name", "--keys", "age", "--classifiers", "logistic-regression")
+    attack = ("--sensitive", "name", "--known", "age", "--classifiers", "logistic-regression")
     document = _evaluate(made, *attack, "--json").document
     assert ["original", "synthetic"] == [t["name"] for t in document["disclosure"]["tables"]]
     assert 'id="disclosure"' in _page(made).read_text(encoding="utf-8")
@@ -140,7 +144,7 @@ def test_predictions_have_reasons_instead_of_faults(made: Desk) -> None:
     assert prediction["overlap"]["is_more"]
     page = _page(made).read_text(encoding="utf-8")
     assert "never generated and cannot be learnt: Bob" in page
-    assert "stand in the real table too" in page
+    assert "are in the real table too" in page
 
 
 @pytest.mark.parametrize(
@@ -151,12 +155,12 @@ def test_predictions_have_reasons_instead_of_faults(made: Desk) -> None:
         (("--model", "none.zip"), 4, "none.zip"),
         (("--holdout", "none.csv"), 4, "none.csv"),
         (("--seed", "-1"), 2, "seed"),
-        (("--delta", "1e-6"), 2, "--delta is for what is released"),
-        (("--sensitive", "name"), 2, "--keys is not given"),
-        (("--keys", "name"), 2, "--sensitive is not given"),
-        (("--sensitive", "shoe", "--keys", "age"), 2, "'shoe'"),
-        (("--sensitive", "name", "--keys", "age, name"), 2, "'name'"),
-        (("--release-epsilon", "1", "--keys", "age"), 2, "--keys is for the owner's page"),
+        (("--delta", "1e-6"), 2, "--delta is for released distances"),
+        (("--sensitive", "name"), 2, "--known is not given"),
+        (("--known", "name"), 2, "--sensitive is not given"),
+        (("--sensitive", "shoe", "--known", "age"), 2, "'shoe'"),
+        (("--sensitive", "name", "--known", "age, name"), 2, "'name'"),
+        (("--release-epsilon", "1", "--known", "age"), 2, "--known is for the owner's page"),
         (("--release-epsilon", "0"), 2, "epsilon is 0"),
         (("--release-epsilon", "much"), 2, "epsilon is 'much'"),
         (("--release-epsilon", "1e-9"), 2, "would drown any table"),
@@ -214,7 +218,7 @@ def test_a_damaged_statement_is_refused(made: Desk, text: str) -> None:
     Path(f"{made.output}.privacy.json").write_text(text)
     result = _evaluate(made)
     assert 4 == result.code
-    assert "is no statement of synthetic rows" in result.err
+    assert "is not a statement of synthetic rows" in result.err
 
 
 def test_pages_end_in_html_and_replace_no_input(made: Desk) -> None:
@@ -237,12 +241,12 @@ def test_no_cell_stands_in_messages(made: Desk) -> None:
 
 
 def test_real_tables_in_another_encoding(desk: Desk) -> None:
-    """The owner's files are read as told, the stand-in as UTF-8: all is as if in UTF-8."""
+    """The owner's files are read in their encoding, the stand-in as UTF-8: as if all were UTF-8."""
     text = "town,ill\n" + "Köln,yes\n" * 30 + "Paris,no\n" * 20
     desk.schema.write_text(_TOWNS)
     desk.output.write_text("town,ill\nKöln,no\nParis,no\n", encoding="utf-8")
     desk.data.write_text(text, encoding="utf-8")
-    attack = ("--sensitive", "ill", "--keys", "town", "--classifiers", "none", "--json")
+    attack = ("--sensitive", "ill", "--known", "town", "--classifiers", "none", "--json")
     expected = _evaluate(desk, *attack, "--holdout", desk.data).document
     desk.data.write_text(text, encoding="latin-1")
     refused = _evaluate(desk)
@@ -296,7 +300,7 @@ def test_rows_of_which_nothing_is_promised(made: Desk) -> None:
 
 
 def test_the_promise_is_for_whom_the_rows_promise(made: Desk) -> None:
-    """Neighbours are those of the synthetic rows' statement unless told; persons must be given."""
+    """Neighbours are those of the synthetic rows' statement by default; persons must be given."""
     document = _evaluate(made, "--release-epsilon", "0.5", "--json").document
     assert "add-remove" == document["statement"]["neighbours"]
     assert "add-remove" == document["synthetic"]["neighbours"]

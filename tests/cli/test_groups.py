@@ -11,17 +11,18 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from understudy.cli.groups import Group, grouped
+from understudy.cli.options.groups import grouped
+from understudy.jobs.request import JobRequest
 
 
 @dataclass(frozen=True)
-class _Ink(Group):
+class _Ink(JobRequest):
     colour: Annotated[str, typer.Option("--colour")] = "black"
     drops: Annotated[list[int] | None, typer.Option("--drop")] = None
 
 
 @dataclass(frozen=True)
-class _Pen(Group):
+class _Pen(JobRequest):
     paper: Annotated[Path, typer.Argument()]
     ink: _Ink = field(default_factory=_Ink)
 

@@ -17,9 +17,9 @@ import pytest
 
 from support.commands import Desk, Result
 from support.servers import free_port
-from understudy.cli.network_options import address_of, host_and_port, public_keys
 from understudy.errors import UsageError
-from understudy.privacy.ledger import Ledger
+from understudy.jobs.federation import address_of, host_and_port, public_keys
+from understudy.privacy.spending.ledger import Ledger
 
 NAMES = ("north", "south", "west")
 SCHEMA = """
@@ -32,12 +32,12 @@ PATIENCE = 90
 
 # Run before a command: what a busy machine would leave to chance.
 HEARD_OUT = """
-from understudy.federated.net import channel
+from understudy.federated.wire import channel
 channel._FAREWELL_SECONDS = 60.0
 """
 DIES_ANSWERING = """
 import os, signal
-from understudy.federated.store import FolderStore
+from understudy.federated.holder.store import FolderStore
 keep, kept = FolderStore.keep, []
 def dying(store, run, name, data):
     kept.append(name)
@@ -48,7 +48,7 @@ FolderStore.keep = dying
 """
 DIES_ASKING = """
 import os, signal
-from understudy.federated.net.channel import FlowerChannel
+from understudy.federated.wire.channel import FlowerChannel
 ask, asked = FlowerChannel.ask, []
 def dying(channel, requests, *, deadline):
     asked.append(requests)
@@ -86,7 +86,7 @@ def test_public_keys_are_named_by_their_files(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="'a' has a key already"):
         public_keys([tmp_path, tmp_path / "a.pub"])
     (tmp_path / "empty").mkdir()
-    with pytest.raises(UsageError, match=r"holds no \*\.pub"):
+    with pytest.raises(UsageError, match=r"contains no \*\.pub"):
         public_keys([tmp_path / "empty"])
 
 
@@ -180,7 +180,7 @@ def _refuses(port: int) -> bool:
 def ward(desk: Desk) -> Iterator[Ward]:
     """A ward whose processes are all gone in the end."""
     needs_flower()
-    pytest.importorskip("understudy.federated.holder")
+    pytest.importorskip("understudy.federated.holder.holder")
     made = Ward(desk, free_port())
     yield made
     for process in made.running:
@@ -217,8 +217,8 @@ def test_a_protected_column_is_withheld_from_a_joint_model(ward: Ward) -> None:
     policy = ward.desk.folder / "policy.toml"
     policy.write_text(policy.read_text() + 'protect = ["smoker"]\n')
     holders = [ward.start(ward.holding(name)) for name in NAMES]
-    wishes = ("--target", "age", "--protect", "smoker")
-    learned = ward.finished(ward.start(ward.analysing(*wishes), HEARD_OUT))
+    rules = ("--target", "age", "--protect", "smoker")
+    learned = ward.finished(ward.start(ward.analysing(*rules), HEARD_OUT))
     assert 0 == learned.code, learned.err
     protection = learned.document["statement"]["protection"]
     assert {"smoker": ["age"]} == protection["protected"]
@@ -299,8 +299,8 @@ def test_an_interrupted_analyst_leaves_no_model(ward: Ward) -> None:
         (("--superlink", "nowhere"), 2, "HOST:PORT"),
         (("--key", "gone"), 4, "key gone: cannot be read"),
         (("--root-certificates", "gone"), 4, "certificates gone"),
-        (("--neighbours", "friends"), 2, "neighbours is 'friends'"),
-        (("--policy", "gone"), 2, "is no policy"),
+        (("--neighbours", "friends"), 2, "neighbours is 'friends'; use add-remove or replace"),
+        (("--policy", "gone"), 2, "is not a policy"),
     ],
 )
 def test_a_holder_is_refused_before_rows_are_read(
@@ -325,14 +325,14 @@ def test_an_analyst_is_refused_before_anybody_is_asked(ward: Ward) -> None:
     """No epsilon, an unknown protocol, a wrong address, no certificate."""
     without = [p for p in ward.analysing() if p not in ("--epsilon", 1)]
     assert "epsilon has no default" in ward.desk.run(*without).err
-    assert "protocol is 'guess'" in ward.desk.run(*ward.analysing(protocol="guess")).err
+    assert "protocol 'guess' is unknown" in ward.desk.run(*ward.analysing(protocol="guess")).err
     assert "--listen is 'x'" in ward.desk.run(*ward.analysing("--listen", "x")).err
     unknown = ward.desk.run(*ward.analysing("--target", "age", "--protect", "income"))
     assert "protected 'income': attribute 'income' is unknown" in unknown.err
     parent = ward.desk.run(
         *ward.analysing("--target", "age", "--protect", "sex", "--require", "sex:smoker")
     )
-    assert (2, True) == (parent.code, "'sex' is protected and is no parent" in parent.err)
+    assert (2, True) == (parent.code, "'sex' is protected and cannot be a parent" in parent.err)
     missing = ward.desk.run(*ward.analysing("--certificate", "gone"))
     assert 4 == missing.code
     assert "certificate gone: is not there" in missing.err

@@ -11,8 +11,8 @@ import pytest
 from support import foreign
 from support.commands import Desk
 from understudy.errors import SchemaError
-from understudy.schema import Schema
-from understudy.synthesizers import Independent
+from understudy.facts.schema import Schema
+from understudy.methods import Independent
 
 NO_FIT = "its values may have been computed from the rows"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.commands import SECRET, Desk, Result
-from understudy.schema import Schema
+from understudy.facts.schema import Schema
 
 SKELETON = """
 [columns.name]
@@ -156,7 +156,7 @@ def test_a_schema_that_was_paid_for_is_kept(
     def full(path: Path) -> object:
         raise DiskError(f"{path}: the disk took no more bytes; free some space")
 
-    monkeypatch.setattr("understudy.files.atomic", full)
+    monkeypatch.setattr("understudy.system.files.writing.atomic", full)
     monkeypatch.setattr("tempfile.tempdir", str(desk.folder))
     result = _infer(desk, skeleton, *ASKED)
     assert 4 == result.code
@@ -167,4 +167,4 @@ def test_a_schema_that_was_paid_for_is_kept(
 def test_columns_of_which_nothing_stood_out_are_named(desk: Desk, skeleton: Path) -> None:
     """The owner is told that a range is merely the public one."""
     result = _infer(desk, skeleton, "--epsilon", "0.01", "--delta", "1e-6")
-    assert "age: nothing stood out of the noise, so its range is the public one" in result.err
+    assert "age: no value was above the noise, so its range is the public one" in result.err

@@ -115,9 +115,9 @@ def test_a_matrix_of_predictors_can_be_given(desk: Desk) -> None:
     [
         ("n.csv", ",name,agee\nname,0,1\nagee,0,0\n", "'agee' is unknown; known are name, age"),
         ("n.csv", ",name,age\nname,0,1\nage,1,0\n", "break the cycle"),
-        ("n.csv", ",name,age\nname,0,x\nage,0,0\n", "row 'name', column 'age' is no 0 or 1"),
+        ("n.csv", ",name,age\nname,0,x\nage,0,0\n", "row 'name', column 'age' is not 0 or 1"),
         ("n.bif", "variable agee { } probability ( agee ) { }", "'agee' is unknown"),
-        ("n.bif", "variables", "is no BIF"),
+        ("n.bif", "variables", "is not BIF"),
         (
             "n.xml",
             "<network/>",

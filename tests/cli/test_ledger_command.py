@@ -28,6 +28,15 @@ def test_mixed_runs_are_shown_by_whom_they_protect(desk: Desk) -> None:
     assert (2, True) == (refused.code, "promise nothing for rows added or removed" in refused.err)
 
 
+def test_a_named_ledger_must_exist(desk: Desk) -> None:
+    """A name mistyped does not look like a ledger on which nothing was spent; the default may."""
+    for asked in (["--ledger", desk.folder / "nope.jsonl"], ["people", "--ledger", "nope.jsonl"]):
+        shown = desk.run("ledger", "show", *asked)
+        assert (2, "") == (shown.code, shown.out)
+        assert "nope.jsonl: does not exist; name one that does" in shown.err
+    assert "is empty" in desk.run("ledger", "show").out
+
+
 def test_a_limit_refuses_by_name_and_spends_nothing(desk: Desk) -> None:
     """A run of the other relation, and one that is too large: exit code 3, no rows, no entry."""
     assert 0 == desk.run("ledger", "limit", "people", "-e", 4, "--delta", "1e-5").code
@@ -59,7 +68,7 @@ def test_a_limit_in_zcdp_says_what_still_fits(desk: Desk) -> None:
         (("--neighbours", "swap"), "use row or person"),
         (("--unit", "person"), "needs --person-id"),
         (("--unit", "row", "--person-id", "who"), "needs --person-id"),
-        (("--accounting", "magic"), "use zcdp or basic"),
+        (("--accounting", "magic"), "use one of zcdp, basic"),
         (("--basic-epsilon", "1"), "leave them out, or give a --delta"),
         (("--delta", "1e-5", "--own-delta", "1e-5"), "set aside less"),
         (("--delta", "1e-5", "--basic-epsilon", "1", "--accounting", "basic"), "leave them out"),

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from support.commands import SECRET, Desk
-from understudy.cli.wishes import Wishes
-from understudy.learn.restrict import Restrictions
-from understudy.protection import Protection
+from understudy.facts.protection import Protection
+from understudy.jobs.network_rules import NetworkRequest
+from understudy.methods.structure.restrict import Restrictions
 
 SCHEMA = """
 columns.age = {kind = "integer", min = 0, max = 3}
@@ -88,13 +88,14 @@ def test_a_matrix_of_predictors(clinic: Desk) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_plan_takes_the_same(clinic: Desk) -> None:
     """A rehearsal asks as many scores as the fit would: none that protection rules out."""
     asked = ("plan", "--schema", clinic.schema, "--rows", 500, "--epsilon", 1, "--json")
     scores = [
         stage["questions"]
-        for wishes in (("--structure", "genetic"), PROTECTED)
-        for stage in clinic.run(*asked, *wishes).document["stages"]
+        for rules in (("--structure", "genetic"), PROTECTED)
+        for stage in clinic.run(*asked, *rules).document["stages"]
         if stage["stage"] == "scores of sets"
     ]
     assert [6, 4] == scores
@@ -109,7 +110,7 @@ def test_a_plan_takes_the_same(clinic: Desk) -> None:
         (("--require", "age"), "--require 'age': write a parent and a child, such as age:income"),
         (("--forbid", "age-sex"), "--forbid 'age-sex': write a parent and a child"),
         (("--require", "age:pay"), "required edge age:pay: attribute 'pay' is unknown"),
-        (("--tier", "sex", "--require", "age:sex"), "'age' stands in a later tier"),
+        (("--tier", "sex", "--require", "age:sex"), "'age' is in a later tier"),
         (("--predictors", "none.csv"), "predictors none.csv: cannot be read"),
         (("--target", "income", "--method", "independent"), "--target is for nist and privbayes"),
         (("--quasi-identifiers", "age", "--method", "random"), "--quasi-identifiers is for nist"),
@@ -133,7 +134,7 @@ def test_what_contradicts_is_refused_unpaid(
 def test_names_may_have_signs() -> None:
     """Colons, equals signs and commas in names are told from those between names."""
     known = ["a:b", "c", "d=e", "f,g"]
-    wishes = Wishes(
+    asked = NetworkRequest(
         "c",
         protect=["d=e", "a:b=c"],
         require=["a:b:c"],
@@ -145,16 +146,20 @@ def test_names_may_have_signs() -> None:
         forbidden=(("c", "a:b"),),
         tiers=(("c", "f,g"),),
         protection=Protection("c", {"d=e": None, "a:b": ("c",)}),
-    ) == wishes.restrictions(known)
+    ) == asked.restrictions(known)
 
 
 def test_nothing_to_depend_on_can_be_said() -> None:
     """An equals sign with nothing after it."""
-    assert {"ill": ()} == Wishes(protect=["ill="]).restrictions(["ill"]).protection.protected
+    assert {"ill": ()} == NetworkRequest(protect=["ill="]).restrictions(
+        ["ill"]
+    ).protection.protected
 
 
-def test_no_wishes_are_no_restrictions() -> None:
+def test_no_rules_are_no_restrictions() -> None:
     """A run without these options is as it was."""
-    assert not Wishes().restrictions(["ill"])
-    assert [] == Wishes().given
-    assert ["--protect", "--predictors"] == Wishes(protect=["a"], predictors=Path("x")).given
+    assert not NetworkRequest().restrictions(["ill"])
+    assert [] == NetworkRequest().given
+    assert ["--protect", "--predictors"] == NetworkRequest(
+        protect=["a"], predictors=Path("x")
+    ).given

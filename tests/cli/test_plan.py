@@ -7,7 +7,7 @@ import inspect
 import pytest
 
 from support.commands import Desk
-from understudy.cli.plan import plan
+from understudy.cli.commands.plan import plan
 
 
 def test_a_plan_needs_no_data(desk: Desk) -> None:
@@ -25,6 +25,7 @@ def test_there_is_no_argument_for_data() -> None:
     assert not {"data", "table", "ledger", "dataset"} & set(inspect.signature(plan).parameters)
 
 
+@pytest.mark.slow
 def test_a_plan_for_machines(desk: Desk) -> None:
     """`--json` prints one object with the keys that the contract names."""
     asked = ("--rows", 900, "--epsilon", "0.5", "--delta", "1e-6", "--method", "independent")

@@ -12,7 +12,7 @@ import time
 import pytest
 
 from support.commands import Desk
-from understudy.cli.console import Readings
+from understudy.jobs.progress import ReadingProgress
 
 
 def test_readings_are_numbered_and_timed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -20,7 +20,7 @@ def test_readings_are_numbered_and_timed(monkeypatch: pytest.MonkeyPatch) -> Non
     clock = iter([0.0, 0.0, 2.0, 10.0, 10.0, 12.0, 20.0])
     monkeypatch.setattr(time, "perf_counter", lambda: next(clock))
     shown: list[str] = []
-    watch = Readings(shown.append)
+    watch = ReadingProgress(shown.append)
     for done, total in [(0, None), (5000, None), (0, 80_000), (2000, 80_000), (80_000, 80_000)]:
         watch(done, total)
     assert [

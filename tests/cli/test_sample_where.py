@@ -13,12 +13,13 @@ import pytest
 
 from support.constraints import STATEMENT
 from understudy.cli.main import run
-from understudy.conditional import Conditional
-from understudy.infer import elimination
-from understudy.model import Model
-from understudy.network import Family
-from understudy.sample import rejection
-from understudy.schema import Schema
+from understudy.facts.schema import Schema
+from understudy.models.bayes_net import BayesNet
+from understudy.models.conditional import Conditional
+from understudy.models.inference import elimination
+from understudy.models.model import Model
+from understudy.models.network import Family
+from understudy.models.sampling import rejection
 
 COLUMNS: dict[str, Any] = {
     "age": {"kind": "integer", "min": 0, "max": 99, "bins": 4},
@@ -30,7 +31,8 @@ def _model(constraints: tuple[str, ...] = ()) -> Model:
     schema = Schema.parse({"columns": COLUMNS, "constraints": list(constraints)})
     age = Conditional(Family("age"), np.array([0.4, 0.3, 0.2, 0.1]))
     sex = np.array([[0.2, 0.8], [0.5, 0.5], [1.0, 0.0], [0.3, 0.7]])
-    return Model(schema, (age, Conditional(Family("sex", ("age",)), sex)), 50, STATEMENT)
+    law = BayesNet.of(schema, (age, Conditional(Family("sex", ("age",)), sex)))
+    return Model(schema, law, 50, STATEMENT)
 
 
 @pytest.fixture
@@ -94,7 +96,7 @@ def test_other_ways_are_explained(
     ("options", "words"),
     [
         (["--where", "age >= 30 sex = Male"], "at character 11"),
-        (["--where", "height > 3"], "'height' is no column"),
+        (["--where", "height > 3"], "'height' is not a column"),
         (["--where", "sex = Other"], "has no value 'Other'"),
         (["--where", "age<30, age>40"], "no value fits all that is said"),
         (["--where", "sex = Female, age >= 50, age < 75"], "probability 0"),
@@ -135,4 +137,4 @@ def test_a_damaged_model_is_refused_as_ever(
     saved.write_bytes(saved.read_bytes()[:100])
     tail = ["--where", "sex = Male", "-o", str(saved.with_name("out.csv"))]
     assert 4 == run(["sample", str(saved), *tail])
-    assert "no whole model" in capsys.readouterr().err
+    assert "not a complete model" in capsys.readouterr().err

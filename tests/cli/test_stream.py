@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from support.commands import SECRET, Desk, Result
-from understudy.cli.stream_density import _Schedule
+from understudy.jobs.streams import AnswerSchedule
 from understudy.stream import DensityEstimator
 from understudy.stream.reading import line_batches
 
@@ -196,8 +196,8 @@ def test_answers_come_by_the_clock(desk: Desk, monkeypatch: pytest.MonkeyPatch) 
 def test_events_do_not_put_answers_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is left until an answer depends on the clock alone, and the last has no time."""
     now = [100.0]
-    monkeypatch.setattr("understudy.cli.stream_density.time.monotonic", lambda: now[0])
-    schedule, waits = _Schedule(0.25, 3), []
+    monkeypatch.setattr("understudy.jobs.streams.time.monotonic", lambda: now[0])
+    schedule, waits = AnswerSchedule(0.25, 3), []
     for now[0] in (100.0, 100.125, 100.25, 100.375, 100.5, 101.0):
         waits.append(schedule.wait())
         schedule.is_due()

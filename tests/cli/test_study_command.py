@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from support.commands import Desk
-from understudy.studies import STUDIES
+from support.tiers import full_but
+from understudy_studies import STUDIES
 
 # The quickest one.
 NAME = "aau-networks"
@@ -31,15 +32,18 @@ def _record(folder: Path, name: str = NAME) -> dict[str, Any]:
     return found
 
 
+SMALL = [(name, "--smoke") for name in STUDIES]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", STUDIES)
-def test_every_study_runs_small(desk: Desk, name: str) -> None:
+@pytest.mark.parametrize(("name", "size"), full_but(SMALL, [*SMALL, (NAME, "--quick")]))
+def test_every_study_runs_small(desk: Desk, name: str, size: str) -> None:
     """A smoke run leaves a whole record, a chart and a sentence, and a page can be written."""
-    result = desk.run("study", name, "--smoke", "-o", desk.folder / "out")
+    result = desk.run("study", name, size, "-o", desk.folder / "out")
     record = _record(desk.folder / "out", name)
     assert (0, True) == (result.code, record["complete"])
     assert record["sentence"] == " ".join(result.out.split())
-    assert f"understudy study {name} --smoke" == record["command"]
+    assert f"understudy study {name} {size}" == record["command"]
     assert {"python", "understudy", "numpy"} <= record["versions"].keys()
     assert record["planned"] == len(record["cells"])
     assert record["parameters"]

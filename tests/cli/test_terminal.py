@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from support.hostile import plain_members, signed, zipped
-from understudy.privacy.ledger import Ledger
-from understudy.schema import Schema
+from understudy.facts.schema import Schema
+from understudy.privacy.spending.ledger import Ledger
 
 # A title, the clipboard, a colour by one byte, an order turned around, nothing at all, and markup.
 TITLE, CLIPBOARD, COLOUR = "\x1b]0;pwn\x07", "\x1b]52;c;cHdu\x07", "\x9b31m"

@@ -13,15 +13,15 @@ import pytest
 from support.cluster import write_partitions
 from support.databases import fill_postgres
 from support.engines import Engine, raw_rows
-from understudy.codec import Codec
-from understudy.counting import CountSource
-from understudy.engines.chunked import ChunkedSource
-from understudy.engines.cluster import ClusterSource
-from understudy.engines.connection import Cluster
-from understudy.engines.memory import MemorySource
-from understudy.files import Rows
-from understudy.sources import Access, open_source
-from understudy.table import Table
+from understudy.facts.codec import Codec
+from understudy.rows.counting import CountSource
+from understudy.rows.engines.chunked import ChunkedSource
+from understudy.rows.engines.cluster import ClusterSource
+from understudy.rows.engines.cluster_connection import Cluster
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.sources import Access, open_source
+from understudy.rows.table import Table
+from understudy.system.frames import Rows
 
 
 @pytest.fixture(scope="session")
@@ -37,7 +37,7 @@ def on_cluster(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> En
         schema, rows = raw_rows(table)
         cuts = [table.rows // 3] * 2
         path = write_partitions(rows, folder / str(next(numbers)), cuts)
-        return ClusterSource(cluster, path, Codec(schema), 10**9)
+        return ClusterSource(cluster=cluster, path=path, codec=Codec(schema), memory=10**9)
 
     return Engine(opened, examples=8)
 

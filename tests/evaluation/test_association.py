@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.sheets import coded, comparison, drawn, listed
-from understudy.evaluate.association import associations
-from understudy.evaluate.comparison import Comparison
-from understudy.evaluate.sheets import load
-from understudy.schema import Schema
+from support.tiers import examples
+from understudy.evaluation.comparison import Comparison
+from understudy.evaluation.marginals.association import associations
+from understudy.evaluation.sheets import load
+from understudy.facts.schema import Schema
 
 NUMBERS = Schema.parse(
     {
@@ -44,7 +45,7 @@ def _sheets(seed: int, rows: int = 60) -> Comparison:
     return Comparison.of(NUMBERS, *made, seed=0)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(st.integers(0, 10_000))
 def test_correlations_are_those_of_the_rows(seed: int) -> None:
     """Whole numbers are at the middle of their bins: scipy finds the same, missing left out."""

@@ -7,14 +7,14 @@ import pytest
 
 from support.sheets import coded, listed, sheet
 from understudy.errors import UsageError
-from understudy.evaluate import attack
-from understudy.evaluate.attack import Attack, Attempt, Scenario, Victims
-from understudy.evaluate.attribution import attribution
-from understudy.evaluate.learners import LEARNERS
-from understudy.evaluate.prediction import Settings
-from understudy.evaluate.sheets import Sheet, load
-from understudy.evaluate.worker import Answer, Job
-from understudy.schema import Schema
+from understudy.evaluation.disclosure import attack
+from understudy.evaluation.disclosure.attack import Attack, Attempt, Scenario, Victims
+from understudy.evaluation.disclosure.attribution import attribution
+from understudy.evaluation.prediction.learners import LEARNERS
+from understudy.evaluation.prediction.prediction import Settings
+from understudy.evaluation.prediction.worker import Job, LearnerOutput
+from understudy.evaluation.sheets import EvaluationTable, load
+from understudy.facts.schema import Schema
 
 SCHEMA = listed(t=3, a=3, b=3, c=3)
 TREE = LEARNERS["decision-tree"]
@@ -22,7 +22,7 @@ TREE = LEARNERS["decision-tree"]
 SETTINGS = Settings("decision-tree", seconds=600)
 
 
-def _rows(count: int, seed: int) -> Sheet:
+def _rows(count: int, seed: int) -> EvaluationTable:
     """t is a four times of five; b and c are noise."""
     generator = np.random.default_rng(seed)
     a, b, c, other = generator.integers(0, 3, (4, count))
@@ -31,7 +31,7 @@ def _rows(count: int, seed: int) -> Sheet:
     return sheet(SCHEMA, coded(SCHEMA, codes))
 
 
-def _attempt(victims: Sheet, table: Sheet, key: tuple[str, ...]) -> Attempt:
+def _attempt(victims: EvaluationTable, table: EvaluationTable, key: tuple[str, ...]) -> Attempt:
     return Victims.of(SCHEMA, "t", victims).attempt(TREE, table, key, settings=SETTINGS)
 
 
@@ -47,8 +47,8 @@ def test_all_choices_of_a_length_are_keys() -> None:
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"sensitive": "z", "keys": ["a"]}, "sensitive 'z' is no column with values"),
-        ({"sensitive": "t", "keys": ["a", "z"]}, "key 'z' is no column with values"),
+        ({"sensitive": "z", "keys": ["a"]}, "sensitive 'z' is not a column with values"),
+        ({"sensitive": "t", "keys": ["a", "z"]}, "key 'z' is not a column with values"),
         ({"sensitive": "t", "keys": []}, "no key is named"),
         ({"sensitive": "t", "keys": ["a", "t"]}, "column 't' is sensitive and a key"),
         ({"sensitive": "t", "keys": ["a"], "length": 2}, "give a length from 1 to 1"),
@@ -99,9 +99,9 @@ def test_everybody_is_asked_about_once_for_each_key(monkeypatch: pytest.MonkeyPa
     """Victims of one key are one question, and each of them is counted."""
     asked: list[Job] = []
 
-    def always_first(job: Job, *, seconds: float) -> Answer:
+    def always_first(job: Job, *, seconds: float) -> LearnerOutput:
         asked.append(job)
-        return Answer(job.test[:, 1:].argmax(axis=1) + 1, np.empty((0, 0)), seconds)
+        return LearnerOutput(job.test[:, 1:].argmax(axis=1) + 1, np.empty((0, 0)), seconds)
 
     monkeypatch.setattr(attack, "run", always_first)
     rows = _rows(500, 1)

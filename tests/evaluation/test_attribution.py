@@ -13,10 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.sheets import coded, drawn, listed
-from understudy.domain import Domain
-from understudy.evaluate import attribution as room
-from understudy.evaluate.attribution import Attribution, attributed, attribution
-from understudy.table import Table
+from understudy.evaluation.disclosure import attribution as room
+from understudy.evaluation.disclosure.attribution import (
+    Attribution,
+    attributed,
+    attribution,
+)
+from understudy.facts.domain import Domain
+from understudy.rows.table import Table
 
 ABC = listed(a=3, b=3, c=3, t=4)
 KEY = ("a", "b", "c")

@@ -10,10 +10,10 @@ import pytest
 
 from support.sheets import coded, listed
 from understudy.errors import DataError, UsageError
-from understudy.evaluate import Disclosure, disclosure_risk
-from understudy.evaluate import disclosure as room
-from understudy.evaluate.attack import Attempt, Victims
-from understudy.table import Table
+from understudy.evaluation import Disclosure, disclosure_risk
+from understudy.evaluation.disclosure import disclosure as room
+from understudy.evaluation.disclosure.attack import Attempt, Victims
+from understudy.rows.table import Table
 
 SCHEMA = listed(t=3, a=5, b=5, c=5)
 KEYS = ["a", "b", "c"]
@@ -154,8 +154,8 @@ def test_what_was_asked_for_and_is_not_there_is_refused() -> None:
     """Columns, classifiers and names of stand-ins, before a row is read."""
     unreadable: dict[str, Any] = {"stand_ins": {"ordinary": {}}}
     for asked, words in (
-        ({"sensitive": "z"}, "sensitive 'z' is no column"),
-        ({"keys": ["z"]}, "key 'z' is no column"),
+        ({"sensitive": "z"}, "sensitive 'z' is not a column"),
+        ({"keys": ["z"]}, "key 'z' is not a column"),
         ({"classifiers": "z"}, "classifier 'z' is unknown"),
         ({"stand_ins": {"original": {}}}, "a stand-in cannot be called 'original'"),
     ):

@@ -13,9 +13,9 @@ import pytest
 
 from support.sheets import drawn, listed
 from understudy.errors import DataError, UsageError
-from understudy.evaluate import Evaluation, evaluate
-from understudy.evaluate.evaluation import _STAGES
-from understudy.schema import Schema
+from understudy.evaluation import Evaluation, evaluate
+from understudy.evaluation.evaluation import _STAGES
+from understudy.facts.schema import Schema
 
 SCHEMA = Schema.parse(
     {
@@ -124,7 +124,7 @@ def test_held_out_rows_that_are_no_such_thing_are_warned_of() -> None:
     rows = _rows(300, 1)
     part = {name: values[:50] for name, values in rows.items()}
     found = evaluate(rows, _rows(200, 2), SCHEMA, classifiers="none", holdout=part)
-    assert any("50 of 50 held-out rows stand in the real table too" in note for note in found.notes)
+    assert any("50 of 50 held-out rows are in the real table too" in note for note in found.notes)
     apart = evaluate(rows, _rows(200, 2), SCHEMA, classifiers="none", holdout=_rows(80, 3))
     assert () == apart.notes
 
@@ -144,7 +144,7 @@ def test_columns_that_differ_are_refused_before_rows_are_read(tmp_path: Path) ->
 def test_what_was_asked_for_and_is_not_there_is_refused() -> None:
     """Targets, roles and classifiers by name, with the exit code of usage."""
     for asked, words in (
-        ({"target": "z"}, "target 'z' is no column"),
+        ({"target": "z"}, "target 'z' is not a column"),
         ({"roles": {"city": "z"}}, "column 'z' is not in the schema"),
         ({"classifiers": "z"}, "classifier 'z' is unknown"),
     ):

@@ -13,17 +13,19 @@ import numpy as np
 import pytest
 
 from support.shared import shared_file
-from understudy.conditional import Conditional
-from understudy.domain import Domain
-from understudy.evaluate.fidelity import cross_entropy, total_variation, workload
-from understudy.model import Model
-from understudy.network import Family
-from understudy.privacy.accounting import PURE, Bound
-from understudy.privacy.statement import Statement
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.sample import sample_codes
-from understudy.schema import Schema
-from understudy.table import Table
+from understudy.evaluation.marginals.fidelity import cross_entropy, total_variation
+from understudy.facts.domain import Domain
+from understudy.facts.schema import Schema
+from understudy.facts.unit import Neighbours, Unit
+from understudy.facts.workload import workload
+from understudy.models.bayes_net import BayesNet
+from understudy.models.conditional import Conditional
+from understudy.models.model import Model
+from understudy.models.network import Family
+from understudy.models.sampling import sample_codes
+from understudy.privacy.accounting.composition import PURE, Bound
+from understudy.privacy.statements.statement import Statement
+from understudy.rows.table import Table
 
 DOMAIN = Domain({"a": 2, "b": 3})
 WIDE = Domain({f"a{i}": 2 for i in range(15)})
@@ -47,7 +49,8 @@ def _model(rows: int) -> Model:
         Conditional(Family("a"), np.array([0.25, 0.75])),
         Conditional(Family("b", ("a",)), np.array([[0.5, 0.5, 0.0], [0.125, 0.125, 0.75]])),
     )
-    return Model(Schema.parse({"columns": columns}), tables, rows, STATEMENT)
+    schema = Schema.parse({"columns": columns})
+    return Model(schema, BayesNet.of(schema, tables), rows, STATEMENT)
 
 
 def test_total_variation_by_hand() -> None:
@@ -81,12 +84,9 @@ def test_the_true_model_needs_the_entropy() -> None:
     error = float(np.sqrt((joint * (bits - entropy) ** 2).sum() / 100_000))
     held_out = Table(model.domain, codes, 100_000)
     assert entropy == pytest.approx(cross_entropy(model, held_out), abs=6 * error)
-    wrong = Model(
-        model.schema,
-        (model.conditionals[0], Conditional(Family("b", ("a",)), np.full((2, 3), 1 / 3))),
-        10**9,
-        STATEMENT,
-    )
+    flat = Conditional(Family("b", ("a",)), np.full((2, 3), 1 / 3))
+    changed = BayesNet(model.domain, (model.conditionals[0], flat))
+    wrong = Model(model.schema, changed, 10**9, STATEMENT)
     assert cross_entropy(wrong, held_out) > entropy + 20 * error
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from support.sheets import coded, drawn, listed
 from understudy.errors import DataError, UsageError
-from understudy.evaluate.hypothesis import (
+from understudy.evaluation.hypothesis import (
     Columns,
     band,
     chi_squared,
@@ -23,7 +23,7 @@ from understudy.evaluate.hypothesis import (
     resamples,
     spearman,
 )
-from understudy.synthesizers import Independent
+from understudy.methods import Independent
 from understudy.testing import seeded
 
 

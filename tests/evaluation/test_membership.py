@@ -8,9 +8,16 @@ import numpy as np
 import pytest
 
 from support.sheets import coded, listed, sheet
-from understudy.evaluate.membership import AUC, CAPTION, Membership, distances, interval, membership
-from understudy.evaluate.sheets import Sheet, load
-from understudy.schema import Schema
+from understudy.evaluation.disclosure.membership import (
+    AUC,
+    CAPTION,
+    Membership,
+    distances,
+    interval,
+    membership,
+)
+from understudy.evaluation.sheets import EvaluationTable, load
+from understudy.facts.schema import Schema
 
 MIXED = Schema.parse(
     {
@@ -24,19 +31,21 @@ MIXED = Schema.parse(
 WIDE = listed(**{f"c{i}": 9 for i in range(6)})
 
 
-def _mixed(*rows: tuple[str, float | None, str]) -> Sheet:
+def _mixed(*rows: tuple[str, float | None, str]) -> EvaluationTable:
     town, pay, born = zip(*rows, strict=True)
     columns = {"town": list(town), "pay": list(pay), "born": list(born)}
     return load(columns, MIXED, side="real", seed=0)
 
 
-def _wide(rows: int, seed: int) -> Sheet:
+def _wide(rows: int, seed: int) -> EvaluationTable:
     generator = np.random.default_rng(seed)
     codes = {name: generator.integers(0, 9, rows).tolist() for name in WIDE.learned}
     return sheet(WIDE, coded(WIDE, codes))
 
 
-def _attacked(members: Sheet, others: Sheet, synthetic: Sheet) -> Membership:
+def _attacked(
+    members: EvaluationTable, others: EvaluationTable, synthetic: EvaluationTable
+) -> Membership:
     return membership(WIDE, members=members, others=others, synthetic=synthetic)
 
 
@@ -92,7 +101,7 @@ def test_only_so_many_rows_are_looked_at() -> None:
 
 
 def test_no_rows_are_reasons() -> None:
-    """An empty table on any side is told."""
+    """An empty table on any side is reported."""
     none, some = _wide(0, 1), _wide(5, 1)
     assert "there are no real rows" == _attacked(none, some, some).reason
     assert "there are no held-out rows" == _attacked(some, none, some).reason
@@ -103,7 +112,7 @@ def test_the_caption_stands_beside_the_number() -> None:
     """No document without the words that similarity proves nothing."""
     document = json.loads(json.dumps(_attacked(*[_wide(9, i) for i in range(3)]).document()))
     assert CAPTION == document["caption"]
-    assert "no proof of privacy" in CAPTION
+    assert "not a proof of privacy" in CAPTION
     assert 0.5 == AUC.perfect
 
 

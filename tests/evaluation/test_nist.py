@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from support.sheets import coded, comparison, drawn, listed
 from understudy.errors import UsageError
-from understudy.evaluate.comparison import Comparison
-from understudy.evaluate.nist import (
+from understudy.evaluation.comparison import Comparison
+from understudy.evaluation.marginals.nist import (
     classification,
     classification_score,
     clustering,
@@ -24,8 +24,8 @@ from understudy.evaluate.nist import (
     roles_of,
     tasks,
 )
-from understudy.evaluate.sheets import load
-from understudy.schema import Schema
+from understudy.evaluation.sheets import load
+from understudy.facts.schema import Schema
 
 WIDE = listed(a=2, b=3, c=4, d=2)
 ROLES = {"city": "town", "gender": "sex", "income": "pay"}

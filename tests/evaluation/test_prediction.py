@@ -11,14 +11,14 @@ import pytest
 
 from support.sheets import coded, listed, sheet
 from understudy.errors import UsageError
-from understudy.evaluate import worker
-from understudy.evaluate.features import Features, Scale, Target
-from understudy.evaluate.learners import LEARNERS, SBA, TUC_2, learners
-from understudy.evaluate.overlap import overlap
-from understudy.evaluate.prediction import Prediction, Settings, predict
-from understudy.evaluate.sheets import Sheet, load
-from understudy.evaluate.worker import Job, run
-from understudy.schema import Schema
+from understudy.evaluation.prediction import worker
+from understudy.evaluation.prediction.features import Features, Scaler, Target
+from understudy.evaluation.prediction.learners import LEARNERS, SBA, TUC_2, learners
+from understudy.evaluation.prediction.overlap import overlap
+from understudy.evaluation.prediction.prediction import Prediction, Settings, predict
+from understudy.evaluation.prediction.worker import Job, run
+from understudy.evaluation.sheets import EvaluationTable, load
+from understudy.facts.schema import Schema
 
 pytest.importorskip("sklearn")
 
@@ -28,7 +28,9 @@ AMPLE = 600
 TREE = Settings("decision-tree", seconds=AMPLE)
 
 
-def _rows(rows: int, seed: int, *, flipped: bool = False, schema: Schema = SCHEMA) -> Sheet:
+def _rows(
+    rows: int, seed: int, *, flipped: bool = False, schema: Schema = SCHEMA
+) -> EvaluationTable:
     """y is x nine times of ten, or the other value where flipped; z is noise."""
     generator = np.random.default_rng(seed)
     x = generator.integers(0, 2, rows)
@@ -38,13 +40,15 @@ def _rows(rows: int, seed: int, *, flipped: bool = False, schema: Schema = SCHEM
     return sheet(schema, coded(schema, {name: values.tolist() for name, values in codes.items()}))
 
 
-def _one_class(rows: int) -> Sheet:
+def _one_class(rows: int) -> EvaluationTable:
     return sheet(
         SCHEMA, coded(SCHEMA, {"y": [0] * rows, "x": [0, 1] * (rows // 2), "z": [0] * rows})
     )
 
 
-def _predicted(synthetic: Sheet, *, held_out: Sheet | None = None) -> Prediction:
+def _predicted(
+    synthetic: EvaluationTable, *, held_out: EvaluationTable | None = None
+) -> Prediction:
     return predict(
         SCHEMA,
         real=_rows(400, 1),
@@ -110,10 +114,12 @@ def test_one_class_is_a_reason() -> None:
 
 
 def test_no_rows_are_reasons() -> None:
-    """An empty table on any side is told, and nothing is run."""
+    """An empty table on any side is reported, and nothing is run."""
     empty, rows = _rows(0, 1), _rows(40, 1)
 
-    def found(real: Sheet, synthetic: Sheet, held_out: Sheet | None) -> Prediction:
+    def found(
+        real: EvaluationTable, synthetic: EvaluationTable, held_out: EvaluationTable | None
+    ) -> Prediction:
         return predict(
             SCHEMA, real=real, synthetic=synthetic, target="y", held_out=held_out,
             settings=Settings("none"),
@@ -175,12 +181,25 @@ def test_numbers_are_predicted_by_regressors() -> None:
     assert 0.0 == pytest.approx(found.baseline["r2"], abs=0.2)
 
 
+def _job() -> Job:
+    """A job of two empty rows."""
+    empty = np.zeros((2, 1))
+    return Job(
+        learner="decision-tree",
+        task="classification",
+        seed=0,
+        train=empty,
+        targets=empty,
+        test=empty,
+    )
+
+
 @pytest.mark.slow
 def test_a_model_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its process is gone, and the reason names the time allowed."""
     nap = [sys.executable, "-c", "import time; time.sleep(200)"]
     monkeypatch.setattr(worker, "COMMAND", nap)
-    job = Job("decision-tree", "classification", 0, *(np.zeros((2, 1)),) * 3)
+    job = _job()
     started = time.perf_counter()
     answer = run(job, seconds=1)
     assert time.perf_counter() - started < 100
@@ -192,7 +211,7 @@ def test_a_model_whose_process_dies_is_a_reason(monkeypatch: pytest.MonkeyPatch)
     """As when the system takes its memory back."""
     died = [sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"]
     monkeypatch.setattr(worker, "COMMAND", died)
-    job = Job("decision-tree", "classification", 0, *(np.zeros((2, 1)),) * 3)
+    job = _job()
     assert "its process ended with -9, perhaps for want of memory" == run(job, seconds=AMPLE).reason
 
 
@@ -201,7 +220,14 @@ def test_a_model_learnt_in_this_process_is_the_same() -> None:
     """Without a time limit no process is started, and the predictions are those of one."""
     generator = np.random.default_rng(0)
     train, test = generator.random((40, 3)), generator.random((20, 3))
-    job = Job("random-forest", "classification", 1, train, (train[:, 0] > 0.5).astype(int), test)
+    job = Job(
+        learner="random-forest",
+        task="classification",
+        seed=1,
+        train=train,
+        targets=(train[:, 0] > 0.5).astype(int),
+        test=test,
+    )
     here, apart = run(job, seconds=None), run(job, seconds=AMPLE)
     assert apart.predicted is not None
     assert np.array_equal(here.predicted, apart.predicted)  # type: ignore[arg-type]
@@ -212,7 +238,14 @@ def test_a_model_learnt_in_this_process_is_the_same() -> None:
 def test_a_learner_that_fails_says_no_more_than_its_error() -> None:
     """The error's own words may quote rows."""
     train = np.full((4, 1), np.nan, np.float32)
-    job = Job("lda", "classification", 0, train, np.array([0, 1, 0, 1]), train)
+    job = Job(
+        learner="lda",
+        task="classification",
+        seed=0,
+        train=train,
+        targets=np.array([0, 1, 0, 1]),
+        test=train,
+    )
     assert "the learner failed with ValueError" == run(job, seconds=AMPLE).reason
     assert "the learner failed with ValueError" == run(job, seconds=None).reason
 
@@ -272,7 +305,9 @@ def test_unknown_names_are_refused() -> None:
     """Of learners and of targets, with what there is."""
     with pytest.raises(UsageError, match="classifier 'oracle' is unknown; known are default"):
         learners("oracle")
-    with pytest.raises(UsageError, match="target 'w' is no column to predict; columns are y, x, z"):
+    with pytest.raises(
+        UsageError, match="target 'w' is not a column to predict; the columns are y, x, z"
+    ):
         Target.of(SCHEMA, "w")
 
 
@@ -328,7 +363,7 @@ def test_features_by_hand() -> None:
         schema, side="real", seed=0,
     )  # fmt: skip
     known = Features.of(rows, schema, "y")
-    matrix = known.matrix(Scale.of(known.numbers))
+    matrix = known.matrix(Scaler.of(known.numbers))
     root = float(np.sqrt(1.5))
     expected = [[-1, -root, 0, 1, 0], [0, 0, 1, 0, 1], [1, root, 1, 0, 0]]
     assert np.array(expected) == pytest.approx(matrix, abs=1e-6)
@@ -336,16 +371,16 @@ def test_features_by_hand() -> None:
 
 def test_a_number_that_never_varies_is_nothing() -> None:
     """It is scaled by 1, not by 0."""
-    scale = Scale.of(np.full((3, 1), 7.0))
+    scale = Scaler.of(np.full((3, 1), 7.0))
     assert [[0.0], [1.0]] == scale.applied(np.array([[7.0], [8.0]])).tolist()
 
 
 def test_held_out_rows_of_the_same_law_do_not_overlap() -> None:
-    """Twins by chance are no reason for a warning."""
+    """Twins by chance do not cause a warning."""
     schema = listed(a=40, b=40, c=40)
     generator = np.random.default_rng(5)
 
-    def rows(count: int) -> Sheet:
+    def rows(count: int) -> EvaluationTable:
         codes = {name: generator.integers(0, 40, count).tolist() for name in "abc"}
         return sheet(schema, coded(schema, codes))
 
@@ -354,14 +389,14 @@ def test_held_out_rows_of_the_same_law_do_not_overlap() -> None:
     assert found.warning is None
     assert found.by_chance == pytest.approx(found.shared, rel=0.2)
     part = real.take(np.arange(2_000))
-    mixed = Sheet(
-        coded(schema, {n: [*part.table.codes[n], *held_out.table.codes[n]] for n in "abc"}),
-        {}, 7_000, 7_000,
+    mixed = EvaluationTable(
+        table=coded(schema, {n: [*part.table.codes[n], *held_out.table.codes[n]] for n in "abc"}),
+        numbers={}, read=7_000, fitting=7_000,
     )  # fmt: skip
     warned = overlap(real, mixed)
     assert warned.shared >= 2_000
     assert warned.warning is not None
-    assert "held-out rows stand in the real table too" in warned.warning
+    assert "held-out rows are in the real table too" in warned.warning
 
 
 def test_the_real_rows_themselves_are_no_held_out_ones() -> None:

@@ -16,12 +16,14 @@ import pytest
 
 from benchmarks.environments import Peer, Unavailable, environment
 from benchmarks.measuring import run_child
-from understudy.codec import Codec
-from understudy.evaluate import Evaluation, evaluate
-from understudy.evaluate.fidelity import total_variation
-from understudy.files import read_rows, write_rows
-from understudy.schema import Schema
-from understudy.synthesizers import Nist
+from understudy.evaluation import Evaluation, evaluate
+from understudy.evaluation.marginals.fidelity import total_variation
+from understudy.facts.codec import Codec
+from understudy.facts.schema import Schema
+from understudy.methods import Nist
+from understudy.models.row_writing import write_rows
+from understudy.rows.reading import read_rows
+from understudy.rows.table import Table
 from understudy.testing import seeded
 
 pytestmark = pytest.mark.slow
@@ -111,7 +113,9 @@ def test_two_way_distances_are_those_of_sdmetrics(
 ) -> None:
     """ContingencySimilarity is one less our distance, pair by pair."""
     codec = Codec(SCHEMA)
-    real, synthetic = (codec.encode(read_rows(files[n], codec)) for n in ("real", "synthetic"))
+    real, synthetic = (
+        Table.of(codec.encode(read_rows(files[n], codec))) for n in ("real", "synthetic")
+    )
     pairs = list(combinations([name for name in SCHEMA.learned if name not in NUMBERS], 2))
     distances = total_variation(real, synthetic, pairs).tolist()
     ours = {",".join(pair): 1 - d for pair, d in zip(pairs, distances, strict=True)}
@@ -133,6 +137,7 @@ def test_correlations_are_those_of_sdmetrics(
     )
 
 
+@pytest.mark.full
 def test_anonymeter_takes_our_rows_and_knows_a_copy(files: dict[str, Path]) -> None:
     """Its attack runs on what we write, and gains more from real rows than from synthetic ones."""
     real, synthetic, control = (str(files[n]) for n in ("real", "synthetic", "control"))

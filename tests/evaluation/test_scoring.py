@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.evaluate.scoring import area, classification_scores, f_score, regression_scores
+from understudy.evaluation.prediction.scoring import (
+    area,
+    classification_scores,
+    f_score,
+    regression_scores,
+)
 
 metrics = pytest.importorskip("sklearn.metrics")
 

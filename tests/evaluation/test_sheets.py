@@ -12,11 +12,12 @@ import pyarrow.csv
 import pytest
 
 from support.sheets import coded, drawn, listed, sheet
-from understudy.codec import Codec
 from understudy.errors import DataError, UsageError
-from understudy.evaluate import sheets
-from understudy.evaluate.sheets import load
-from understudy.schema import Schema
+from understudy.evaluation import sheets
+from understudy.evaluation.sheets import load
+from understudy.facts.codec import Codec
+from understudy.facts.schema import Schema
+from understudy.rows.table import Table
 
 SCHEMA = Schema.parse(
     {
@@ -49,7 +50,7 @@ def test_codes_and_numbers_stand_side_by_side() -> None:
 def test_codes_are_those_of_the_codec() -> None:
     """The same rows stay, with the same codes."""
     rows = pa.table(ROWS)
-    assert Codec(SCHEMA).encode(rows) == load(rows, SCHEMA, side="real", seed=0).table
+    assert Table.of(Codec(SCHEMA).encode(rows)) == load(rows, SCHEMA, side="real", seed=0).table
 
 
 def test_tables_of_codes_have_the_middles_of_bins() -> None:
@@ -135,14 +136,14 @@ def test_other_kinds_are_named_with_their_side() -> None:
 
 
 def test_columns_without_a_declaration_are_passed_over() -> None:
-    """They are told, not compared."""
+    """They are reported, not compared."""
     found = load({**ROWS, "more": [1] * 5}, SCHEMA, side="real", seed=0)
     assert ("more",) == found.extra
 
 
 def test_what_is_no_table_is_refused() -> None:
     """Usage errors for things without rows, data errors for codes of another schema."""
-    with pytest.raises(UsageError, match="the real data is no table"):
+    with pytest.raises(UsageError, match="the real data is not a table"):
         load(3, SCHEMA, side="real", seed=0)  # type: ignore[arg-type]
     with pytest.raises(DataError, match="other attributes"):
         load(drawn(listed(a=2), 3, 0), SCHEMA, side="real", seed=0)

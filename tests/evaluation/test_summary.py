@@ -12,17 +12,25 @@ import pytest
 
 from support.neighbours import DOMAIN, SCHEMA, last_codes, neighbours_of, random_rows, source_of
 from support.sheets import coded, listed
-from understudy.domain import Domain
-from understudy.engines.memory import MemorySource
 from understudy.errors import BudgetExceeded, DataError, UsageError
-from understudy.evaluate.fidelity import total_variation, workload
-from understudy.evaluate.summary import STEPS, Estimate, Summarizer, Summary, Workload, in_steps
-from understudy.privacy.audit import LeakFound, Recorder, Replay
+from understudy.evaluation.marginals.fidelity import total_variation
+from understudy.evaluation.released.summary import (
+    STEPS,
+    NoisyNumber,
+    Summarizer,
+    Summary,
+    Workload,
+    in_steps,
+)
+from understudy.facts.domain import Domain
+from understudy.facts.unit import Neighbours, Unit
+from understudy.facts.workload import workload
+from understudy.privacy.accounting.events import GaussianEvent, LaplaceEvent
 from understudy.privacy.curator import Instruments
-from understudy.privacy.events import GaussianEvent, LaplaceEvent
-from understudy.privacy.ledger import Ledger
-from understudy.privacy.noise import Integers
-from understudy.privacy.unit import Neighbours, Unit
+from understudy.privacy.replay import LeakFound, Recorder, Replay
+from understudy.privacy.spending.ledger import Ledger
+from understudy.rows.engines.memory import MemorySource
+from understudy.system.arrays import Integers
 
 Row = tuple[int, ...]
 SYNTHETIC = source_of(random_rows(50, seed=9))
@@ -193,9 +201,9 @@ def test_intervals_hold_the_exact_number(delta: str) -> None:
     assert 0.96 > np.mean([_half(mean).low <= exact <= _half(mean).high for mean in found])
 
 
-def _half(mean: Estimate) -> Estimate:
+def _half(mean: NoisyNumber) -> NoisyNumber:
     """The interval's ends half as far from the value."""
-    return Estimate(mean.value, (mean.low + mean.value) / 2, (mean.high + mean.value) / 2)
+    return NoisyNumber(mean.value, (mean.low + mean.value) / 2, (mean.high + mean.value) / 2)
 
 
 def test_the_ledger_is_charged_before_anything_is_drawn(tmp_path: Path) -> None:

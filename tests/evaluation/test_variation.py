@@ -12,13 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.sheets import coded, comparison, drawn, listed
-from understudy.evaluate import marginals
-from understudy.evaluate.fidelity import total_variation, workload
-from understudy.evaluate.marginals import joints
-from understudy.evaluate.subsample import Cells, absolute_deviation, equivalent
-from understudy.evaluate.variation import variation
-from understudy.schema import Schema
-from understudy.table import Table
+from understudy.evaluation.marginals import marginals
+from understudy.evaluation.marginals.fidelity import total_variation
+from understudy.evaluation.marginals.marginals import joints
+from understudy.evaluation.marginals.subsample import (
+    CountFrequencies,
+    absolute_deviation,
+    equivalent,
+)
+from understudy.evaluation.marginals.variation import variation
+from understudy.facts.schema import Schema
+from understudy.facts.workload import workload
+from understudy.rows.table import Table
 
 SCHEMA = listed(a=2, b=3, c=4)
 
@@ -171,7 +176,7 @@ def test_deviations_are_those_of_the_binomial() -> None:
 @pytest.mark.parametrize("rows", [3, 50, 400, 2_500])
 def test_the_equivalent_of_a_resample_is_its_size(rows: int) -> None:
     """A distance that a resample of n rows is expected to have gives n back."""
-    cells = Cells.of([np.array([300, 150, 50]), np.array([499, 1])], 500)
+    cells = CountFrequencies.of([np.array([300, 150, 50]), np.array([499, 1])], 500)
     found = equivalent(cells, cells.expected_distance(rows))
     assert rows == pytest.approx(found.rows, rel=0.003, abs=1)
     assert rows / 500 == pytest.approx(found.fraction, rel=0.02)
@@ -189,7 +194,7 @@ def test_a_drawn_subsample_reads_as_itself() -> None:
 
 def test_what_no_resample_matches_has_a_reason() -> None:
     """The same rows are nearer than any, rows of no shared cell farther than one."""
-    cells = Cells.of([np.array([300, 200])], 500)
+    cells = CountFrequencies.of([np.array([300, 200])], 500)
     same, far = equivalent(cells, 0.0), equivalent(cells, 1.0)
     assert (None, "nearer than a resample of 1,000 times the real rows") == (same.rows, same.reason)
     assert (None, "one resampled row is as near, or nearer") == (far.rows, far.reason)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 
 from support.tables import schemas
-from understudy.domain import Domain
 from understudy.errors import UsageError
-from understudy.schema import Schema
+from understudy.facts.domain import Domain
+from understudy.facts.schema import Schema
 
 DOMAIN = Domain({"sex": 2, "age": 16, "one": 1})
 

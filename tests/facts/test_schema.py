@@ -13,9 +13,9 @@ from hypothesis import given
 
 from support.shared import shared_file
 from support.tables import documents
-from understudy.column import KINDS, MOST_LEVELS, text_of
 from understudy.errors import SchemaError
-from understudy.schema import Schema
+from understudy.facts.column import KINDS, MOST_LEVELS, text_of
+from understudy.facts.schema import Schema
 
 TOML = """
 name = "people"
@@ -185,7 +185,10 @@ def test_all_problems_are_found_at_once() -> None:
         ({"kind": "boolean", "missing": ["true"]}, "both a value and a missing marker; keep one"),
         ({"kind": "boolean", "missing": "?"}, "write a list of markers: missing = ['?']"),
         ({"kind": "boolean", "missing": -9}, "write a list of markers: missing = [-9]"),
-        ({"kind": "boolean", "missing": [None]}, "missing holds what is no text or number; empty"),
+        (
+            {"kind": "boolean", "missing": [None]},
+            "missing holds a value that is neither text nor number; empty",
+        ),
         ({"kind": "boolean", "missing": {"a": 1}}, "missing is {'a': 1}"),
         ({"kind": "boolean", "note": 5}, "note is 5"),
         ({"kind": "integer", "max": 1}, "neither min nor edges is given; give one of them"),
@@ -292,7 +295,7 @@ def test_a_text_that_is_no_unicode_is_refused(tmp_path: Path) -> None:
     """Half a surrogate pair could be neither matched nor written."""
     path = tmp_path / "s.json"
     path.write_text('{"columns": {"x": {"kind": "categorical", "values": ["\\ud800"]}}}')
-    with pytest.raises(SchemaError, match="no Unicode"):
+    with pytest.raises(SchemaError, match="not valid Unicode"):
         Schema.load(path)
 
 
@@ -309,7 +312,7 @@ def test_a_key_that_stands_twice_in_json_is_refused(tmp_path: Path, text: str, n
     path = tmp_path / "s.json"
     path.write_text(text)
     with pytest.raises(
-        SchemaError, match=f"'{name}' stands twice in one table of the schema; keep"
+        SchemaError, match=f"'{name}' occurs twice in one table of the schema; keep"
     ):
         Schema.load(path)
 
@@ -406,7 +409,7 @@ def test_problems_of_constraints_come_with_those_of_columns() -> None:
         "column 'a'",
         "constraint 'if a < 3 then b = 5': at character 19",
         "constraint 'if b': at character 5",
-        "constraint 7 is no text; write 'if ... then ...' in quotes",
+        "constraint 7 is not a text; write 'if ... then ...' in quotes",
         "constraint 'not (c missing and a > 2)': at character 6",
     ] == [problem.rsplit(": ", 1)[0] for problem in caught.value.problems]
 
@@ -440,7 +443,7 @@ def test_many_names_are_looked_through_once(tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     names = [*range(100_000), 99_999]
     path.write_text("{" + ",".join(f'"{name}": 1' for name in names) + "}")
-    with pytest.raises(SchemaError, match="'99999' stands twice"):
+    with pytest.raises(SchemaError, match="'99999' occurs twice"):
         Schema.load(path)
 
 
@@ -524,7 +527,7 @@ def test_text_of_a_value(value: object, text: str) -> None:
     ],
 )
 def test_left_edges(column: dict[str, Any], edges: tuple[float, ...]) -> None:
-    """Short whole ranges keep every value; others are cut evenly, into 16 unless told."""
+    """Short whole ranges keep every value; others are cut evenly, into 16 by default."""
     learned: Any = Schema.parse({"columns": {"x": column}}).learned["x"]
     assert edges == learned.left_edges
 

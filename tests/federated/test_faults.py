@@ -27,14 +27,14 @@ from support.federated import (
 )
 from support.neighbours import random_rows, source_of
 from understudy.errors import DataError, HolderError, UsageError
-from understudy.federated import Analyst, Holder, LocalChannel, Plan, learn_together
-from understudy.federated.asking import Sizes, propose, tables
-from understudy.federated.conversation import Conversation
-from understudy.federated.messages import Measure, Message, Refused, Tables
-from understudy.federated.store import FolderStore
-from understudy.model import Model
-from understudy.privacy.ledger import Ledger
-from understudy.schema import Schema
+from understudy.facts.schema import Schema
+from understudy.federated import Analyst, Collaboration, Holder, LocalChannel, learn_together
+from understudy.federated.analyst.asking import Sizes, propose, tables
+from understudy.federated.analyst.conversation import Conversation
+from understudy.federated.holder.store import FolderStore
+from understudy.federated.messages import MeasureTables, Message, Refused, Tables
+from understudy.models.model import Model
+from understudy.privacy.spending.ledger import Ledger
 
 FAST = ["statistics replace laplace", "votes replace laplace", "model replace laplace"]
 
@@ -73,7 +73,7 @@ def _same(first: Model, second: Model) -> bool:
 
 
 def _spent(holder: Holder) -> Fraction:
-    return holder._ledger.account("rows").spent.epsilon
+    return holder.account.spent.epsilon
 
 
 @pytest.mark.parametrize("heard", [False, True], ids=["before its answer", "after its answer"])
@@ -200,8 +200,8 @@ import os, signal
 from pathlib import Path
 from support.federated import RUN, ONE, asked, holder_of, plan_of
 from support.neighbours import random_rows, source_of
-from understudy.federated.messages import Measure, Propose
-from understudy.federated.store import FolderStore
+from understudy.federated.messages import MeasureTables, Propose
+from understudy.federated.holder.store import FolderStore
 keep = FolderStore.keep
 def dying(store, run, name, data):
     if name == ONE:
@@ -210,7 +210,7 @@ def dying(store, run, name, data):
 FolderStore.keep = dying
 holder = holder_of(source_of(random_rows(50)), folder=Path({str(tmp_path)!r}))
 asked(holder, Propose(terms=plan_of("votes replace laplace").terms()), request="f" * 32)
-asked(holder, Measure(share="1/2", tables=(("colour",),), weights=(1,)))
+asked(holder, MeasureTables(share="1/2", tables=(("colour",),), weights=(1,)))
 """
     paths = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
     ran = subprocess.run([sys.executable, "-c", script], env=os.environ | {"PYTHONPATH": paths})
@@ -218,7 +218,7 @@ asked(holder, Measure(share="1/2", tables=(("colour",),), weights=(1,)))
     ledger = Ledger(tmp_path / "north.jsonl")
     assert [1] == [run["charges"] for run in ledger.account("rows").runs]
     with holder_of(source_of(random_rows(50)), folder=tmp_path) as again:
-        question = Measure(share="1/2", tables=(("colour",),), weights=(1,))
+        question = MeasureTables(share="1/2", tables=(("colour",),), weights=(1,))
         assert "tables" == asked(again, question).body.kind
     assert [1, 1] == [run["charges"] for run in ledger.account("rows").runs]
     assert Fraction(3, 2) == ledger.account("rows").spent.epsilon
@@ -397,7 +397,7 @@ def test_a_killed_analyst_goes_on(at: int, answered: bool, tmp_path: Path) -> No
     channel = Recording(LocalChannel(holders))
     model = learn_together(channel, plan, journal)
     assert {Fraction(1)} == {_spent(holder) for holder in holders.values()}
-    assert {1} == {len(holder._ledger.account("rows").runs) for holder in holders.values()}
+    assert {1} == {len(holder.account.runs) for holder in holders.values()}
     assert 7 - at == len(channel.exchanges["north"])
     _check_ledgers(tmp_path, model)
 
@@ -453,7 +453,7 @@ def test_a_journal_of_another_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="another run"):
         learn_together(LocalChannel({"north": holders["north"]}), plan, journal)
     (tmp_path / "letter").write_text("Dear holder")
-    with pytest.raises(DataError, match="no journal"):
+    with pytest.raises(DataError, match="not a journal"):
         learn_together(LocalChannel(holders), plan, tmp_path / "letter")
 
 
@@ -474,7 +474,7 @@ def _check_ledgers(folder: Path, model: Model) -> None:
 @pytest.mark.parametrize("name", PLANS)
 def test_ledgers_say_what_left(name: str, tmp_path: Path) -> None:
     """In every protocol and world: charges in the ledger, in the statement and in replies agree."""
-    plan: Plan = plan_of(name)
+    plan: Collaboration = plan_of(name)
     channel = Recording(LocalChannel(holders_of(plan.unit, folder=tmp_path)))
     model = learn_together(channel, plan)
     _check_ledgers(tmp_path, model)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from understudy.federated import Policy
 
-PAGE = Path(__file__).parents[2] / "docs" / "federated.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "federated.md"
 
 
 def _block(language: str) -> str:

@@ -14,31 +14,32 @@ import pytest
 from support.federated import ONE, PLANS, RUN, TWO, asked, holder_of, plan_of, strict_policy
 from support.neighbours import random_rows, source_of
 from understudy.errors import LedgerError, UsageError
+from understudy.facts.domain import Domain
+from understudy.facts.schema import Schema
+from understudy.facts.unit import Neighbours, Unit
 from understudy.federated import AskSomebody, Holder, Policy, ProtocolName
-from understudy.federated.asking import as_numbers
+from understudy.federated.analyst.asking import as_numbers
+from understudy.federated.holder.store import MemoryStore
 from understudy.federated.messages import (
     Accepted,
     Close,
     Closed,
     Fit,
     Fitted,
-    Measure,
+    MeasureTables,
     Message,
     Propose,
     Refused,
     Tables,
     Vote,
 )
-from understudy.federated.store import MemoryStore
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Instruments
-from understudy.privacy.ledger import Ledger
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.schema import Schema
+from understudy.privacy.spending.ledger import Ledger
 from understudy.testing import SeededNoise
 
 BEGIN = "f" * 32
-HALF = Measure(share="1/2", tables=(("colour",),), weights=(1,))
+HALF = MeasureTables(share="1/2", tables=(("colour",),), weights=(1,))
 
 
 def _proposal(**other: Any) -> Propose:
@@ -61,7 +62,7 @@ def _because(reply: Message) -> str:
 
 
 def _spent(holder: Holder) -> Fraction:
-    return holder._ledger.account("rows").spent.epsilon
+    return holder.account.spent.epsilon
 
 
 def test_a_proposal_sets_the_whole_budget_aside() -> None:
@@ -89,16 +90,16 @@ def test_the_same_question_gets_the_same_answer() -> None:
     """Byte for byte, and nothing is spent on it."""
     holder = _begun(_fresh())
     request = Message(RUN, ONE, HALF).encoded()
-    first, entries = holder.handle(request), len(holder._ledger._book.entries)  # type: ignore[attr-defined]
+    first, paid = holder.handle(request), holder.account.runs
     assert first == holder.handle(request)
-    assert entries == len(holder._ledger._book.entries)  # type: ignore[attr-defined]
+    assert paid == holder.account.runs
 
 
 def test_the_same_name_with_other_content_is_refused() -> None:
     """A replayed id cannot fetch anything else, neither an answer nor other terms."""
     holder = _begun(_fresh())
     asked(holder, HALF)
-    other = Measure(share="1/2", tables=(("size",),), weights=(1,))
+    other = MeasureTables(share="1/2", tables=(("size",),), weights=(1,))
     assert "replay" == _because(asked(holder, other))
     assert "replay" == _because(asked(holder, _proposal(epsilon=2), request=TWO))
 
@@ -135,7 +136,7 @@ def test_no_more_questions_than_agreed() -> None:
     terms = plan_of("parameters replace laplace").terms()
     holder = _fresh()
     asked(holder, Propose(terms=terms), request=BEGIN)
-    little = Measure(share="1/10", tables=(("colour",),), weights=(1,))
+    little = MeasureTables(share="1/10", tables=(("colour",),), weights=(1,))
     assert 1 == terms.questions
     assert "tables" == asked(holder, little).body.kind
     assert "terms" == _because(asked(holder, little, request=TWO))
@@ -144,17 +145,17 @@ def test_no_more_questions_than_agreed() -> None:
 def test_an_unknown_question_spends_nothing() -> None:
     """Every refusal leaves the ledger as it was."""
     holder = _begun(_fresh())
-    before = len(holder._ledger._book.entries)  # type: ignore[attr-defined]
-    sets, wrong = as_numbers([("colour", "size")], holder._desk.domain), np.zeros(2)
+    before = holder.account.runs
+    sets, wrong = as_numbers([("colour", "size")], Domain.of(holder.schema)), np.zeros(2)
     bad: list[tuple[Any, tuple[Any, ...]]] = [
-        (Measure(share="1/2", tables=(("age",),), weights=(1,)), ()),
-        (Measure(share="1/2", tables=(("colour", "colour"),), weights=(1,)), ()),
-        (Measure(share="1/2", tables=(("colour",),), weights=(0,)), ()),
-        (Measure(share="1/2", tables=(("colour",),), weights=(1, 1)), ()),
-        (Measure(share="0", tables=(("colour",),), weights=(1,)), ()),
-        (Measure(share="2", tables=(("colour",),), weights=(1,)), ()),
-        (Measure(share=f"1/{10**60}", tables=(("colour",),), weights=(1,)), ()),
-        (Measure(share="1/2", tables=((),) * 20_001, weights=(1,) * 20_001), ()),
+        (MeasureTables(share="1/2", tables=(("age",),), weights=(1,)), ()),
+        (MeasureTables(share="1/2", tables=(("colour", "colour"),), weights=(1,)), ()),
+        (MeasureTables(share="1/2", tables=(("colour",),), weights=(0,)), ()),
+        (MeasureTables(share="1/2", tables=(("colour",),), weights=(1, 1)), ()),
+        (MeasureTables(share="0", tables=(("colour",),), weights=(1,)), ()),
+        (MeasureTables(share="2", tables=(("colour",),), weights=(1,)), ()),
+        (MeasureTables(share=f"1/{10**60}", tables=(("colour",),), weights=(1,)), ()),
+        (MeasureTables(share="1/2", tables=((),) * 20_001, weights=(1,) * 20_001), ()),
         (Vote(share="1/2", score="R"), (np.zeros((200_001, 1), np.int16), np.zeros(200_001))),
         (Vote(share="1/2", score="R"), ()),
         (Vote(share="1/2", score="R"), (sets, wrong)),
@@ -168,16 +169,16 @@ def test_an_unknown_question_spends_nothing() -> None:
     ]
     kinds = [asked(holder, body, *arrays).body.kind for body, arrays in bad]
     assert ["refused"] * len(bad) == kinds
-    assert before == len(holder._ledger._book.entries)  # type: ignore[attr-defined]
+    assert before == holder.account.runs
 
 
 def test_a_fit_is_refused_whole() -> None:
     """A model that the rest of the budget does not pay for is not begun."""
     holder = _begun(_fresh())
     asked(holder, HALF)
-    charges = len(holder._ledger._book.entries)  # type: ignore[attr-defined]
+    charges = holder.account.runs
     assert "budget" == _because(asked(holder, Fit(structure="greedy"), request=TWO))
-    assert charges == len(holder._ledger._book.entries)  # type: ignore[attr-defined]
+    assert charges == holder.account.runs
 
 
 def test_another_schema_is_refused() -> None:
@@ -201,7 +202,15 @@ def test_a_policy_decides(tmp_path: Path) -> None:
     path = tmp_path / "policy.toml"
     path.write_text('most_epsilon = "1/2"\nmost_questions = 5\nprotocols = ["statistics"]\n')
     policy = Policy.load(path)
-    assert Policy(Fraction(1, 2), Fraction(0), 5, frozenset({ProtocolName.STATISTICS})) == policy
+    assert (
+        Policy(
+            most_epsilon=Fraction(1, 2),
+            most_delta=Fraction(0),
+            most_questions=5,
+            protocols=frozenset({ProtocolName.STATISTICS}),
+        )
+        == policy
+    )
     asking = {
         "protocol votes": plan_of("votes replace laplace", epsilon="1/2"),
         "epsilon = 1 ": plan_of("statistics replace laplace"),
@@ -278,7 +287,7 @@ def test_a_lost_answer_is_paid_for_again(name: str) -> None:
     holder = _fresh(limit=Budget.approximate(3, "1e-5"))
     holder._answers = type(holder._answers)(_Dies())
     asked(holder, Propose(terms=plan_of(name).terms()), request=BEGIN)
-    whole = Measure(share="1", tables=(("colour",),), weights=(1,))
+    whole = MeasureTables(share="1", tables=(("colour",),), weights=(1,))
     assert "fault" == _because(asked(holder, whole))
     assert Fraction(1) == _spent(holder)
     assert "tables" == asked(holder, whole).body.kind
@@ -294,7 +303,7 @@ def test_a_lost_answer_is_no_way_around_the_limit() -> None:
     holder = _fresh(limit=Budget.pure("3/2"))
     holder._answers = type(holder._answers)(_Dies())
     _begun(holder)
-    whole = Measure(share="1", tables=(("colour",),), weights=(1,))
+    whole = MeasureTables(share="1", tables=(("colour",),), weights=(1,))
     assert ["fault", "budget"] == [_because(asked(holder, whole)) for _ in range(2)]
     assert Fraction(1) == _spent(holder)
 
@@ -308,7 +317,7 @@ def test_a_restarted_holder_is_the_same(tmp_path: Path) -> None:
         assert "tables" == asked(again, HALF, request=TWO).body.kind
     with _fresh(folder=tmp_path) as third:
         assert "budget" == _because(asked(third, HALF, request="3" * 32))
-        assert Fraction(1) == third._ledger.account("rows").spent.epsilon
+        assert Fraction(1) == third.account.spent.epsilon
     lines = [json.loads(line) for line in (tmp_path / "north.jsonl").read_text().splitlines()]
     assert ["grant", "charge", "charge"] == [line["entry"] for line in lines]
     assert [ONE, TWO] == [line["request"] for line in lines if line["entry"] == "charge"]
@@ -336,9 +345,9 @@ def test_hardly_any_rows_are_answered_like_many(name: str, rows: int) -> None:
     holder = holder_of(source_of(random_rows(rows)), unit=plan.unit)
     asked(holder, Propose(terms=plan.terms()), request=BEGIN)
     score = "R" if plan.neighbours is Neighbours.REPLACE else "TVD"
-    sets = as_numbers([("size",), ("colour", "size")], holder._desk.domain)
+    sets = as_numbers([("size",), ("colour", "size")], Domain.of(holder.schema))
     questions: list[tuple[Any, tuple[Any, ...]]] = [
-        (Measure(share="1/4", tables=((), ("size",)), weights=(1, 1)), ()),
+        (MeasureTables(share="1/4", tables=((), ("size",)), weights=(1, 1)), ()),
         (Vote(share="1/4", score=score), (sets, np.zeros(2))),  # type: ignore[arg-type]
     ]
     if plan.protocol is ProtocolName.MODEL:
@@ -365,7 +374,7 @@ def test_a_fault_tells_the_analyst_nothing(monkeypatch: pytest.MonkeyPatch) -> N
 def test_noise_that_anyone_knows_is_no_entry_for_a_ledger(tmp_path: Path) -> None:
     """A seeded holder keeps no ledger."""
     seeded = Instruments(noise=SeededNoise(1))
-    with pytest.raises(UsageError, match="not private"):
+    with pytest.raises(UsageError, match="seeded or no noise"):
         _fresh(folder=tmp_path, instruments=seeded)
 
 
@@ -379,10 +388,10 @@ def test_a_model_comes_whole() -> None:
 
 def test_what_a_holder_remembers_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """An analyst chooses runs and candidates; answers stay the same when some are forgotten."""
-    monkeypatch.setattr("understudy.federated.holder._MOST_RUNS", 2)
+    monkeypatch.setattr("understudy.federated.holder.holder._MOST_RUNS", 2)
     monkeypatch.setattr("understudy.privacy.curator._MOST_REMEMBERED", 1)
     holder = _fresh(limit=Budget.pure(100))
-    sets = as_numbers([("size",), ("colour", "size")], holder._desk.domain)
+    sets = as_numbers([("size",), ("colour", "size")], Domain.of(holder.schema))
     for number in range(5):
         run = f"{number:032x}"
         asked(holder, _proposal(), request=BEGIN, run=run)

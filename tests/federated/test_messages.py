@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from support.federated import ONE, RUN
 from understudy.errors import MessageError
-from understudy.federated.messages import VERSION, Chosen, Measure, Message, Tables
+from understudy.federated.messages import VERSION, Chosen, MeasureTables, Message, Tables
 
 ARRAYS: tuple[np.ndarray[Any, Any], ...] = (
     np.arange(-3, 3, dtype=np.int64).reshape(2, 3),
@@ -35,7 +35,7 @@ def _header(**other: object) -> dict[str, object]:
 
 def test_messages_come_back_as_they_were() -> None:
     """Fields, types, shapes and numbers survive the way."""
-    body = Measure(share="1/3", tables=(("a", "b"), ()), weights=(1, 2))
+    body = MeasureTables(share="1/3", tables=(("a", "b"), ()), weights=(1, 2))
     sent = Message(RUN, ONE, body, ARRAYS)
     read = Message.decoded(sent.encoded())
     assert (RUN, ONE, body) == (read.run, read.request, read.body)

@@ -8,7 +8,7 @@ import pytest
 from support.neighbours import random_rows, source_of
 from understudy.errors import UsageError
 from understudy.federated import SPLITS, split
-from understudy.table import Table
+from understudy.rows.table import Table
 
 
 def _table(rows: int = 300) -> Table:

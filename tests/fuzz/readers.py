@@ -11,14 +11,19 @@ import struct
 import sys
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fuzz.mutation import MOST_BYTES, mutated, mutated_document
 from support import foreign
+
+if TYPE_CHECKING:
+    from understudy.facts.domain import Domain
+    from understudy.models.model import Model
+    from understudy.privacy.noisy_marginal import NoisyMarginal
 
 Files = Mapping[str, bytes]
 
@@ -86,7 +91,7 @@ def schema_json() -> Reader:
 
 def schema_toml() -> Reader:
     """Schemas in TOML."""
-    from understudy.schema import Schema
+    from understudy.facts.schema import Schema
 
     sample = Schema.parse(UNREVIEWED)._to_toml().encode()
     text = json.dumps(UNREVIEWED)
@@ -110,8 +115,8 @@ def _as_toml(document: object) -> bytes | None:
 
 def _read_schema(path: Path) -> None:
     """As `schema check` and `confirm` do: read, sizes, fingerprint, and written again."""
-    from understudy.formats import marked, without_marks
-    from understudy.schema import Schema, read_document
+    from understudy.facts.formats import marked, without_marks
+    from understudy.facts.schema import Schema, read_document
 
     schema = Schema.load(path)
     _ = schema.attributes, schema.fingerprint, schema.unreviewed
@@ -145,7 +150,7 @@ def _read_draft(path: Path) -> None:
     import tomllib
 
     from understudy.errors import UsageError
-    from understudy.formats import read_draft
+    from understudy.facts.formats import read_draft
 
     try:
         draft = read_draft(path)
@@ -157,7 +162,7 @@ def _read_draft(path: Path) -> None:
 
 def structure() -> Reader:
     """Networks that somebody wrote down."""
-    from understudy.learn.given import read_network
+    from understudy.methods.structure.given import read_network
 
     documents = [{"income": ["age", "sex"], "age": []}, {"a": ["b"], "b": ["c"], "c": []}]
     return _of_json("network.json", documents, read_network)
@@ -165,7 +170,7 @@ def structure() -> Reader:
 
 def structure_bif() -> Reader:
     """Networks as BIF: ours, and another tool's."""
-    from understudy.learn.given import read_network
+    from understudy.methods.structure.given import read_network
 
     samples = [
         b"network understudy {\n}\nvariable a {\n  type discrete [ 2 ] { x, y };\n"
@@ -179,7 +184,7 @@ def structure_bif() -> Reader:
 
 def structure_csv() -> Reader:
     """Networks as matrices of predictors."""
-    from understudy.learn.given import read_network
+    from understudy.methods.structure.given import read_network
 
     samples = [b'"","a","b"\n"a",0,0\n"b",1,0\n', b"x,a,b,c\r\na,0,1,1\r\nb,0,0,0\r\nc,0,1,0\r\n"]
     return Reader(partial(_either, "network.csv", samples, []), "network.csv", read_network)
@@ -224,14 +229,14 @@ def _parquet_samples() -> list[bytes]:
 
 @cache
 def _schema() -> Any:
-    from understudy.schema import Schema
+    from understudy.facts.schema import Schema
 
     return Schema.parse(SCHEMA)
 
 
 def _read_rows(path: Path) -> None:
     """As `synth` does before it spends: every cell is read and encoded."""
-    from understudy.sources import Access, open_source
+    from understudy.rows.sources import Access, open_source
 
     # Every eighth file goes in blocks, as a larger one would.
     in_blocks = path.stat().st_size % 8 == 0
@@ -264,6 +269,7 @@ def _lying(members: Mapping[str, bytes], draw: Random) -> dict[str, bytes]:
         return {**members, name: draw.choice(_compressed_zeros())}
     if choice < 0.6:
         return {**members, name: _reshaped(members[name], draw)}
+    name = draw.choice((name, "tables.arrow"))
     data = bytearray(members[name])
     # Lengths and offsets of Arrow are numbers of eight bytes at even places.
     for _ in range(draw.choice((1, 1, 2, 4))):
@@ -335,8 +341,8 @@ def _misstated(archive: bytes, draw: Random) -> bytes:
 
 
 def model_folder() -> Reader:
-    """Models as folders, a member damaged or gone."""
-    members = _model_members()
+    """Models as folders, of an earlier format, a member damaged or gone."""
+    members = _model_members(version=2)
 
     def make(draw: Random) -> Files:
         damaged = dict(_damaged(members, draw))
@@ -349,26 +355,49 @@ def model_folder() -> Reader:
 
 def _read_model(path: Path) -> None:
     """As `inspect` and `sample` do."""
-    from understudy.cli.inspect import _document
-    from understudy.model import Model
-    from understudy.sample import sample_rows
-    from understudy.strengths import strengths_of
+    from understudy.jobs.inspection import ModelInspection
+    from understudy.models.model import Model
+    from understudy.models.sampling import sample_rows
+    from understudy.models.strengths import strengths_of
 
     loaded = Model.load(path)
-    _document(loaded, strengths_of(loaded))
+    ModelInspection(loaded, strengths_of(loaded)).document()
     sample_rows(loaded, 3, seed=1)
 
 
-def _model_members() -> dict[str, bytes]:
-    from understudy.synthesizers import Random as Uniform
+def _model_members(version: int = 3) -> dict[str, bytes]:
+    """A model of the present format, which keeps its tables, or of an earlier one."""
+    from understudy.methods import Random as Uniform
 
-    fitted = Uniform(_schema(), epsilon=1, rows=5).fit(
-        {name: [] for name in _schema().learned}, ledger=None
-    )
-    model = fitted.model_
-    members = model._members()
-    manifest = {"format": "understudy-model", "version": 1, "rows": 5}
-    return {**members, "manifest.json": _json(manifest)}
+    rows: dict[str, list[Any]] = {name: [] for name in _schema().learned}
+    model = Uniform(_schema(), epsilon=1, rows=5).fit(rows, ledger=None).model_
+    named = {"kind": model.distribution.kind} if version > 2 else {}
+    manifest = {"format": "understudy-model", "version": version, "rows": 5, **named}
+    kept = _with_tables(model) if version > 2 else model
+    return {**kept.members(), "manifest.json": _json(manifest)}
+
+
+def _with_tables(model: Model) -> Model:
+    """The model with some tables, which its statement says were released."""
+    from fractions import Fraction
+
+    from understudy.privacy.accounting.events import Charge, GaussianEvent
+    from understudy.privacy.mechanisms.released import table_question
+
+    tables, event = _tables(model.domain), GaussianEvent(Fraction(2), Fraction(1))
+    charges = tuple(Charge(table_question(table.attributes), event) for table in tables)
+    return replace(model, tables=tables, statement=replace(model.statement, charges=charges))
+
+
+def _tables(domain: Domain) -> tuple[NoisyMarginal, ...]:
+    """The number of rows, and a table of every attribute."""
+    import numpy as np
+
+    from understudy.privacy.noisy_marginal import NoisyMarginal
+
+    sets: list[tuple[str, ...]] = [(), *((name,) for name in domain)]
+    shapes = [(names, domain.shape(names)) for names in sets]
+    return tuple(NoisyMarginal(names, np.ones(shape, np.int64), 2.0) for names, shape in shapes)
 
 
 def _damaged(members: Mapping[str, bytes], draw: Random) -> dict[str, bytes]:
@@ -419,8 +448,8 @@ def _ledger_lines() -> list[str]:
     from fractions import Fraction
     from tempfile import TemporaryDirectory
 
-    from understudy.privacy.ledger import Ledger
-    from understudy.synthesizers import Independent
+    from understudy.methods import Independent
+    from understudy.privacy.spending.ledger import Ledger
 
     with TemporaryDirectory() as folder:
         path = Path(folder) / "ledger.jsonl"
@@ -437,17 +466,17 @@ def _resume_once(book: Any) -> None:
     """A long run that was killed after a step, and gone on with."""
     from fractions import Fraction
 
+    from understudy.privacy.accounting.events import Charge, LaplaceEvent
     from understudy.privacy.budget import Budget
-    from understudy.privacy.events import Charge, LaplaceEvent
-    from understudy.privacy.grant import CommittedGrant
-    from understudy.privacy.steps import Told
+    from understudy.privacy.spending.pricing import QuestionsThenList
+    from understudy.privacy.spending.steps import Told
 
     budget = Budget.approximate(1, "1e-6")
-    with book.grant("images", budget, kind=CommittedGrant) as grant:
+    with book.grant("images", budget, pricing=QuestionsThenList()) as grant:
         grant.commit([Charge("step", LaplaceEvent(Fraction(10), Fraction(1)))] * 9)
         book.tell(grant, 3, "1" * 64)
     told = Told(grant.identity, 3, "1" * 64)
-    with book.grant("images", budget, kind=CommittedGrant, resume=told) as grant:
+    with book.grant("images", budget, pricing=QuestionsThenList(), resume=told) as grant:
         book.tell(grant, 5, "2" * 64)
 
 
@@ -475,7 +504,7 @@ def _one_changed(lines: Sequence[str], draw: Random) -> list[Any]:
 
 def _signed_lines(entries: Sequence[Any]) -> bytes:
     """The entries as lines, each with the checksum that belongs to it."""
-    from understudy.privacy.ledger import _checksum
+    from understudy.privacy.spending.lines import _checksum
 
     text, check = "", ""
     for entry in entries:
@@ -489,13 +518,13 @@ def _signed_lines(entries: Sequence[Any]) -> bytes:
 
 def _read_ledger(path: Path) -> None:
     """As `ledger show` does; and nothing but a missing line break may be added by reading."""
-    from understudy.cli.ledger import _document
-    from understudy.privacy.ledger import Ledger
+    from understudy.jobs.accounts import account_document
+    from understudy.privacy.spending.ledger import Ledger
 
     before = path.read_bytes()
     try:
         for account in Ledger(path).accounts().values():
-            json.dumps(_document(account))
+            json.dumps(account_document(account))
             str(account.spent), str(account.remaining)
     finally:
         if path.read_bytes() not in (before, before + b"\n"):
@@ -543,8 +572,8 @@ def _read_state(path: Path) -> None:
 
 def statement() -> Reader:
     """Statements beside synthetic rows, as `verify` and `evaluate` read them."""
-    from understudy.privacy.binding import FILE, bound, digest
-    from understudy.synthesizers import Independent
+    from understudy.methods import Independent
+    from understudy.privacy.statements.binding import FILE, bound, digest
 
     rows: dict[str, list[Any]] = {name: [] for name in _schema().learned}
     methods = [Independent(_schema(), epsilon=1, delta=delta) for delta in (0, "1e-6")]
@@ -563,11 +592,11 @@ def statement() -> Reader:
 
 
 def _read_statement(path: Path) -> None:
-    from understudy.cli.verify import _claimed
-    from understudy.privacy.verification import verified
-    from understudy.report.subject import Subject
+    from understudy.evaluation.report.subject import Subject
+    from understudy.jobs.verification import claim_of
+    from understudy.privacy.statements.verification import verified
 
-    verified(_claimed(path))
+    verified(claim_of(path))
     Subject.of(path, path.with_name("o.csv"))
 
 

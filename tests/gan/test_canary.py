@@ -8,16 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from support.tiers import full_but
 from support.torches import need_torch
-from understudy.auditing import SCHEMA, Audit, audit, cases_for
-from understudy.counting import CountSource
-from understudy.gan.gradients import Factors, ScoreGradients
+from understudy.gan.gradients import ScoreGradients
 from understudy.gan.tables import DPGAN, NoiseGAN
-from understudy.gan.training import Settings
-from understudy.privacy.sampled import UNIT
+from understudy.gan.training import Hyperparameters
+from understudy.methods.auditing import SCHEMA, Audit, audit, cases_for
+from understudy.privacy.mechanisms.sampled import UNIT
+from understudy.rows.counting import CountSource
+from understudy.system.arrays import Singles
 
 # All rows in every batch, where the attacker's likelihood is exact, and a single step.
-ONE_STEP = Settings(epochs=1, batch=64, rounds=1, clip=0.05)
+ONE_STEP = Hyperparameters(epochs=1, batch=64, rounds=1, clip=0.05)
 
 
 def _method(**changes: Any) -> DPGAN:
@@ -32,7 +34,7 @@ def _attacked(method: DPGAN | NoiseGAN, *, runs: int) -> Audit:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("batch", [64, 5])
+@pytest.mark.parametrize("batch", full_but({64}, [64, 5]))
 def test_no_canary_is_heard_above_the_claim(batch: int) -> None:
     """With every row in the batch, and with rows taken by coins."""
     found = _attacked(_method(settings=replace(ONE_STEP, batch=batch)), runs=120)
@@ -55,7 +57,7 @@ def test_an_attack_on_the_gradients_hears_something() -> None:
 def test_a_missing_clipping_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted: gradients keep their length, beyond what the noise is for."""
 
-    def unclipped(self: ScoreGradients, gradients: Any) -> Factors:
+    def unclipped(self: ScoreGradients, gradients: Any) -> Singles:
         return np.full(len(gradients[0]), UNIT / self.clip, np.float32)
 
     monkeypatch.setattr(ScoreGradients, "factors", unclipped)
@@ -96,8 +98,8 @@ def test_rows_that_count_twice_are_caught_by_a_replay() -> None:
     from support.neighbours import SCHEMA as PLAIN
     from support.neighbours import neighbours_of, random_rows, source_of
     from support.replay import audit as replayed
-    from understudy.privacy.audit import LeakFound
-    from understudy.privacy.unit import Neighbours
+    from understudy.facts.unit import Neighbours
+    from understudy.privacy.replay import LeakFound
 
     need_torch()
     rows = random_rows(12)

@@ -12,10 +12,11 @@ import pytest
 
 from support import killed_training
 from support.halves import Killed, halves, kill_at, small_method
+from support.tiers import full_but
 from support.torches import need_torch
 from understudy.errors import LedgerError, UsageError
 from understudy.gan.checkpoints import Checkpoint
-from understudy.privacy.ledger import Ledger
+from understudy.privacy.spending.ledger import Ledger
 
 
 @pytest.fixture
@@ -44,6 +45,7 @@ def _steps(ledger: Ledger) -> list[int]:
     return [entry["step"] for entry in ledger.entries(run["grant"]) if entry["entry"] == "step"]
 
 
+@pytest.mark.slow
 def test_an_older_copy_is_refused(tmp_path: Path, ledger: Ledger) -> None:
     """Also in the place of the newer one; nothing is written, and the newer one still goes on."""
     kept = tmp_path / "game.npz"
@@ -54,7 +56,7 @@ def test_an_older_copy_is_refused(tmp_path: Path, ledger: Ledger) -> None:
     with pytest.raises(LedgerError, match=r"knows step 4 of this run.* of step 2"):
         small_method(checkpoint=backup).fit(halves(), ledger=ledger, dataset="images")
     kept.write_bytes(backup.read_bytes())
-    with pytest.raises(LedgerError, match="go on from the checkpoint of step 4, or start again"):
+    with pytest.raises(LedgerError, match="continue from the checkpoint of step 4, or start again"):
         small_method(checkpoint=kept).fit(halves(), ledger=ledger, dataset="images")
     assert (spent, backup.read_bytes()) == (ledger.path.read_bytes(), kept.read_bytes())
     kept.write_bytes(newer)
@@ -172,18 +174,19 @@ def test_what_was_put_aside_and_not_told_is_forgotten(tmp_path: Path, ledger: Le
 
 
 @pytest.mark.slow
-def test_killed_at_every_instant_a_run_goes_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("every", full_but({4}, [1, 4]))
+def test_killed_at_every_instant_a_run_goes_on(tmp_path: Path, every: int) -> None:
     """Before each change on the disk: what is to be seen was told, and no step is told twice."""
     need_torch()
     # The instants before belong to the grant and its charges, and the last to the end.
-    command = [sys.executable, killed_training.__file__, str(tmp_path), "7"]
+    command = [sys.executable, killed_training.__file__, str(tmp_path), "7", str(every)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     runs = [json.loads(line) for line in done.stdout.splitlines()]
     assert [True] * (len(runs) - 1) + [False] == [run["killed"] for run in runs]
     for run in runs:
         _check_killed(run)
     resumed = sum(run["after"][len(run["before"]) :][:1] != [] for run in runs)
-    assert resumed > 20
+    assert resumed > 20 // every
 
 
 def _check_killed(run: dict[str, Any]) -> None:

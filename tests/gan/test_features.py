@@ -8,7 +8,7 @@ import pytest
 from support.torches import need_torch
 from understudy.errors import UsageError
 from understudy.gan.features import MOST_FEATURES, FeatureMap
-from understudy.privacy.sampled import UNIT
+from understudy.privacy.mechanisms.sampled import UNIT
 
 MAPS = {
     "rows": FeatureMap(100, 1, 4.0),

@@ -10,21 +10,27 @@ import pytest
 
 from support.torches import need_torch
 from understudy.gan.backend import random_from
-from understudy.gan.gradients import CHUNK, Given, ScoreGradients, add_whole
-from understudy.gan.networks import Critic, RowCritic
-from understudy.privacy.sampled import UNIT
+from understudy.gan.gradients import CHUNK, ScoreGradients, TensorExamples, add_whole
+from understudy.gan.perceptrons import Critic, RowCritic
+from understudy.privacy.mechanisms.sampled import UNIT
 
 WIDTH, ROWS = 12, 37
 
 
-def _rows(torch: Any) -> Given:
+def _rows(torch: Any) -> TensorExamples:
     examples = torch.rand(ROWS, WIDTH, generator=random_from(1))
-    return Given(examples, torch.zeros(ROWS, dtype=torch.int64))
+    return TensorExamples(examples, torch.zeros(ROWS, dtype=torch.int64))
 
 
 def _gradients(torch: Any, clip: float = 1.0) -> ScoreGradients:
     critic: Critic = RowCritic(WIDTH, (9, 5))
-    return ScoreGradients(critic, critic.initial(random_from(2)), (), _rows(torch), clip)
+    return ScoreGradients(
+        critic=critic,
+        parameters=critic.initial(random_from(2)),
+        masks=(),
+        examples=_rows(torch),
+        clip=clip,
+    )
 
 
 def _looped(torch: Any, gradients: ScoreGradients) -> Any:
@@ -80,7 +86,7 @@ def _whole(gradients: ScoreGradients, lines: Any) -> Any:
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4, float("inf"), float("nan")])
 def test_no_contribution_is_longer_than_a_unit(scale: float) -> None:
-    """In exact integers, and also for gradients that are no numbers."""
+    """In exact integers, and also for gradients that are not numbers."""
     gradients = _gradients(need_torch())
     lines = _whole(gradients, gradients.each(np.arange(ROWS)) * scale)
     assert max(sum(int(cell) ** 2 for cell in line) for line in lines) <= UNIT**2
@@ -133,8 +139,8 @@ def test_sums_without_a_row_differ_by_its_contribution() -> None:
     torch = need_torch()
     gradients = _gradients(torch, clip=1e-3)
     held = gradients.examples
-    assert isinstance(held, Given)
-    without = replace(gradients, examples=Given(held.examples[1:], held.labels[1:]))
+    assert isinstance(held, TensorExamples)
+    without = replace(gradients, examples=TensorExamples(held.examples[1:], held.labels[1:]))
     assert 0.9 * UNIT < np.linalg.norm(gradients - without) <= 1.001 * UNIT
 
 

@@ -10,34 +10,41 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
-from support.hostile import ALLOWED, WISHED, read_apart, zipped
+from support.earlier_images import earlier_document, write_earlier
+from support.hostile import ALLOWED, WISHED, arrow, read_apart, signed, zipped
 from understudy.errors import CapacityError, ModelError
+from understudy.facts.unit import Neighbours, Unit
 from understudy.gan.backend import random_from
 from understudy.gan.convolutions import ImageMaker, Shape
-from understudy.gan.image_model import FORM, ImageModel, as_arrays
+from understudy.gan.image_model import ImageGenerator, as_arrays, image_model
 from understudy.gan.images import read_images
-from understudy.privacy.accounting import Bound
-from understudy.privacy.statement import Statement
-from understudy.privacy.unit import Neighbours, Unit
+from understudy.models.model import Model
+from understudy.privacy.accounting.composition import Bound
+from understudy.privacy.statements.statement import Statement
 
 SHAPE = Shape(28, 28, 10)
 REFUSED = {
-    "packed.npz": "is no understudy image model, or is damaged",
-    "images header.npz": "is no .npz file of plain arrays",
-    "header.npz": "is no understudy image model, or is damaged",
+    "packed.npz": "is not an understudy image model, or is damaged",
+    "images header.npz": "is not an .npz file of plain arrays",
+    "header.npz": "is not an understudy image model, or is damaged",
     "filters.npz": "the model is damaged",
+    "hollow.zip": "is not a complete model",
+    "compressed.zip": "images.arrow is compressed",
+    "announced.zip": "the model is damaged",
 }
 
 
-def _model() -> ImageModel:
+STATEMENT = Statement(
+    "dpgan", Bound("none", None, Fraction(0)), Unit(Neighbours.REPLACE), (), private=False
+)
+
+
+def _images() -> ImageGenerator:
     maker = ImageMaker(SHAPE, latent=4, filters=(4, 4, 4))
-    statement = Statement(
-        "dpgan", Bound("none", None, Fraction(0)), Unit(Neighbours.REPLACE), (), private=False
-    )
-    chances = (0.1,) * 10
-    return ImageModel(maker, as_arrays(maker.initial(random_from(0))), chances, 5, statement)
+    return ImageGenerator.of(maker, as_arrays(maker.initial(random_from(0))), (0.1,) * 10)
 
 
 def _array(array: Any) -> bytes:
@@ -53,19 +60,44 @@ def _endless_header(length: int) -> bytes:
 
 def _write_hostile(folder: Path) -> None:
     """Files beside a sound model and sound images."""
-    model = _model()
-    model.save(folder / "sound.npz")
+    images = _images()
+    write_earlier(folder / "sound.npz", images, 5, STATEMENT)
+    _write_hostile_members(folder, images)
     np.savez(folder / "images sound.npz", x=np.zeros((3, 28, 28), np.uint8), y=np.zeros(3, int))
-    document = model.document() | {"format": FORM, "version": 1}
+    document = earlier_document(images, 5, STATEMENT)
     text = np.frombuffer(json.dumps(document).encode(), np.uint8)
     np.savez_compressed(folder / "packed.npz", document=text, w=np.zeros(WISHED // 8))
     many = document | {"filters": [2**12, 2**12, 4]}
     text = np.frombuffer(json.dumps(many).encode(), np.uint8)
-    held: dict[str, Any] = {**model.weights, "document": text}
+    held: dict[str, Any] = {**images.weights, "document": text}
     np.savez(folder / "filters.npz", **held)
     header = {"x.npy": _endless_header(WISHED), "y.npy": _array(np.zeros(3, int))}
     (folder / "images header.npz").write_bytes(zipped(header))
     (folder / "header.npz").write_bytes(zipped({"document.npy": _endless_header(WISHED)}))
+
+
+def _write_hostile_members(folder: Path, images: ImageGenerator) -> None:
+    """Models of the present form: packed zeros, compressed weights, layers that nobody wrote."""
+    model = image_model(images, 5, STATEMENT)
+    manifest = {"format": "understudy-model", "version": 3, "kind": "images", "rows": 5}
+    members = {**model.members(), "manifest.json": json.dumps(manifest).encode()}
+    many = json.dumps(images.document() | {"filters": [2**10, 2**10, 4]}).encode()
+    zeros = pa.table(
+        {
+            "name": ["t1"],
+            "shape": pa.array([[WISHED // 4]], pa.list_(pa.int64())),
+            "values": pa.LargeListArray.from_arrays(
+                pa.array([0, WISHED // 4]), pa.array(np.zeros(WISHED // 4, np.float32))
+            ),
+        }
+    )
+    hostile = {
+        "hollow": {"images.json": many, "images.arrow": arrow(zeros)},
+        "compressed": {"images.json": many, "images.arrow": arrow(zeros, "lz4")},
+        "announced": {"images.json": many},
+    }
+    for name, changes in hostile.items():
+        (folder / f"{name}.zip").write_bytes(zipped(signed(members | changes)))
 
 
 @pytest.mark.slow
@@ -87,7 +119,7 @@ def test_images_for_a_larger_machine_are_refused(
     """Before they are unpacked, and before they are made."""
     path = tmp_path / "images.npz"
     np.savez_compressed(path, x=np.zeros((3000, 28, 28), np.uint8), y=np.zeros(3000, int))
-    model = _model()
+    model = image_model(_images(), 5, STATEMENT)
     for place in ("archive", "image_model"):
         monkeypatch.setattr(f"understudy.gan.{place}.available_bytes", lambda: 2**21)
     with pytest.raises(CapacityError, match=r"images\.npz: its arrays need 0\.0 GiB, more than is"):
@@ -105,10 +137,10 @@ def test_sizes_are_those_of_the_parameters() -> None:
 
 def test_a_packed_model_is_refused(tmp_path: Path) -> None:
     """Models are stored as they are; the same arrays, packed, are somebody else's."""
-    _model().save(tmp_path / "m.npz")
+    write_earlier(tmp_path / "m.npz", _images(), 5, STATEMENT)
     held = dict(np.load(tmp_path / "m.npz"))
     np.savez_compressed(tmp_path / "packed.npz", **held)
-    with pytest.raises(ModelError, match="is no understudy image model, or is damaged"):
-        ImageModel.load(tmp_path / "packed.npz")
+    with pytest.raises(ModelError, match="is not an understudy image model, or is damaged"):
+        Model.load(tmp_path / "packed.npz")
     np.savez(tmp_path / "plain.npz", **held)
-    assert 5 == ImageModel.load(tmp_path / "plain.npz").rows
+    assert 5 == Model.load(tmp_path / "plain.npz").rows

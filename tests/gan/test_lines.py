@@ -14,16 +14,18 @@ import pytest
 
 from support.replay import audit, record
 from support.torches import by_noise_layer
-from understudy.codec import Codec
-from understudy.codec.persons import Persons
-from understudy.counting import CountSource, NumbersRows
-from understudy.domain import Attributes
-from understudy.engines.chunked import ChunkedSource
-from understudy.engines.memory import MemorySource
-from understudy.files import read_blocks, reading
-from understudy.privacy.sampled import LineGaussian
-from understudy.schema import Schema
-from understudy.synthesizers import Histogram
+from understudy.facts.codec import Codec
+from understudy.facts.codec.persons import Persons
+from understudy.facts.domain import Attributes
+from understudy.facts.schema import Schema
+from understudy.methods import Histogram
+from understudy.privacy.mechanisms.sampled import LineGaussian
+from understudy.rows.counting import CountSource, NumbersRows
+from understudy.rows.engines.chunked import ChunkedSource
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.reading import csv as reading
+from understudy.rows.reading import read_blocks
+from understudy.rows.table import Table
 
 VALUES = ["x", "y"]
 SCHEMA = Schema.parse(
@@ -48,7 +50,7 @@ def _rows(place: int | None = None) -> pa.Table:
 
 
 def _in_memory(rows: pa.Table) -> MemorySource:
-    return MemorySource(Codec(SCHEMA).encode(rows))
+    return MemorySource(Table.of(Codec(SCHEMA).encode(rows)))
 
 
 @contextmanager
@@ -116,7 +118,9 @@ def test_rows_are_numbered_where_they_stand(opened: Open) -> None:
 def test_surplus_rows_of_persons_keep_their_lines() -> None:
     """Of three rows of one person one stays, where it was, and the nameless one's line is empty."""
     rows = _rows().slice(0, 6).append_column("who", pa.array(["p", "q", "p", None, "p", "r"]))
-    found = MemorySource(Codec(SCHEMA, Persons("who", 1)).encode(rows)).number_rows([("a", "b")])
+    found = MemorySource(Table.of(Codec(SCHEMA, Persons("who", 1)).encode(rows))).number_rows(
+        [("a", "b")]
+    )
     places = np.flatnonzero(found[:, 0] >= 0).tolist()
     assert [1, 5] == [place for place in places if place % 2]
     assert 1 == len([place for place in places if place % 2 == 0])

@@ -10,14 +10,15 @@ import pytest
 
 from support.sheets import coded, listed
 from support.torches import need_torch
-from understudy.engines.memory import MemorySource
-from understudy.gan.gradients import Given
-from understudy.gan.networks import RowCritic
-from understudy.gan.training import Course, Game, Settings, Trainer
+from understudy.facts.unit import Neighbours, Unit
+from understudy.gan.gradients import TensorExamples
+from understudy.gan.perceptrons import RowCritic
+from understudy.gan.training import Hyperparameters, NoiseSchedule, Trainer, TrainingState
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator, Instruments
-from understudy.privacy.grant import CommittedGrant
-from understudy.privacy.unit import Neighbours, Unit
+from understudy.privacy.spending.grant import Grant
+from understudy.privacy.spending.pricing import QuestionsThenList
+from understudy.rows.engines.memory import MemorySource
 from understudy.testing import SeededNoise
 
 WIDTH = 5
@@ -27,7 +28,7 @@ WIDTH = 5
 class Copier:
     """A generator that has learned everything: what it makes are the private examples."""
 
-    held: Given
+    held: TensorExamples
     latent: int = 2
 
     def initial(self, random: Any) -> dict[str, Any]:
@@ -39,29 +40,38 @@ class Copier:
         return self.held.batch(np.arange(len(labels)) % self.held.rows)[0]
 
 
-def _copied(rows: int) -> Given:
+def _copied(rows: int) -> TensorExamples:
     torch = need_torch()
     examples = torch.rand(rows, WIDTH, generator=torch.Generator().manual_seed(1))
-    return Given(examples, torch.zeros(rows, dtype=torch.int64))
+    return TensorExamples(examples, torch.zeros(rows, dtype=torch.int64))
 
 
 def _slope(rows: int, batch: int, monkeypatch: pytest.MonkeyPatch) -> float:
     """The largest part of the critic's gradient when both sides show it the same."""
     held = _copied(rows)
-    settings = Settings(epochs=1, batch=batch, rounds=1, penalty=0.0)
+    settings = Hyperparameters(epochs=1, batch=batch, rounds=1, penalty=0.0)
     critic, generator = RowCritic(WIDTH), Copier(held)
-    game = Game.begin(critic, generator, settings)
+    game = TrainingState.begin(critic, generator, settings)
     cells = sum(value.numel() for value in game.critic.values())
-    course = Course.within(settings.schedule(rows, cells), Budget.unlimited())
+    course = NoiseSchedule.within(settings.schedule(rows, cells), Budget.unlimited())
     source = MemorySource(coded(listed(a=2), {"a": [0] * rows}))
-    grant = CommittedGrant(Budget.unlimited())
+    grant = Grant(Budget.unlimited(), pricing=QuestionsThenList())
     instruments = Instruments(noise=SeededNoise(1))
     curator = Curator(source, Unit(Neighbours.ADD_REMOVE), grant, instruments)
     curator.commit(course.questions)
     seen: list[Any] = []
-    monkeypatch.setattr(Game, "move_critic", lambda game, gradient, pace: seen.append(gradient))
-    monkeypatch.setattr(Settings, "generated", rows)
-    trainer = Trainer(critic, generator, settings, course, rows, (1.0,))
+    monkeypatch.setattr(
+        TrainingState, "move_critic", lambda game, gradient, pace: seen.append(gradient)
+    )
+    monkeypatch.setattr(Hyperparameters, "generated", rows)
+    trainer = Trainer(
+        critic=critic,
+        generator=generator,
+        settings=settings,
+        course=course,
+        examples=rows,
+        chances=(1.0,),
+    )
     trainer.critic_step(game, curator, lambda source: held)
     return max(float(part.abs().max()) for part in seen[0].values())
 

@@ -9,21 +9,23 @@ import numpy as np
 import pytest
 
 from support.neighbours import DOMAIN, SCHEMA, last_codes, random_rows, source_of
+from support.networks import records_of
 from support.replay import record, replay
-from understudy.domain import Attributes, Domain
-from understudy.engines.capacity import available_bytes
-from understudy.engines.memory import MemorySource
 from understudy.errors import CapacityError, ModelError, UsageError
-from understudy.evaluate.fidelity import cross_entropy
-from understudy.model import Model
-from understudy.privacy.audit import LeakFound
+from understudy.evaluation.marginals.fidelity import cross_entropy
+from understudy.facts.capacity import available_bytes
+from understudy.facts.domain import Attributes, Domain
+from understudy.facts.schema import Schema
+from understudy.methods import Histogram, Synthesizer
+from understudy.methods.histogram import in_words, unpacked
+from understudy.models.model import Model
+from understudy.models.records import ReleasedRecords
+from understudy.models.sampling import deal_codes, sample_codes, sample_rows
 from understudy.privacy.budget import Budget
-from understudy.privacy.ledger import Ledger
-from understudy.sample import deal_codes, sample_codes, sample_rows
-from understudy.schema import Schema
-from understudy.synthesizers import Histogram, Synthesizer
-from understudy.synthesizers.histogram import in_words, unpacked
-from understudy.table import Table
+from understudy.privacy.replay import LeakFound
+from understudy.privacy.spending.ledger import Ledger
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
 
 WIDE = Schema.parse(
     {"columns": {f"c{i}": {"kind": "integer", "min": 0, "max": 9} for i in range(40)}}
@@ -39,8 +41,7 @@ def _wide_source(rows: int) -> MemorySource:
 def test_a_domain_too_large_to_list_works() -> None:
     """Forty columns, 10⁴⁰ combinations: rows are drawn from the table, whole, and from anywhere."""
     fitted = Histogram(WIDE, epsilon=1100, rows=10).fit(_wide_source(100), ledger=None)
-    assert fitted.model_.records is not None
-    lines = np.array(list(fitted.model_.records.values()))
+    lines = np.array(list(records_of(fitted.model_).codes.values()))
     from_table = (lines == lines[0]).all(axis=0)
     assert 10 == fitted.sample().num_rows
     assert from_table.sum() >= 8
@@ -139,12 +140,21 @@ def test_rows_beyond_memory_are_refused_unspent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The memory that numbering all rows takes is looked at first."""
-    monkeypatch.setattr("understudy.engines.capacity.available_bytes", lambda: 100)
+    monkeypatch.setattr("understudy.facts.capacity.available_bytes", lambda: 100)
     assert available_bytes() > 100
     ledger = Ledger(tmp_path / "ledger.jsonl")
     with pytest.raises(CapacityError, match="fewer rows"):
         _default().fit(source_of(random_rows(90)), ledger=ledger, dataset="table")
     assert 0 == ledger.account("table").spent.epsilon
+
+
+def test_more_rows_than_memory_holds_are_refused_unspent(tmp_path: Path) -> None:
+    """The number of rows asked for is public, so that it is looked at before the charge."""
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    asked = Histogram(SCHEMA, epsilon=1, rows=10**13)
+    with pytest.raises(CapacityError, match=r"10,000,000,000,000 rows .* ask for fewer rows"):
+        asked.fit(source_of(random_rows(90)), ledger=ledger, dataset="table")
+    assert {} == ledger.accounts()
 
 
 @pytest.mark.parametrize(
@@ -191,13 +201,13 @@ def test_words_hold_every_attribute_in_order() -> None:
 
 
 def test_records_must_fit_the_schema() -> None:
-    """A model of rows that the schema does not know, or of both kinds, cannot be built."""
+    """A model of rows that the schema does not know, or of another number, cannot be built."""
     good = Histogram(SCHEMA, epsilon=1, rows=3).fit(source_of(random_rows(5)), ledger=None).model_
-    assert good.records is not None
-    beyond = good.records | {"size": np.full(3, DOMAIN["size"], np.uint8)}
-    for rows, records in [(2, good.records), (3, beyond), (3, {})]:
+    held = records_of(good).codes
+    beyond = held | {"size": np.full(3, DOMAIN["size"], np.uint8)}
+    for rows, codes in [(2, held), (3, beyond), (3, {})]:
         with pytest.raises(UsageError, match="not rows of the schema"):
-            Model(SCHEMA, (), rows, good.statement, records)
+            Model(SCHEMA, ReleasedRecords(DOMAIN, codes), rows, good.statement)
 
 
 def test_damaged_records_are_refused(tmp_path: Path) -> None:

@@ -9,18 +9,19 @@ import numpy.typing as npt
 import pytest
 
 from support.learners import QUICK
-from understudy.domain import Domain
-from understudy.engines.memory import MemorySource
 from understudy.errors import UsageError
-from understudy.learn.restrict import NONE, Restrictions
-from understudy.model import Model
-from understudy.network import Network
+from understudy.facts.codes import Codes
+from understudy.facts.domain import Domain
+from understudy.facts.protection import Protection
+from understudy.facts.schema import Schema
+from understudy.methods import Nist, PrivBayes, Synthesizer
+from understudy.methods.structure.restrict import NONE, Restrictions
+from understudy.models.model import Model
+from understudy.models.network import Network
 from understudy.privacy.budget import Budget
-from understudy.privacy.statement import Statement
-from understudy.protection import Protection
-from understudy.schema import Schema
-from understudy.synthesizers import Nist, PrivBayes, Synthesizer
-from understudy.table import Codes, Table
+from understudy.privacy.statements.statement import Statement
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
 
 SCHEMA = Schema.parse(
     {

@@ -18,15 +18,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from support.distributions import model_with
 from support.tables import schemas
-from understudy.conditional import Conditional
-from understudy.domain import Domain
+from support.tiers import examples
 from understudy.errors import CapacityError, ModelError, OutputError, UsageError
-from understudy.model import MEMBERS, VERSION, Model
-from understudy.network import Family
-from understudy.schema import Schema
-from understudy.synthesizers import Independent, Random
+from understudy.facts.domain import Domain
+from understudy.facts.schema import Schema
+from understudy.methods import Independent, Random
+from understudy.models.archive import VERSION
+from understudy.models.bayes_net import BayesNet
+from understudy.models.conditional import Conditional
+from understudy.models.model import Model
+from understudy.models.network import Family
+from understudy.models.query import ask
+from understudy.models.sampling import sample_rows
 
+MEMBERS = (
+    *("schema.json", "statement.json", "network.json", "conditionals.arrow"),
+    *("tables.json", "tables.arrow"),
+)
 SCHEMA = Schema.parse(
     {
         "name": "small",
@@ -53,7 +63,7 @@ def model() -> Model:
     first, second, third = fitted.conditionals
     both = np.stack([second.probabilities, second.probabilities[::-1]])
     edge = Conditional(Family("b", ("a",)), both)
-    return replace(fitted, conditionals=(first, edge, third))
+    return replace(fitted, distribution=BayesNet(fitted.domain, (first, edge, third)))
 
 
 def same(first: Model, second: Model) -> bool:
@@ -69,7 +79,7 @@ def same(first: Model, second: Model) -> bool:
     )
 
 
-@pytest.mark.parametrize("name", ["model.zip", "model", "model.v1"])
+@pytest.mark.parametrize("name", ["model.zip", "model"])
 def test_a_model_survives_being_written(tmp_path: Path, model: Model, name: str) -> None:
     """Zip or folder, written twice: what is read equals what was written, bit by bit."""
     model.save(tmp_path / name)
@@ -78,7 +88,7 @@ def test_a_model_survives_being_written(tmp_path: Path, model: Model, name: str)
     assert [tmp_path / name] == list(tmp_path.iterdir())
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(schemas)
 def test_every_schema_survives_in_a_model(schema: Schema) -> None:
     """Names, values and bounds of every sort are kept."""
@@ -124,7 +134,8 @@ def rewritten(model: Model, path: Path, change: Callable[[dict[str, bytes]], Non
         members = {name: archive.read(name) for name in archive.namelist()}
     change(members)
     if members["manifest.json"].startswith(b"{"):
-        sums = {name: hashlib.sha256(members[name]).hexdigest() for name in MEMBERS}
+        others = {name: data for name, data in members.items() if name != "manifest.json"}
+        sums = {name: hashlib.sha256(data).hexdigest() for name, data in others.items()}
         edited("manifest.json", members=sums)(members)
     with zipfile.ZipFile(path, "w") as archive:
         for name, data in members.items():
@@ -218,7 +229,7 @@ def test_parts_that_do_not_fit_are_refused(
 def test_a_member_that_is_gone_or_changed_is_refused(
     tmp_path: Path, model: Model, name: str
 ) -> None:
-    """A folder with a part missing, or not as the manifest says, is no whole model."""
+    """A folder with a part missing, or not as the manifest says, is not a whole model."""
     model.save(tmp_path / "m")
     kept = (tmp_path / "m" / name).read_bytes()
     (tmp_path / "m" / name).unlink()
@@ -238,7 +249,7 @@ def test_other_packings_are_refused(tmp_path: Path, model: Model) -> None:
     ):
         for name in good.namelist():
             odd.writestr(name, good.read(name))
-    with pytest.raises(ModelError, match="is no whole model"):
+    with pytest.raises(ModelError, match="is not a complete model"):
         Model.load(tmp_path / "odd.zip")
 
 
@@ -246,7 +257,7 @@ def test_other_packings_are_refused(tmp_path: Path, model: Model) -> None:
 def test_another_file_is_no_model(tmp_path: Path, data: bytes) -> None:
     """Bytes that are something else give a clear sentence."""
     (tmp_path / "m.zip").write_bytes(data)
-    with pytest.raises(ModelError, match=r"m\.zip: is no whole model"):
+    with pytest.raises(ModelError, match=r"m\.zip: is not a complete model"):
         Model.load(tmp_path / "m.zip")
 
 
@@ -258,7 +269,7 @@ def test_no_file_is_no_model(tmp_path: Path) -> None:
             Model.load(tmp_path / name)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(data=st.data())
 def test_damage_anywhere_is_refused_or_harmless(
     tmp_path_factory: pytest.TempPathFactory, model: Model, data: st.DataObject
@@ -287,11 +298,43 @@ def test_a_folder_of_other_things_is_never_replaced(tmp_path: Path, model: Model
     (tmp_path / "file").write_text("dear")
     for name in ("home", "file"):
         with pytest.raises(
-            OutputError, match="is there already and is no model; name a new folder"
+            OutputError, match="exists already and is not a model; name a new folder"
         ):
             model.save(tmp_path / name)
     assert "dear" == (tmp_path / "home" / "letters.txt").read_text()
     assert {"home", "file"} == {path.name for path in tmp_path.iterdir()}
+
+
+@pytest.mark.parametrize("name", ["patients.csv", "notes.txt", "model.v1", "m.ZIP"])
+def test_a_name_with_another_suffix_is_refused(tmp_path: Path, model: Model, name: str) -> None:
+    """Only .zip names an archive; a file of that name is left alone, and none is made."""
+    with pytest.raises(OutputError, match=r"end it in \.zip, or leave out the suffix"):
+        model.save(tmp_path / name)
+    assert [] == list(tmp_path.iterdir())
+    (tmp_path / name).write_text("dear")
+    with pytest.raises(OutputError, match=r"end it in \.zip"):
+        model.save(tmp_path / name)
+    assert "dear" == (tmp_path / name).read_text()
+
+
+def test_a_file_that_is_not_a_model_is_never_replaced(tmp_path: Path, model: Model) -> None:
+    """Neither text nor an archive of other things is lost to a model of the same name."""
+    text, letters = tmp_path / "text.zip", tmp_path / "letters.zip"
+    text.write_text("dear")
+    with zipfile.ZipFile(letters, "w") as archive:
+        archive.writestr("manifest.json", "{}")
+    for path in (text, letters):
+        before = path.read_bytes()
+        with pytest.raises(OutputError, match="exists already and is not a model; name a new file"):
+            model.save(path)
+        assert before == path.read_bytes()
+
+
+def test_an_empty_file_may_become_a_model(tmp_path: Path, model: Model) -> None:
+    """Nothing is lost by it, as where a temporary file was made first."""
+    (tmp_path / "m.zip").touch()
+    model.save(tmp_path / "m.zip")
+    assert same(model, Model.load(tmp_path / "m.zip"))
 
 
 def test_an_empty_folder_may_become_a_model(tmp_path: Path, model: Model) -> None:
@@ -304,17 +347,17 @@ def test_an_empty_folder_may_become_a_model(tmp_path: Path, model: Model) -> Non
 def test_conditionals_must_match_the_schema(model: Model) -> None:
     """A model of other attributes or sizes cannot be built."""
     with pytest.raises(UsageError, match="attributes are not those of the schema"):
-        replace(model, conditionals=model.conditionals[:1])
+        BayesNet(model.domain, model.conditionals[:1])
     wrong = Conditional(Family("a"), np.full(5, 0.2))
     with pytest.raises(UsageError, match="conditional of 'a': sizes do not match"):
-        replace(model, conditionals=(wrong, *model.conditionals[1:]))
+        BayesNet(model.domain, (wrong, *model.conditionals[1:]))
     assert Domain.of(SCHEMA) == model.domain
 
 
 def test_lists_that_end_beyond_the_file_are_refused(tmp_path: Path, model: Model) -> None:
     """Arrow trusts offsets, and following them would end the process."""
     ends = np.cumsum([0, *(c.probabilities.size for c in model.conditionals)])
-    offsets, data = struct.pack("<4q", *ends), model._members()["conditionals.arrow"]
+    offsets, data = struct.pack("<4q", *ends), model.members()["conditionals.arrow"]
     assert 1 == data.count(offsets)
     lying = data.replace(offsets, struct.pack("<4q", *ends[:3], 1 << 40))
     path = rewritten(model, tmp_path / "m.zip", replaced("conditionals.arrow", lying))
@@ -324,7 +367,7 @@ def test_lists_that_end_beyond_the_file_are_refused(tmp_path: Path, model: Model
 
 def test_damage_to_tables_is_refused_or_read(tmp_path: Path, model: Model) -> None:
     """Behind right checksums, a flipped byte gives a model or one of our errors."""
-    whole = model._members()["conditionals.arrow"]
+    whole = model.members()["conditionals.arrow"]
     refused = 0
     for place in range(0, len(whole), 5):
         data = whole[:place] + bytes([whole[place] ^ 0xA5]) + whole[place + 1 :]
@@ -348,7 +391,7 @@ def test_a_bomb_is_not_unpacked(tmp_path: Path, model: Model, name: str) -> None
             archive.writestr(member, bytes(2**26 + 1) if member == name else data)
     tracemalloc.start()
     try:
-        with pytest.raises(ModelError, match="is no whole model"):
+        with pytest.raises(ModelError, match="is not a complete model"):
             Model.load(path)
         assert tracemalloc.get_traced_memory()[1] < 2**24
     finally:
@@ -360,6 +403,30 @@ def test_a_model_for_a_larger_machine_is_refused(
 ) -> None:
     """Before its tables are read, and in other words than a damaged one."""
     model.save(tmp_path / "m.zip")
-    monkeypatch.setattr("understudy.model.available_bytes", lambda: 2**20)
+    monkeypatch.setattr("understudy.models.archive.available_bytes", lambda: 2**20)
     with pytest.raises(CapacityError, match="use a larger machine"):
         Model.load(tmp_path / "m.zip")
+
+
+def test_a_model_is_sampled_and_asked_by_itself() -> None:
+    """`sample` and `ask` are those of the rooms they stand in."""
+    known = model_with("network")
+    assert sample_rows(known, 7, seed=1).equals(known.sample(7, seed=1))
+    where = known.sample(7, where="sex = male", how="rejection", seed=1)
+    assert {"male"} == set(where["sex"].to_pylist())
+    assert ask(known, "P(age)").chances.tolist() == known.ask("P(age)").chances.tolist()
+    assert known.ask("P(age)", samples=100, seed=2).errors.max() > 0
+
+
+def test_a_model_describes_itself_in_one_line(model: Model) -> None:
+    """The method, what it spent, and its size; nothing of the tables."""
+    spent = model.statement.amounts
+    assert f"Model(independent: {spent}, {model.rows:,} rows of 3 attributes)" == repr(model)
+
+
+def test_a_model_shows_its_network_and_its_promise(model: Model) -> None:
+    """In a notebook: a drawing, the sentence, and how many tables are kept."""
+    shown = model._repr_html_()
+    assert ("<svg" in shown, model.statement.sentence in shown) == (True, True)
+    assert "tables kept" in shown
+    assert "<svg" not in model_with("records")._repr_html_()

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from understudy.conditional import Conditional
 from understudy.errors import UsageError
-from understudy.network import Family, Network
+from understudy.models.conditional import Conditional
+from understudy.models.network import Family, Network
 
 
 @st.composite

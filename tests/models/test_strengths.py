@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,9 +11,11 @@ from hypothesis import strategies as st
 
 from support.joint import joint_of
 from support.networks import model_of, random_network
-from understudy.model import Model
-from understudy.network import Family, Network
-from understudy.strengths import strengths_of
+from support.tiers import examples
+from understudy.models.bayes_net import BayesNet
+from understudy.models.model import Model
+from understudy.models.network import Family, Network
+from understudy.models.strengths import strengths_of
 
 
 def _by_enumeration(model: Model, parent: str, child: str) -> float:
@@ -23,7 +27,7 @@ def _by_enumeration(model: Model, parent: str, child: str) -> float:
     return float(np.abs(pair - np.outer(pair.sum(axis=1), pair.sum(axis=0))).sum() / 2)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.integers(2, 7), st.integers(1, 3), st.integers(0, 2**32))
 def test_scores_are_those_of_enumeration(count: int, degree: int, seed: int) -> None:
     """Exactly, for every edge."""
@@ -53,7 +57,7 @@ def test_estimates_do_not_grow_with_the_number_of_codes() -> None:
     model = model_of(Network((Family("a"), Family("b"))), columns)
     alone, chances = model.conditionals[0], model.conditionals[1].probabilities
     joined = type(alone)(Family("b", ("a",)), np.tile(chances, (1000, 1)))
-    dependent = Model(model.schema, (alone, joined), 1000, model.statement)
+    dependent = replace(model, distribution=BayesNet(model.domain, (alone, joined)))
     found = strengths_of(dependent, most_cells=0, rows=500)
     assert pytest.approx(0, abs=1e-9) == found.scores["a", "b"]
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.errors import UsageError
+from understudy.facts.unit import Neighbours, Unit
 from understudy.privacy.budget import Budget, Measure, exact, exactly
-from understudy.privacy.unit import Neighbours, Unit
 
 
 @given(
@@ -92,3 +93,10 @@ def test_only_what_was_written_down_is_read_back(text: object) -> None:
     assert Fraction(7, 10) == exactly("7/10")
     with pytest.raises((ValueError, ZeroDivisionError)):
         exactly(text)
+
+
+def test_a_number_is_not_a_measure() -> None:
+    """Two bare numbers are refused, and the way to a budget is named."""
+    wrong: Any = 1
+    with pytest.raises(UsageError, match=r"use Budget\.approximate\(epsilon, delta\)"):
+        Budget(wrong, Fraction(0))

@@ -11,17 +11,16 @@ import numpy as np
 import pytest
 
 from support.neighbours import DOMAIN, random_rows, source_of
-from understudy.counting import Score
-from understudy.domain import Attributes
 from understudy.errors import BudgetExceeded, CapacityError, UsageError
-from understudy.marginal import Marginal
-from understudy.privacy.audit import LeakFound, Recorder, Replay
+from understudy.facts.domain import Attributes
+from understudy.facts.unit import Neighbours, Unit
+from understudy.privacy.accounting.events import Charge
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator, Instruments
-from understudy.privacy.events import Charge
-from understudy.privacy.grant import Grant
-from understudy.privacy.mechanisms import DiscreteLaplace
-from understudy.privacy.unit import Neighbours, Unit
+from understudy.privacy.mechanisms.additive import DiscreteLaplace
+from understudy.privacy.replay import LeakFound, Recorder, Replay
+from understudy.privacy.spending.grant import Grant
+from understudy.rows.counting import Marginal, Score
 
 ROWS = random_rows(300, seed=4)
 
@@ -34,8 +33,9 @@ def _largest_cell(marginal: Marginal) -> float:
 LARGEST = Score("largest cell", _largest_cell, Fraction(1), Neighbours.ADD_REMOVE)
 
 
-def _curator(budget: Budget, *, relation: Neighbours = Neighbours.ADD_REMOVE) -> Curator:
-    return Curator(source_of(ROWS), Unit(relation), Grant(budget))
+def _curator(paid: Budget | Grant, *, relation: Neighbours = Neighbours.ADD_REMOVE) -> Curator:
+    grant = paid if isinstance(paid, Grant) else Grant(paid)
+    return Curator(source_of(ROWS), Unit(relation), grant)
 
 
 def _itself(attributes: Attributes) -> Attributes:
@@ -51,9 +51,10 @@ def test_measure_without_noise_is_exact() -> None:
 
 def test_measure_spends_exactly_its_budget() -> None:
     """Whatever the weights, the shares use up the whole."""
-    curator = _curator(Budget.pure(1))
+    grant = Grant(Budget.pure(1))
+    curator = _curator(grant)
     curator.measure([("size",), ("sold",), ()], Budget.pure(1), weights=[5, 3, 7])
-    assert 0 == curator._grant.remaining.amount
+    assert 0 == grant.remaining.amount
     with pytest.raises(BudgetExceeded):
         curator.measure([()], Budget.pure("1/1000000"))
 
@@ -102,10 +103,10 @@ def test_select_finds_the_best_given_enough_budget() -> None:
 @pytest.mark.parametrize("budget", [Budget.pure(1), Budget.zcdp("1/50"), Budget.unlimited()])
 def test_select_spends_no_more_than_its_budget(budget: Budget) -> None:
     """One choice, one charge, within the budget."""
-    curator = _curator(budget)
-    curator.select([("size",), ("sold",)], LARGEST, budget, of=_itself)
-    assert 1 == len(curator._grant.charges)
-    assert 0 <= curator._grant.remaining.amount <= budget.amount / 100
+    grant = Grant(budget)
+    _curator(grant).select([("size",), ("sold",)], LARGEST, budget, of=_itself)
+    assert 1 == len(grant.charges)
+    assert 0 <= grant.remaining.amount <= budget.amount / 100
 
 
 def test_scores_come_with_their_variance() -> None:
@@ -164,20 +165,20 @@ def test_an_understated_score_is_caught() -> None:
 
 def test_release_takes_any_mechanism() -> None:
     """What fits no other verb goes through the same door, ledger and recorder."""
-    curator = _curator(Budget.pure(1))
+    grant = Grant(Budget.pure(1))
     mechanism = DiscreteLaplace.costing(Fraction(1), sensitivity=Fraction(1))
-    answer = curator.release(
+    answer = _curator(grant).release(
         mechanism, lambda source: source.count([()])[0].counts, name="number of rows"
     )
-    assert [Charge("number of rows", mechanism.event)] == curator._grant.charges
+    assert [Charge("number of rows", mechanism.event)] == grant.charges
     assert abs(int(answer) - 300) < 100
 
 
 def test_tables_beyond_memory_are_refused_before_spending() -> None:
     """The estimate uses public sizes alone, and nothing is charged."""
-    from understudy.domain import Domain
-    from understudy.engines.memory import MemorySource
-    from understudy.table import Table
+    from understudy.facts.domain import Domain
+    from understudy.rows.engines.memory import MemorySource
+    from understudy.rows.table import Table
 
     wide = Domain({f"a{i}": 50_000 for i in range(4)})
     codes = {name: np.zeros(1, np.uint16) for name in wide}
@@ -193,8 +194,9 @@ def test_a_leak_is_a_type_error(tmp_path: Path) -> None:
     """Handing exact counts to what expects released ones does not pass the type checker."""
     leak = tmp_path / "leak.py"
     leak.write_text(
-        "from understudy.learn.consistency import best_total\n"
-        "from understudy.marginal import Marginal, NoisyMarginal\n"
+        "from understudy.methods.estimation.consistency import best_total\n"
+        "from understudy.privacy.noisy_marginal import NoisyMarginal\n"
+        "from understudy.rows.counting import Marginal\n"
         "def ok(released: NoisyMarginal) -> float:\n"
         "    return best_total([released])\n"
         "def leak(exact: Marginal) -> float:\n"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from understudy.domain import Domain
 from understudy.errors import UsageError
-from understudy.table import Codes, Mask, Table, code_type
+from understudy.facts.codes import Codes, Mask, code_type
+from understudy.facts.domain import Domain
+from understudy.rows.table import Table
 
 
 @pytest.mark.parametrize(

@@ -18,19 +18,20 @@ from support.statistics import (
     same_counts,
     same_law,
 )
-from understudy.privacy.accounting import pure_epsilon, zcdp_rho
-from understudy.privacy.events import Event
-from understudy.privacy.mechanisms import (
-    DiscreteGaussian,
-    DiscreteLaplace,
-    Exponential,
-    PermuteAndFlip,
-)
-from understudy.privacy.noise import Noise, SystemNoise
+from support.tiers import full_but
+from understudy.privacy.accounting.costs import pure_epsilon, zcdp_rho
+from understudy.privacy.accounting.events import Event
+from understudy.privacy.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
+from understudy.privacy.mechanisms.selection import Exponential, PermuteAndFlip
+from understudy.privacy.noise.system import Noise, SystemNoise
 from understudy.testing import SeededNoise
 
 NOISES: list[Noise] = [SystemNoise(), SeededNoise(7)]
-DRAWS = 20_000
+# Power: with n draws, the chi-square of a wrong law q is noncentral by n·Σ(p − q)²/q. Of all laws
+# tested below, 30 % more noise for permute-and-flip among forty scores at scale 1/3 is the hardest
+# to tell: 9,400 draws reject it at 10⁻⁹ but once in ten million runs. A true law is rejected at
+# 10⁻⁹, so that chance fails none of these tests more often than once in a million runs.
+DRAWS = 10_000
 SCALES = ["3/10", "1", "15/2", "1000/3", "20000", "100000"]
 SCORES = np.array([0, 3, 8, 8, 12, 15])
 
@@ -85,7 +86,7 @@ def test_a_scale_three_percent_off_is_rejected(power: int, scale: str) -> None:
 @pytest.mark.parametrize(
     "of_opendp", [opendp.laplace, opendp.gaussian], ids=["laplace", "gaussian"]
 )
-@pytest.mark.parametrize("scale", SCALES[:5])
+@pytest.mark.parametrize("scale", full_but(("3/10", "1000/3"), SCALES[:5]))
 def test_ours_and_opendp_are_of_one_law(
     of_opendp: Callable[[Fraction, int], np.ndarray[tuple[int], np.dtype[np.int64]]], scale: str
 ) -> None:

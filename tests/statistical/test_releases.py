@@ -7,16 +7,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from understudy.auditing import SCHEMA
-from understudy.counting import KeyCounts
-from understudy.domain import Domain
-from understudy.marginal import Marginal
-from understudy.privacy.audit import Recorder
-from understudy.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace, KeyRelease
-from understudy.privacy.noise import SystemNoise
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.synthesizers import Random
-from understudy.synthesizers.network import score_for
+from understudy.facts.domain import Domain
+from understudy.facts.unit import Neighbours, Unit
+from understudy.methods import Random
+from understudy.methods.auditing import SCHEMA
+from understudy.methods.structure.scores import score_for
+from understudy.privacy.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
+from understudy.privacy.mechanisms.keys import KeyRelease
+from understudy.privacy.noise.system import SystemNoise
+from understudy.privacy.replay import Recorder
+from understudy.rows.counting import KeyCounts, Marginal
 
 LAWS = {
     "Laplace": DiscreteLaplace(Fraction(10), Fraction(1)),

@@ -16,14 +16,14 @@ import pytest
 from scipy.stats import binomtest
 
 from support.statistics import NEVER
-from understudy.learn.greedy import greedy_network
-from understudy.network import Family
+from understudy.facts.unit import Neighbours, Unit
+from understudy.methods.structure.greedy import greedy_network
+from understudy.models.network import Family
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator
-from understudy.privacy.grant import Grant
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.studies.copula import DEGREE, FREE
-from understudy.studies.private_networks import (
+from understudy.privacy.spending.grant import Grant
+from understudy_studies.copula import DEGREE, FREE
+from understudy_studies.private_networks import (
     SCORE,
     chance_of_greedy,
     expected,
@@ -41,7 +41,7 @@ Path = tuple[Family, ...]
 def _found(epsilon: str) -> Path:
     budget = Budget.pure(epsilon)
     curator = Curator(source(), Unit(Neighbours.REPLACE), Grant(budget))
-    return greedy_network(curator, budget, score=SCORE, weighing=FREE, degree=DEGREE).families
+    return greedy_network(curator, budget, score=SCORE, table_cost=FREE, degree=DEGREE).families
 
 
 @cache

@@ -13,12 +13,13 @@ import pytest
 from support.streams import NoNoise
 from understudy.errors import BudgetExceeded, CapacityError, DataError, UsageError
 from understudy.privacy.budget import Budget
-from understudy.privacy.grant import Grant
-from understudy.privacy.ledger import Ledger
+from understudy.privacy.spending.grant import Grant
+from understudy.privacy.spending.ledger import Ledger
 from understudy.stream import DensityEstimator, Design, Edges, Hashed, Keys, Range
 from understudy.stream.entries import Bits
 from understudy.stream.reading import line_batches
 from understudy.stream.response import ESTIMATORS, optimal_bernoulli
+from understudy.stream.state import State
 from understudy.stream.texts import Texts
 
 USERS = 20_000
@@ -69,7 +70,7 @@ def test_a_sample_stands_for_the_universe() -> None:
 
 
 def test_an_empty_stream_has_a_density_near_zero() -> None:
-    """Nothing came by, and that is what is told."""
+    """Nobody was seen, and the answer says so."""
     assert 6 > _off(DensityEstimator(USERS, epsilon=1, ledger=None), 0.0)
 
 
@@ -140,7 +141,7 @@ def test_ids_of_nobody_are_refused_where_asked(ids: Any) -> None:
 
 
 def test_answers_beyond_the_number_declared_are_refused() -> None:
-    """Nothing is charged and nothing told."""
+    """Nothing is charged and nothing released."""
     visits = DensityEstimator(10, epsilon=1, answers=2, ledger=None)
     assert (1, 0) == (visits.answer().left, visits.answer().left)
     with pytest.raises(BudgetExceeded, match="all 2 declared answers"):
@@ -231,7 +232,7 @@ def test_keys_name_the_universe() -> None:
     universe = Keys(_texts(*names))
     assert list(range(500)) == sorted(universe.places(_texts(*names)).tolist())
     assert [-1, -1] == universe.places(_texts("user", "user 500")).tolist()
-    with pytest.raises(DataError, match="stands twice"):
+    with pytest.raises(DataError, match="occurs twice"):
         Keys(_texts("a", "b", "a"))
 
 
@@ -333,10 +334,9 @@ def test_terms_that_cannot_be_met_are_refused() -> None:
 
 def test_an_answer_without_noise_is_what_the_entries_say() -> None:
     """The estimate is the sum, centred and scaled by the chances that were drawn with."""
-    visits = DensityEstimator(1000, epsilon=1, ledger=None)
-    state = visits._state
+    state = State.start(Design.of(1000, epsilon=1))
     told = DensityEstimator.over(state, Grant(Budget.pure(9)), noise=NoNoise()).answer()
-    response = visits.design.response
+    response = state.design.response
     expected = (state.live.total - 1000 * response.mean) / (1000 * response.gap)
     assert pytest.approx(expected, abs=1e-12) == told.density
 

@@ -14,6 +14,8 @@ import pytest
 from support.servers import free_port, redis_server
 from understudy.cli.main import run
 from understudy.errors import DataError, UsageError
+from understudy.privacy.budget import Budget
+from understudy.privacy.spending.grant import Grant
 from understudy.stream import DensityEstimator, Hashed
 from understudy.stream.redis_streams import Place, RedisEvents, publish
 from understudy.stream.texts import Texts
@@ -103,7 +105,8 @@ def test_a_restart_gets_unfinished_entries_again(address: str, client: Any) -> N
 def test_a_server_that_goes_away_is_told_about() -> None:
     """Mid-batch: the state keeps what it took in, the budget is as it was, the error says so."""
     port = free_port()
-    visits = DensityEstimator(USERS, epsilon=1, ledger=None)
+    grant = Grant(Budget.pure(2))
+    visits = DensityEstimator(USERS, epsilon=1, grant=grant)
     with redis_server(port) as address:
         publish(address, "visits", np.arange(USERS))
         batches = RedisEvents(Place(address, "visits"), entries=10).batches(idle=1)
@@ -112,7 +115,7 @@ def test_a_server_that_goes_away_is_told_about() -> None:
     with pytest.raises(DataError, match="went away") as raised:
         next(batches)
     assert before == visits.state.tobytes()
-    assert (1, "state of epoch 1") == (visits.answers_left, visits._grant.charges[-1].question)
+    assert (1, "state of epoch 1") == (visits.answers_left, grant.charges[-1].question)
     assert f"127.0.0.1:{port}" in str(raised.value)
 
 

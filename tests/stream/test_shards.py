@@ -12,9 +12,9 @@ import pytest
 
 from support.streams import NoNoise
 from understudy.errors import BudgetExceeded, UsageError
+from understudy.privacy.accounting.events import LaplaceEvent
 from understudy.privacy.budget import Budget
-from understudy.privacy.events import LaplaceEvent
-from understudy.privacy.grant import Grant
+from understudy.privacy.spending.grant import Grant
 from understudy.stream import DensityEstimator, Design, Range
 from understudy.stream.shards import merged
 from understudy.stream.state import State

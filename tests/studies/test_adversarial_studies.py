@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from support.torches import need_torch
-from understudy.draw.charts import Panel
 from understudy.errors import DataError
-from understudy.studies import digits, find, private_images, private_rows
-from understudy.studies.cells import Cell, Results, Setting, Size
-from understudy.studies.page import write_page
-from understudy.studies.running import run
-from understudy.studies.tables import Shelf
+from understudy.models.pictures.charts import Panel
+from understudy_studies import digits, find, private_images, private_rows
+from understudy_studies.cells import Cell, Results, Setting, Size
+from understudy_studies.page import write_page
+from understudy_studies.running import run
+from understudy_studies.tables import DataFolder
 
-NOWHERE = Shelf(Path("nowhere"))
+NOWHERE = DataFolder(Path("nowhere"))
 
 
 def _cell(setting: Setting, numbers: Mapping[str, Any]) -> Cell:

@@ -12,14 +12,14 @@ from scipy.stats import binom
 
 from understudy.errors import UsageError
 from understudy.stream.response import ESTIMATORS
-from understudy.studies import find
-from understudy.studies.cells import Cell, Results, Size
-from understudy.studies.pan_private_error import STUDY as ERROR
-from understudy.studies.pan_private_state import STUDY as STATE
-from understudy.studies.printed_streams import Experiment, Made, laws
-from understudy.studies.tables import Shelf
+from understudy_studies import find
+from understudy_studies.cells import Cell, Results, Size
+from understudy_studies.pan_private_error import STUDY as ERROR
+from understudy_studies.pan_private_state import STUDY as STATE
+from understudy_studies.printed_streams import Experiment, MadeUpStream, laws
+from understudy_studies.tables import DataFolder
 
-NOWHERE = Shelf(Path("nowhere"))
+NOWHERE = DataFolder(Path("nowhere"))
 
 
 @pytest.fixture(scope="module")
@@ -60,16 +60,16 @@ def test_laws_add_up() -> None:
 @pytest.mark.parametrize(("kind", "density"), [("uniform", 0.63), ("zipf", 0.25)])
 def test_streams_have_the_densities_of_the_thesis(kind: str, density: float) -> None:
     """At T = |U| = 10⁵."""
-    assert pytest.approx(density, abs=0.01) == Made.of(kind, users=10**5).density
+    assert pytest.approx(density, abs=0.01) == MadeUpStream.of(kind, users=10**5).density
     with pytest.raises(UsageError, match="choose uniform or zipf"):
-        Made.of("flat", users=10)
+        MadeUpStream.of("flat", users=10)
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 @pytest.mark.parametrize("kind", ["uniform", "zipf"])
 def test_errors_lie_on_their_theory(kind: str, name: str) -> None:
     """Mean squared errors of both noises, with a sample of a tenth."""
-    experiment = Experiment(Made.of(kind, users=2000), name, Fraction(1, 2), 200)
+    experiment = Experiment(MadeUpStream.of(kind, users=2000), name, Fraction(1, 2), 200)
     found = experiment.estimates(1000, np.random.default_rng(5))
     for noise, sizing in experiment.sizings.items():
         error = ((found[noise] - experiment.stream.density) ** 2).mean()
@@ -81,7 +81,7 @@ def test_errors_lie_on_their_theory(kind: str, name: str) -> None:
 
 def test_misses_stay_below_their_bound() -> None:
     """The bound is loose: as many misses as seen would not be a wonder if it were the rate."""
-    stream, runs = Made.of("uniform", users=5000), 50
+    stream, runs = MadeUpStream.of("uniform", users=5000), 50
     for name in ("dwork", "bernoulli", "quantised"):
         experiment = Experiment(stream, name, Fraction(1), 5000)
         found = experiment.estimates(runs, np.random.default_rng(6))
@@ -93,7 +93,7 @@ def test_misses_stay_below_their_bound() -> None:
 
 def test_runs_can_be_had_again() -> None:
     """The same seed, the same answers; another one, others."""
-    experiment = Experiment(Made.of("zipf", users=500), "bernoulli", Fraction(1, 2), 100)
+    experiment = Experiment(MadeUpStream.of("zipf", users=500), "bernoulli", Fraction(1, 2), 100)
     first, again, other = (
         experiment.estimates(5, np.random.default_rng(seed))["corrected"] for seed in (1, 1, 2)
     )

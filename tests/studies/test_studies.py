@@ -16,17 +16,21 @@ import pytest
 
 from support.shared import shared_file
 from support.torches import need_torch
-from understudy.domain import Domain
-from understudy.draw.charts import Line, Panel, chart_sheet
-from understudy.draw.heat import HeatMap
-from understudy.engines.memory import MemorySource
 from understudy.errors import CapacityError, DataError, OutputError, UsageError
-from understudy.evaluate.fidelity import total_variation, workload
-from understudy.evaluate.sheets import load
-from understudy.learn.restrict import NONE
-from understudy.network import Family
+from understudy.evaluation.marginals.fidelity import total_variation
+from understudy.evaluation.sheets import load
+from understudy.facts.domain import Domain
+from understudy.facts.workload import workload
+from understudy.methods import Nist
+from understudy.methods.structure.restrict import NONE
+from understudy.models.network import Family
+from understudy.models.pictures.charts import Line, Panel, chart_sheet
+from understudy.models.pictures.heat import HeatMap
 from understudy.privacy.curator import Instruments
-from understudy.studies import (
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
+from understudy.testing import SeededNoise
+from understudy_studies import (
     STUDIES,
     copula,
     federated_bits,
@@ -40,21 +44,30 @@ from understudy.studies import (
     sba,
     seven,
 )
-from understudy.studies.cells import Cell, Results, Setting, Size, Spread
-from understudy.studies.census import dependent
-from understudy.studies.histogram_power import correlated
-from understudy.studies.page import page_of, write_page
-from understudy.studies.printed import as_printed
-from understudy.studies.processes import CellFailed, measured
-from understudy.studies.raw_tables import Keeping, family_weights
-from understudy.studies.record import Record, derived, finished, picture, pictures, read
-from understudy.studies.running import run
-from understudy.studies.tables import Shelf, diabetes, integer_schema, published_columns
-from understudy.synthesizers import Nist
-from understudy.table import Table
-from understudy.testing import SeededNoise
+from understudy_studies.cells import Cell, Results, Setting, Size, Spread
+from understudy_studies.census import dependent
+from understudy_studies.histogram_power import correlated
+from understudy_studies.page import page_of, write_page
+from understudy_studies.printed import as_printed
+from understudy_studies.processes import CellFailed, measured
+from understudy_studies.raw_tables import RawTape, family_weights
+from understudy_studies.record import (
+    StudyFolder,
+    derived,
+    finished,
+    picture,
+    pictures,
+    read,
+)
+from understudy_studies.running import run
+from understudy_studies.tables import (
+    DataFolder,
+    diabetes,
+    integer_schema,
+    published_columns,
+)
 
-NOWHERE = Shelf(Path("nowhere"))
+NOWHERE = DataFolder(Path("nowhere"))
 PAGES = Path(__file__).parents[2] / "docs" / "studies"
 # The quickest one.
 NAME = "aau-networks"
@@ -105,7 +118,7 @@ def test_a_study_goes_on_where_it_was_stopped(
     asked: list[Setting] = []
     true_measure = processes.measure
 
-    def counting(name: str, setting: Setting, shelf: Shelf) -> Cell:
+    def counting(name: str, setting: Setting, shelf: DataFolder) -> Cell:
         if len(asked) == 1:
             raise KeyboardInterrupt
         asked.append(setting)
@@ -129,7 +142,7 @@ def test_a_study_goes_on_where_it_was_stopped(
 def test_cells_of_another_version_are_measured_again(tmp_path: Path) -> None:
     """A cell counts as done for the version that measured it."""
     settings = find(NAME).settings(Size.SMOKE)
-    record = Record(NAME, Size.SMOKE, tmp_path)
+    record = StudyFolder(NAME, Size.SMOKE, tmp_path)
     record.keep([Cell(s, {"old": 1}, 1.0, "0") for s in settings], planned=4)
     assert all("old" not in cell["numbers"] for cell in _smoke(NAME, tmp_path)["cells"])
 
@@ -163,11 +176,19 @@ class _Deadly:
 
 def test_records_of_another_size_are_not_replaced(tmp_path: Path) -> None:
     """A folder with a quick record refuses a smoke run, and keeps what it has."""
-    Record(NAME, Size.QUICK, tmp_path).keep([], planned=1)
+    StudyFolder(NAME, Size.QUICK, tmp_path).keep([], planned=1)
     before = (tmp_path / f"{NAME}.json").read_bytes()
     with pytest.raises(OutputError, match="another folder"):
         _smoke(NAME, tmp_path)
     assert before == (tmp_path / f"{NAME}.json").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def whole_record(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The record of a small study that came to its end."""
+    folder = tmp_path_factory.mktemp("finished")
+    _smoke(NAME, folder)
+    return (folder / f"{NAME}.json").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -182,20 +203,21 @@ def test_records_of_another_size_are_not_replaced(tmp_path: Path) -> None:
         lambda text: "\x00",
     ],
 )
-def test_damaged_records_are_refused(damage: Callable[[str], str], tmp_path: Path) -> None:
+def test_damaged_records_are_refused(
+    damage: Callable[[str], str], whole_record: str, tmp_path: Path
+) -> None:
     """A record that is cut, changed, or another study's is neither gone on with nor shown."""
-    _smoke(NAME, tmp_path)
     path = tmp_path / f"{NAME}.json"
-    path.write_text(damage(path.read_text(encoding="utf-8")), encoding="utf-8")
-    with pytest.raises(DataError, match="no whole record"):
+    path.write_text(damage(whole_record), encoding="utf-8")
+    with pytest.raises(DataError, match="not a complete record"):
         _smoke(NAME, tmp_path)
-    with pytest.raises(DataError, match="no whole record"):
+    with pytest.raises(DataError, match="not a complete record"):
         write_page(NAME, path, tmp_path / "page.md")
 
 
 def test_an_unfinished_study_has_no_page(tmp_path: Path) -> None:
     """Pages are of whole records only."""
-    Record(NAME, Size.SMOKE, tmp_path).keep([], planned=4)
+    StudyFolder(NAME, Size.SMOKE, tmp_path).keep([], planned=4)
     with pytest.raises(DataError, match="0 of 4 cells"):
         finished(tmp_path / f"{NAME}.json", NAME)
 
@@ -525,11 +547,11 @@ def test_the_baseline_at_one_is_beaten_or_not(bits: float, said: str) -> None:
 def test_printed_losses_are_those_of_the_thesis() -> None:
     """Lines of tables 11, 13 and 15 by the thesis' own numbers; none where none is printed."""
     look = federated_classifiers.printed
-    assert 7.39 == look("poker", "0.1", "attribute", "votes", 1)
-    assert 2.59 == look("heart", "0.5", "class", "statistics", 1)
-    assert 7.72 == look("adult", "0.02", "random", "votes", 1)
-    assert None is look("heart", "1", "equal", "votes", 1)
-    assert None is look("adult", "1", "central", "statistics", 1)
+    assert 7.39 == look("poker", epsilon="0.1", split_name="attribute", protocol="votes", degree=1)
+    assert 2.59 == look("heart", epsilon="0.5", split_name="class", protocol="statistics", degree=1)
+    assert 7.72 == look("adult", epsilon="0.02", split_name="random", protocol="votes", degree=1)
+    assert None is look("heart", epsilon="1", split_name="equal", protocol="votes", degree=1)
+    assert None is look("adult", epsilon="1", split_name="central", protocol="statistics", degree=1)
 
 
 def test_the_sentence_on_splits_follows_the_numbers() -> None:
@@ -594,7 +616,7 @@ def test_protected_rows_tell_nothing_beyond_the_target() -> None:
     setting: Setting = {"search": "genetic", "degree": 4, "epsilon": sba.OFF}
     found = {}
     for name, rules in (("free", NONE), ("held", protected_networks.protection(sba.SMALL))):
-        rows = sba.made(small, small.rows, setting, 0, rules).rows.table
+        rows = sba.made(small, small.rows, setting=setting, seed=0, restrictions=rules).rows.table
         found[name] = _conditional_bits(rows, "c2", "c0", "c3")
     real = _conditional_bits(small.rows.table, "c2", "c0", "c3")
     # Chance alone makes (5 - 1)(4 - 1)2 / (2 · 400 ln 2) bits, about 0.043.
@@ -628,7 +650,7 @@ def test_correlations_are_of_numbers_and_codes() -> None:
 @pytest.mark.slow
 def test_adult_has_the_columns_and_the_split_of_sba() -> None:
     """13 columns, categories in the order of their names, the zero rules of tables IX and X."""
-    shelf = Shelf(shared_file("data", "adult_train.parquet").parents[1])
+    shelf = DataFolder(shared_file("data", "adult_train.parquet").parents[1])
     adult = sba.task("adult", shelf)
     train, test = adult.split(0)
     assert (32_561, 16_281, 13) == (train.rows, test.rows, len(adult.schema.learned))
@@ -735,7 +757,7 @@ def test_tables_without_noise_agree_also_where_columns_are_coarsened() -> None:
     """At a huge ε rows from released tables are as near as those of the consistent model."""
     schema = integer_schema({"a": 100, "b": 80, "c": 3, "d": 90})
     table = dependent(Domain.of(schema), 20_000)
-    kept = Keeping()
+    kept = RawTape()
     method = Nist(schema, epsilon="2000", delta="1e-9", theta=40.0)
     instruments = Instruments(SeededNoise(1), kept)
     model = method.with_instruments(instruments).fit(MemorySource(table), ledger=None).model_
@@ -753,7 +775,7 @@ def test_tables_without_noise_agree_also_where_columns_are_coarsened() -> None:
 @pytest.mark.slow
 def test_diabetes_is_prepared_as_in_the_seed() -> None:
     """One row for each patient, diagnoses in nine groups, no identifiers."""
-    shelf = Shelf(shared_file("data", "diabetes_130us.parquet").parents[1])
+    shelf = DataFolder(shared_file("data", "diabetes_130us.parquet").parents[1])
     schema, table = diabetes(shelf)
     assert 71_518 == table.rows_read
     assert [10, 10, 10] == [schema.attributes[f"diag_{i}"] for i in (1, 2, 3)]
@@ -771,7 +793,13 @@ def test_diabetes_is_prepared_as_in_the_seed() -> None:
 
 def test_charts_hold_every_point_band_and_name() -> None:
     """Well-formed SVG with a circle for each point, a band, a legend and a caption."""
-    line = Line("a < b", (0.1, 1.0, 10.0), (0.0, 0.5, 1.0), (0.0, 0.4, 0.9), (0.1, 0.6, 1.0))
+    line = Line(
+        name="a < b",
+        across=(0.1, 1.0, 10.0),
+        up=(0.0, 0.5, 1.0),
+        low=(0.0, 0.4, 0.9),
+        high=(0.1, 0.6, 1.0),
+    )
     panels = [Panel("first", "ε", "power", [line, Line("c", (0.1,), (0.3,))], log_across=True)]
     text = chart_sheet(panels * 3, caption="what it says " * 30)
     root = ElementTree.fromstring(text)

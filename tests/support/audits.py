@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from support.faults import FAULTS, audited, planted
-from understudy.auditing import PERSON, SCHEMA, audit
-from understudy.cli import methods, options
+from understudy.jobs.method import FitRequest, build
+from understudy.jobs.reading import PersonRequest
+from understudy.methods import registry
+from understudy.methods.auditing import PERSON, SCHEMA, audit
 
 RECORD = Path(__file__).parents[2] / "docs" / "audit.jsonl"
 
@@ -64,17 +66,17 @@ def _audited(command: str, runs: int) -> tuple[Entry, float]:
     method, *given = shlex.split(command)
     said = dict(zip(given[::2], given[1::2], strict=True))
     most, runs = said.get("--rows-per-person"), int(said.get("--runs", runs))
-    request = methods.Request(
-        "1",
-        said.get("--delta", "0"),
-        method,
-        said.get("--structure"),
+    request = FitRequest(
+        epsilon="1",
+        delta=said.get("--delta", "0"),
+        method=method,
+        structure=said.get("--structure"),
         neighbours=said.get("--neighbours"),
-        rows=1 if method == "histogram" else None,
-        people=options.People(PERSON, int(most)) if most else options.People(),
+        rows=1 if registry.abilities(method).releases_rows else None,
+        people=PersonRequest(PERSON, int(most)) if most else PersonRequest(),
     )
     started = time.process_time()
-    found = audit(methods.build(request, SCHEMA), runs=runs, processes=1).document()
+    found = audit(build(request, SCHEMA), runs=runs, processes=1).document()
     return found, time.process_time() - started
 
 

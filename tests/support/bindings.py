@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from understudy.model import bound_content
-from understudy.privacy.binding import MODEL
+from understudy.models.archive import bound_content
+from understudy.privacy.statements.binding import MODEL
 
 
 def in_model(path: Path) -> tuple[dict[str, Any], str, str]:

@@ -97,7 +97,7 @@ class Browser:
             time.sleep(0.02)
 
     def run(self, script: str) -> Any:
-        """What an expression comes to on the page."""
+        """Return the value of an expression on the page."""
         found = self.call("Runtime.evaluate", expression=script, returnByValue=True)
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")

@@ -19,10 +19,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from understudy.codec import Codec
 from understudy.errors import DataError
-from understudy.optional import require
-from understudy.table import Table
+from understudy.facts.codec import Codec, Encoding
+from understudy.system.extras import require
 
 _WORKER = "from distributed.cli.dask_worker import main; main()"
 _WITHOUT_UNDERSTUDY = "import sys; sys.modules['understudy'] = None"
@@ -79,7 +78,7 @@ class Pausing(Codec):
     _: KW_ONLY
     mark: Path
 
-    def encode(self, rows: pa.Table) -> Table:
+    def encode(self, rows: pa.Table) -> Encoding:
         """The codes of the rows, by all workers but the first."""
         if rows.num_rows:
             try:
@@ -103,7 +102,7 @@ class Pausing(Codec):
 class Deadly(Codec):
     """No worker survives encoding rows."""
 
-    def encode(self, rows: pa.Table) -> Table:
+    def encode(self, rows: pa.Table) -> Encoding:
         """Ends the process, unless there are no rows."""
         if rows.num_rows:
             os.kill(os.getpid(), signal.SIGKILL)
@@ -118,7 +117,7 @@ class Failing(Codec):
     message: str
     ours: bool
 
-    def encode(self, rows: pa.Table) -> Table:
+    def encode(self, rows: pa.Table) -> Encoding:
         """Raises, unless there are no rows."""
         if rows.num_rows:
             raise DataError(self.message) if self.ours else ValueError(self.message)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from understudy.cli.main import run
-from understudy.privacy.ledger import Ledger
+from understudy.privacy.spending.ledger import Ledger
 
 # It stands in cells alone, so that no output may hold it.
 SECRET = "xyzzy-4711"

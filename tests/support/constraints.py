@@ -14,15 +14,16 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from understudy.codec import Codec
-from understudy.conditional import Conditional
-from understudy.domain import Domain
-from understudy.model import Model
-from understudy.network import Family
-from understudy.privacy.accounting import PURE, Bound
-from understudy.privacy.statement import Statement
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.schema import Schema
+from understudy.facts.codec import Codec
+from understudy.facts.domain import Domain
+from understudy.facts.schema import Schema
+from understudy.facts.unit import Neighbours, Unit
+from understudy.models.bayes_net import BayesNet
+from understudy.models.conditional import Conditional
+from understudy.models.model import Model
+from understudy.models.network import Family
+from understudy.privacy.accounting.composition import PURE, Bound
+from understudy.privacy.statements.statement import Statement
 
 STATEMENT = Statement(
     "test", Bound(PURE, Fraction(1), Fraction(0)), Unit(Neighbours.ADD_REMOVE), ()
@@ -204,7 +205,7 @@ def random_model(schema: Schema, order: tuple[str, ...], seed: int) -> Model:
         shape = domain.shape((*parents, child))
         weights = generator.random(shape) * (generator.random(shape) < 0.5)
         conditionals.append(Conditional.from_weights(Family(child, parents), weights))
-    return Model(schema, tuple(conditionals), 100, STATEMENT)
+    return Model(schema, BayesNet(domain, tuple(conditionals)), 100, STATEMENT)
 
 
 def masked_law(model: Model, allowed: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:

@@ -16,9 +16,9 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from support.tables import ODD_TEXTS
-from understudy.codec import Codec
-from understudy.codec.bins import BinnedCodec
-from understudy.codec.categories import ListedCodec, spellings
+from understudy.facts.codec import Codec
+from understudy.facts.codec.bins import BinnedCodec
+from understudy.facts.codec.categories import ListedCodec, spellings
 
 DECIMAL = pa.decimal128(18, 3)
 # Arrow's types, and what PostgreSQL calls them; DuckDB takes Arrow's own.

@@ -6,8 +6,8 @@ import os
 import signal
 from typing import NoReturn
 
+from understudy.methods import Random
 from understudy.privacy.curator import Curator
-from understudy.synthesizers import Random
 
 
 class Deadly(Random):

@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, cast
 
-from understudy.counting import KeySource
-from understudy.discover import Discovery, Inferred, Skeleton
-from understudy.discover.discovery import Opening
-from understudy.privacy.audit import LeakFound, Recorder, Replay
+from understudy.facts.schema import Schema
+from understudy.methods.discover import Discovery, Inferred, Skeleton
+from understudy.methods.discover.discovery import Opening
 from understudy.privacy.budget import Amount
 from understudy.privacy.curator import Instruments
-from understudy.schema import Schema
-from understudy.sources import open_keyed
+from understudy.privacy.replay import LeakFound, Recorder, Replay
+from understudy.rows.counting import KeySource
+from understudy.rows.sources import open_keyed
 from understudy.testing import SeededNoise
 
 Rows = Sequence[tuple[Any, ...]]

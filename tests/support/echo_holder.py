@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from understudy.federated.net.node import Link, Node
+from understudy.federated.wire.node import Link, Node
 
 
 def main() -> None:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from understudy.counting import CountSource
-from understudy.schema import Schema
-from understudy.table import Table
+from understudy.facts.schema import Schema
+from understudy.rows.counting import CountSource
+from understudy.rows.table import Table
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from typing import Any
 
 import understudy
 from support.torches import by_noise_layer
-from understudy.auditing import PERSON, SCHEMA, audit
-from understudy.network import Family, Network
-from understudy.synthesizers import Independent, Nist, PrivBayes, Random, Synthesizer
+from understudy.methods import Independent, Nist, PrivBayes, Random, Synthesizer
+from understudy.methods.auditing import PERSON, SCHEMA, audit
+from understudy.models.network import Family, Network
 
 TESTS = Path(__file__).parent.parent
 # So sure that code without fault is accused once in a million runs.
@@ -89,7 +89,7 @@ FAULTS: dict[str, Fault] = {
     "L2 sensitivity of a replaced row is 1": Fault(
         (
             Edit(
-                "privacy/unit.py",
+                "facts/unit.py",
                 "            return Fraction(2)\n        return Fraction(self.rows) ** 2",
                 "            return Fraction(1)\n        return Fraction(self.rows) ** 2",
             ),
@@ -102,7 +102,7 @@ FAULTS: dict[str, Fault] = {
     "Laplace noise of 0.8 times its scale": Fault(
         (
             Edit(
-                "privacy/mechanisms.py",
+                "privacy/mechanisms/additive.py",
                 "noise.laplace(self.scale, exact.size)",
                 "noise.laplace(self.scale * Fraction(4, 5), exact.size)",
             ),
@@ -157,7 +157,7 @@ FAULTS: dict[str, Fault] = {
     "the public number of rows counts those kept": Fault(
         (
             Edit(
-                "engines/memory.py",
+                "rows/engines/memory.py",
                 "        return self.table.rows_read",
                 "        return self.table.rows",
             ),
@@ -170,7 +170,7 @@ FAULTS: dict[str, Fault] = {
     "dropped rows lose their lines": Fault(
         (
             Edit(
-                "engines/memory.py",
+                "rows/engines/memory.py",
                 "numbers[kept, place] = cells",
                 "numbers[: self.table.rows, place] = cells",
             ),
@@ -183,7 +183,7 @@ FAULTS: dict[str, Fault] = {
     "rows without a name are one person's": Fault(
         (
             Edit(
-                "codec/persons.py",
+                "facts/codec/persons.py",
                 "        person = number_names(self.column, names)\n"
                 "        gone: Mask = person == UNNAMED\n",
                 "        person = number_names(self.column, names)\n"
@@ -199,7 +199,7 @@ FAULTS: dict[str, Fault] = {
     "empty cells get no noise": Fault(
         (
             Edit(
-                "privacy/mechanisms.py",
+                "privacy/mechanisms/additive.py",
                 f"        return {_NOISY}\n",
                 f"        return np.where(exact == 0, 0, {_NOISY})\n",
             ),
@@ -212,7 +212,7 @@ FAULTS: dict[str, Fault] = {
     "noise is drawn again until no count is negative": Fault(
         (
             Edit(
-                "privacy/mechanisms.py",
+                "privacy/mechanisms/additive.py",
                 f"        return {_NOISY}\n",
                 f"        noisy = {_NOISY}\n"
                 "        while (noisy < 0).any():\n"
@@ -228,7 +228,7 @@ FAULTS: dict[str, Fault] = {
     "noise is drawn for a row of a table and used for all": Fault(
         (
             Edit(
-                "privacy/mechanisms.py",
+                "privacy/mechanisms/additive.py",
                 f"        return {_NOISY}\n",
                 "        last = exact.shape[-1:]\n"
                 "        drawn = noise.laplace(self.scale, last[0] if last else 1)\n"
@@ -245,7 +245,7 @@ FAULTS: dict[str, Fault] = {
     "the number of rows counts a person's surplus": Fault(
         (
             Edit(
-                "engines/memory.py",
+                "rows/engines/memory.py",
                 "            return np.array(self.table.rows, np.int64)",
                 "            return np.array(self.rows_read, np.int64)",
             ),

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from support.neighbours import DOMAIN, SCHEMA, random_rows, source_of
-from understudy.counting import CountSource
-from understudy.federated import Holder, LocalChannel, Plan, Policy
+from understudy.facts.schema import Schema
+from understudy.facts.unit import Neighbours, Unit
+from understudy.federated import Collaboration, Holder, LocalChannel, Policy
 from understudy.federated.messages import Body, Message
 from understudy.federated.simulation import AgreeToAll
-from understudy.network import Family, Network
+from understudy.models.network import Family, Network
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Instruments
-from understudy.privacy.ledger import Ledger
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.schema import Schema
+from understudy.privacy.spending.ledger import Ledger
+from understudy.rows.counting import CountSource
 
 NAMES = ("north", "south", "west")
 RUN, ONE, TWO = "a" * 32, "1" * 32, "2" * 32
@@ -39,12 +39,12 @@ PLANS: dict[str, dict[str, Any]] = {
 }
 
 
-def plan_of(name: str, **other: Any) -> Plan:
+def plan_of(name: str, **other: Any) -> Collaboration:
     """One of `PLANS`, perhaps with something changed; patient, for kernels may yet compile."""
-    return Plan(SCHEMA, **(PLANS[name] | {"deadline": 600.0, "attempts": 2} | other))
+    return Collaboration(SCHEMA, **(PLANS[name] | {"deadline": 600.0, "attempts": 2} | other))
 
 
-def unit_of(plan: Plan) -> Unit:
+def unit_of(plan: Collaboration) -> Unit:
     """Whom a plan protects."""
     return plan.unit
 
@@ -65,12 +65,12 @@ def holder_of(
         source,
         schema,
         unit or Unit(Neighbours.REPLACE),
-        None if folder is None else Ledger(folder / f"{name}.jsonl"),
-        "rows",
-        limit,
-        policy or AgreeToAll(),
-        None if folder is None else folder / name,
-        name,
+        ledger=None if folder is None else Ledger(folder / f"{name}.jsonl"),
+        dataset="rows",
+        limit=limit,
+        policy=policy or AgreeToAll(),
+        store=None if folder is None else folder / name,
+        name=name,
         instruments=instruments,
     )
 
@@ -90,7 +90,7 @@ def asked(holder: Holder, body: Body, *arrays: Any, request: str = ONE, run: str
 
 def strict_policy() -> Policy:
     """Agrees to a run at ε = 1 at most."""
-    return Policy(Fraction(1))
+    return Policy(most_epsilon=Fraction(1))
 
 
 @dataclass

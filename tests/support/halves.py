@@ -10,11 +10,11 @@ from support.torches import need_torch
 from understudy.gan.convolutions import Shape
 from understudy.gan.images import LabelledImages
 from understudy.gan.pictures import ImageGAN, Progress
-from understudy.gan.training import Settings
+from understudy.gan.training import Hyperparameters
 
 SHAPE = Shape(8, 8, 2)
 # Eight steps, each with a checkpoint, whatever the noise on the number of images.
-QUICK = Settings(epochs=8, batch=1000, rounds=2)
+QUICK = Hyperparameters(epochs=8, batch=1000, rounds=2)
 
 
 def halves(rows: int = 60) -> LabelledImages:

@@ -10,8 +10,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from understudy.federated.net import hub, keys
-from understudy.federated.net.channel import FlowerChannel
+from understudy.federated.wire import hub, keys
+from understudy.federated.wire.channel import FlowerChannel
 
 NAMES = ("north", "south", "west")
 

@@ -19,7 +19,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from understudy.files.arrow import (
+from understudy.facts.schema import Schema
+from understudy.methods import Random
+from understudy.models.model import Model
+from understudy.privacy.accounting.events import Charge, ExactEvent
+from understudy.system.files.arrow import (
     _BATCH_BUFFERS,
     _FOOTER_BATCHES,
     _FOOTER_SCHEMA,
@@ -29,10 +33,6 @@ from understudy.files.arrow import (
     _root,
     _Table,
 )
-from understudy.model import Model
-from understudy.privacy.events import Charge, ExactEvent
-from understudy.schema import Schema
-from understudy.synthesizers import Random
 
 # What a refusal may take: files, parsers and messages, but nothing that a lie asked for.
 ALLOWED = 48 << 20
@@ -54,7 +54,7 @@ def plain_members(schema: Schema | None = None) -> Members:
     rows: dict[str, list[Any]] = {name: [] for name in schema.learned}
     model = Random(schema, epsilon=1, rows=5).fit(rows, ledger=None).model_
     manifest = {"format": "understudy-model", "version": 2, "rows": 5}
-    return {**model._members(), "manifest.json": json.dumps(manifest).encode()}
+    return {**model.members(), "manifest.json": json.dumps(manifest).encode()}
 
 
 def signed(members: Members, **manifest: Any) -> Members:
@@ -144,6 +144,34 @@ def compressed_generator() -> Members:
 def hollow_generator() -> Members:
     """Weights of zeros, which the zip archive packs to nearly nothing."""
     return _with_generator(arrow(_generator(_NUMBERS - 2**17)))
+
+
+def _with_tables(counts: pa.Array, codec: str | None = None) -> Members:
+    """A model that keeps one table, of these counts."""
+    listed = {"tables": [{"attributes": ["a"], "variance": 1.0}]}
+    rows = pa.LargeListArray.from_arrays(pa.array([0, len(counts)], pa.int64()), counts)
+    tables = {
+        "tables.json": json.dumps(listed).encode(),
+        "tables.arrow": arrow(pa.table({"counts": rows}), codec),
+    }
+    return signed(plain_members() | tables, version=3, kind="network")
+
+
+def compressed_tables() -> Members:
+    """Counts of very many zeros, compressed by Arrow."""
+    return _with_tables(_zeros(_NUMBERS).view(pa.int64()), "zstd")
+
+
+def many_counts() -> Members:
+    """More counts than the list of tables announces, in a member that is just small enough."""
+    return _with_tables(_zeros(2**16).view(pa.int64()))
+
+
+def many_tables() -> Members:
+    """A list of tables that is nothing but empty lists."""
+    members = _with_tables(_zeros(2).view(pa.int64()))
+    hollow = b"[" + b",".join([b"[]"] * 2_500_000) + b"]"
+    return signed(members | {"tables.json": b'{"tables": ' + hollow + b"}"})
 
 
 def weightless_rows() -> Members:
@@ -279,7 +307,7 @@ MODELS: dict[str, tuple[Callable[[], Members], str]] = {
     "lz4": (lambda: compressed("lz4"), "conditionals.arrow is compressed"),
     "records": (compressed_records, "records.arrow is compressed"),
     "generator": (compressed_generator, "generator.arrow is compressed"),
-    "hollow": (hollow_generator, "is no whole model"),
+    "hollow": (hollow_generator, "is not a complete model"),
     "weightless": (weightless_rows, "conditionals.arrow has other columns"),
     "texts": (repeated_texts, "conditionals.arrow has dictionaries"),
     "block": (repeated_block, "records.arrow names some of its bytes more than once"),
@@ -287,9 +315,12 @@ MODELS: dict[str, tuple[Callable[[], Members], str]] = {
     "buffers": (shared_buffers, "conditionals.arrow names some of its bytes more than once"),
     "shape": (lying_shape, "the table of 'a' has shape (1048576, 1048576)"),
     "numbers": (many_numbers, "the table of 'a' has shape (65536,)"),
-    "lists": (empty_lists, "is no whole model"),
+    "lists": (empty_lists, "is not a complete model"),
     "answers": (many_answers, "its parts do not fit"),
     "codes": (many_codes, "codes in all"),
+    "tables": (compressed_tables, "tables.arrow is compressed"),
+    "counts": (many_counts, "tables.arrow holds 65,536 numbers"),
+    "listed": (many_tables, "is not a complete model"),
 }
 
 
@@ -333,20 +364,19 @@ def _read_model(path: Path) -> object:
 
 
 def _verify_model(path: Path) -> object:
-    from understudy.cli.verify import _claimed
-    from understudy.privacy.verification import verified
+    from understudy.jobs.verification import claim_of
+    from understudy.privacy.statements.verification import verified
 
-    return verified(_claimed(path))
+    return verified(claim_of(path))
 
 
 def _read_arrays(path: Path) -> object:
     """A file of images, or else a model of images."""
     from understudy.gan.convolutions import Shape
-    from understudy.gan.image_model import ImageModel
     from understudy.gan.images import read_images
 
     of_images = path.name.startswith("images")
-    return read_images(path, Shape(28, 28, 10)) if of_images else ImageModel.load(path)
+    return read_images(path, Shape(28, 28, 10)) if of_images else Model.load(path)
 
 
 def _main() -> None:

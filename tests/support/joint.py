@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from understudy.infer import Evidence
-from understudy.model import Model
-from understudy.table import Codes
+from understudy.facts.codes import Codes
+from understudy.models.inference import Evidence
+from understudy.models.model import Model
 
 
 def joint_of(model: Model) -> npt.NDArray[np.float64]:

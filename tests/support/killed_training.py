@@ -1,6 +1,7 @@
 """A training run that is really killed before each of its changes on the disk, and then goes on.
 
-A program of its own, given a folder and the first instant: it imports PyTorch once and forks.
+A program of its own, given a folder, the first instant and the step to the next: it imports
+PyTorch once and forks.
 Python tells an audit hook of every file that is opened, renamed or removed; the run of instant k
 is killed by the system at the k-th of these. Writes one line of JSON for each instant.
 """
@@ -24,8 +25,8 @@ from understudy.errors import UnderstudyError
 from understudy.gan.convolutions import Shape
 from understudy.gan.images import LabelledImages
 from understudy.gan.pictures import ImageGAN
-from understudy.gan.training import Settings
-from understudy.privacy.ledger import Ledger
+from understudy.gan.training import Hyperparameters
+from understudy.privacy.spending.ledger import Ledger
 
 _INSTANTS = ("open", "os.rename", "os.remove")
 
@@ -35,7 +36,8 @@ def main() -> None:
     import torch
 
     torch.set_num_threads(1)
-    place, instant, killed = Path(sys.argv[1]), int(sys.argv[2]), True
+    place, killed = Path(sys.argv[1]), True
+    instant, every = map(int, sys.argv[2:])
     # What is computed before the first step is remembered, so that children need not.
     _train(place / "rehearsal")
     while killed:
@@ -48,7 +50,7 @@ def main() -> None:
         # A child that is forked now must not write it again.
         sys.stdout.flush()
         shutil.rmtree(folder)
-        instant += 1
+        instant += every
 
 
 def _in_child(folder: Path, job: Callable[[Path], None]) -> int:
@@ -75,7 +77,7 @@ def _train(folder: Path, instant: int = 0) -> None:
     method = ImageGAN(
         Shape(8, 8, 2),
         *(2, 1e-5),
-        settings=Settings(epochs=1, batch=1000, rounds=2),
+        settings=Hyperparameters(epochs=1, batch=1000, rounds=2),
         filters=(8, 6, 4),
         critic_filters=(4, 6),
         checkpoint=folder / "game.npz",

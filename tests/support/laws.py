@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
-from understudy.privacy.laws import Blocks, Law
+from understudy.privacy.noise.laws import Blocks, Law
 
 DIGITS = 140
 # Far more than all rounding errors of sums and products at that many digits.

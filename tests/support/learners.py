@@ -8,29 +8,30 @@ from collections.abc import Callable
 import numpy as np
 from hypothesis import strategies as st
 
-from understudy.domain import Domain
-from understudy.engines.memory import MemorySource
 from understudy.errors import UsageError
-from understudy.learn.genetic import GeneticSearch, genetic_network
-from understudy.learn.greedy import greedy_network
-from understudy.learn.pairwise import (
+from understudy.facts.codes import Codes
+from understudy.facts.domain import Domain
+from understudy.facts.protection import Protection
+from understudy.facts.unit import Neighbours, Unit
+from understudy.methods.structure.genetic import GeneticSearch, genetic_network
+from understudy.methods.structure.greedy import greedy_network
+from understudy.methods.structure.pairwise import (
     PairScores,
     capped_network,
+    priced_network,
     spanning_tree,
-    weighed_network,
 )
-from understudy.learn.restrict import Restrictions
-from understudy.learn.scores import r_score
-from understudy.learn.weighing import Weighing
-from understudy.network import Network
+from understudy.methods.structure.restrict import Restrictions
+from understudy.methods.structure.scores import r_score
+from understudy.methods.structure.table_cost import TableCost
+from understudy.models.network import Network
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator
-from understudy.privacy.grant import Grant
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.protection import Protection
-from understudy.table import Codes, Table
+from understudy.privacy.spending.grant import Grant
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
 
-Learner = Callable[[Domain, int, Weighing, int, Restrictions], Network]
+Learner = Callable[[Domain, int, TableCost, int, Restrictions], Network]
 QUICK = GeneticSearch(population=12, selected=3, generations=15)
 WITHOUT_RIVAL = GeneticSearch(population=12, selected=3, generations=15, rival=False)
 
@@ -46,7 +47,9 @@ def random_pairs(domain: Domain, seed: int) -> PairScores:
     return PairScores(domain, {frozenset(n): float(generator.normal(1, 2)) for n in names}, 0.1)
 
 
-def _greedy(domain: Domain, seed: int, weighing: Weighing, degree: int, r: Restrictions) -> Network:
+def _greedy(
+    domain: Domain, seed: int, table_cost: TableCost, degree: int, r: Restrictions
+) -> Network:
     generator = np.random.default_rng(seed)
     codes: dict[str, Codes] = {
         name: generator.integers(0, size, 50, dtype=np.uint16)
@@ -58,7 +61,7 @@ def _greedy(domain: Domain, seed: int, weighing: Weighing, degree: int, r: Restr
         curator,
         Budget.pure(1),
         score=r_score(50),
-        weighing=weighing,
+        table_cost=table_cost,
         degree=degree,
         restrictions=r,
     )
@@ -66,20 +69,20 @@ def _greedy(domain: Domain, seed: int, weighing: Weighing, degree: int, r: Restr
 
 LEARNERS: dict[str, Learner] = {
     "greedy": _greedy,
-    "weighed": lambda domain, seed, weighing, degree, r: weighed_network(
-        random_pairs(domain, seed), weighing, degree=degree, restrictions=r
+    "weighed": lambda domain, seed, table_cost, degree, r: priced_network(
+        random_pairs(domain, seed), table_cost, degree=degree, restrictions=r
     ),
-    "capped": lambda domain, seed, weighing, degree, r: capped_network(
-        random_pairs(domain, seed), most_cells=weighing.most_cells, degree=degree, restrictions=r
+    "capped": lambda domain, seed, table_cost, degree, r: capped_network(
+        random_pairs(domain, seed), most_cells=table_cost.most_cells, degree=degree, restrictions=r
     ),
-    "tree": lambda domain, seed, weighing, _, r: spanning_tree(
-        random_pairs(domain, seed), weighing, restrictions=r
+    "tree": lambda domain, seed, table_cost, _, r: spanning_tree(
+        random_pairs(domain, seed), table_cost, restrictions=r
     ),
-    "genetic": lambda domain, seed, weighing, degree, r: genetic_network(
-        random_pairs(domain, seed), weighing, degree=degree, restrictions=r, search=QUICK
+    "genetic": lambda domain, seed, table_cost, degree, r: genetic_network(
+        random_pairs(domain, seed), table_cost, degree=degree, restrictions=r, search=QUICK
     ),
-    "genetic without rival": lambda domain, seed, weighing, degree, r: genetic_network(
-        random_pairs(domain, seed), weighing, degree=degree, restrictions=r, search=WITHOUT_RIVAL
+    "genetic without rival": lambda domain, seed, table_cost, degree, r: genetic_network(
+        random_pairs(domain, seed), table_cost, degree=degree, restrictions=r, search=WITHOUT_RIVAL
     ),
 }
 
@@ -109,7 +112,11 @@ def restrictions_on(draw: st.DrawFn, domain: Domain, degree: int) -> Restriction
     )
     for kept in (required, []):
         found = Restrictions(
-            tuple(kept), tuple(forbidden), tuple(map(tuple, tiers)), predictors, protection
+            required=tuple(kept),
+            forbidden=tuple(forbidden),
+            tiers=tuple(map(tuple, tiers)),
+            predictors=predictors,
+            protection=protection,
         )
         if _stands(found, domain, degree):
             return found

@@ -8,11 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from support.torches import adversarial, by_noise_layer
-from understudy.learn.genetic import GeneticSearch
-from understudy.learn.restrict import Restrictions
-from understudy.protection import Protection
-from understudy.schema import Schema
-from understudy.synthesizers import Histogram, Independent, Nist, PrivBayes, Random, Synthesizer
+from understudy.facts.protection import Protection
+from understudy.facts.schema import Schema
+from understudy.methods import (
+    Histogram,
+    Independent,
+    Nist,
+    PrivBayes,
+    Random,
+    Synthesizer,
+    registry,
+)
+from understudy.methods.structure.genetic import GeneticSearch
+from understudy.methods.structure.restrict import Restrictions
 
 Builder = Callable[[Schema], Synthesizer]
 
@@ -100,9 +108,28 @@ BUILDERS: dict[str, Builder] = {
     "dpgan declared": lambda schema: adversarial(schema, epsilon=1, delta=1e-6, rows=60),
 }
 
+# Of every family of methods, learner, relation and measure one, for tests before each commit.
+EVERYDAY = (
+    *("random", "independent approximate replace", "privbayes greedy replace", "nist pairwise"),
+    *("privbayes tree protected replace", "nist genetic", "histogram replace", "noise-gan replace"),
+)
+
+
+def _added(name: str, neighbours: str) -> Builder:
+    """A method of another distribution, in the settings that its abilities allow."""
+    kind = registry.method(name)
+    delta = "0" if kind.abilities.pure else "1e-6"
+    return lambda schema: kind(schema, epsilon=1, delta=delta, neighbours=neighbours)
+
+
+# Methods of other distributions sit the exam where they are installed, under each relation.
+for _name in registry.names()[len(registry.BUILT_IN) :]:
+    for _relation in registry.method(_name).relations():
+        BUILDERS[f"{_name} {_relation}"] = _added(_name, str(_relation))
+
 # Methods whose models hold conditionals; others hold rows that were released, or a generator.
 WITH_CONDITIONALS = [
-    name for name in BUILDERS if not name.startswith(("histogram", "dpgan", "noise-gan"))
+    name for name in BUILDERS if registry.abilities(name.partition(" ")[0]).has_probabilities
 ]
 
 # The same methods with the budget left open, for extreme amounts.
@@ -120,4 +147,4 @@ WITH_BUDGET: dict[str, Callable[[Schema, str, str], Synthesizer]] = {
     ),
 }
 
-__all__ = ["BUILDERS", "QUICK", "WITH_BUDGET", "WITH_CONDITIONALS", "Builder"]
+__all__ = ["BUILDERS", "EVERYDAY", "QUICK", "WITH_BUDGET", "WITH_CONDITIONALS", "Builder"]

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from understudy.domain import Domain
-from understudy.engines.memory import MemorySource
-from understudy.privacy.unit import Neighbours
-from understudy.schema import Schema
-from understudy.table import Table
+from understudy.facts.domain import Domain
+from understudy.facts.schema import Schema
+from understudy.facts.unit import Neighbours
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
 
 SCHEMA = Schema.parse(
     {

@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from understudy.conditional import Conditional
-from understudy.model import Model
-from understudy.network import Family, Network
-from understudy.privacy.accounting import PURE, Bound
-from understudy.privacy.statement import Statement
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.schema import Schema
+from understudy.facts.schema import Schema
+from understudy.facts.unit import Neighbours, Unit
+from understudy.models.bayes_net import BayesNet
+from understudy.models.conditional import Conditional
+from understudy.models.model import Model
+from understudy.models.network import Family, Network
+from understudy.models.records import ReleasedRecords
+from understudy.privacy.accounting.composition import PURE, Bound
+from understudy.privacy.statements.statement import Statement
 
 
 def random_network(names: Sequence[str], degree: int, seed: int) -> Network:
@@ -49,7 +51,7 @@ def model_of(
     seed: int = 0,
     constraints: Sequence[str] = (),
 ) -> Model:
-    """A model whose tables are drawn at random, some chances zero; three values unless told."""
+    """A model whose tables are drawn at random, some chances zero; three values by default."""
     generator = np.random.default_rng(seed)
     small = {"kind": "integer", "min": 0, "max": 2}
     schema = Schema.parse(
@@ -63,4 +65,10 @@ def model_of(
         conditionals.append(Conditional.from_weights(family, weights))
     bound = Bound(PURE, Fraction(1), Fraction(0))
     statement = Statement("privbayes", bound, Unit(Neighbours.REPLACE), ())
-    return Model(schema, tuple(conditionals), 1000, statement)
+    return Model(schema, BayesNet.of(schema, conditionals), 1000, statement)
+
+
+def records_of(model: Model) -> ReleasedRecords:
+    """The released rows that a model holds."""
+    assert isinstance(model.distribution, ReleasedRecords)
+    return model.distribution

@@ -7,18 +7,19 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from understudy.codec import Codec
-from understudy.engines.memory import MemorySource
-from understudy.evaluate import Evaluation, evaluate
-from understudy.evaluate.disclosure import disclosure_risk
-from understudy.evaluate.exposure import Disclosure
-from understudy.evaluate.sheets import load
-from understudy.evaluate.summary import Summarizer
-from understudy.evaluate.yardsticks import yardsticks
-from understudy.report import Release, Subject
-from understudy.report.disclosures import STAND_IN
-from understudy.schema import Schema
-from understudy.synthesizers import Independent, Nist
+from understudy.evaluation import Evaluation, evaluate
+from understudy.evaluation.disclosure.disclosure import disclosure_risk
+from understudy.evaluation.disclosure.exposure import Disclosure
+from understudy.evaluation.released.summary import Summarizer
+from understudy.evaluation.released.yardsticks import yardsticks
+from understudy.evaluation.report import Release, Subject
+from understudy.evaluation.report.disclosures import STAND_IN
+from understudy.evaluation.sheets import load
+from understudy.facts.codec import Codec
+from understudy.facts.schema import Schema
+from understudy.methods import Independent, Nist
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
 
 HOSTILE = '<script>alert("x")</script>&amp;'
 _LONG = "Verwaltungsangestelltenversicherungspflichtgrenze_ohne_jede_Trennung_2024"
@@ -70,7 +71,9 @@ def clinic(*, classifiers: Any = "none") -> tuple[Evaluation, Subject]:
     synthesizer = Nist(CLINIC, epsilon=2, delta="1e-6").fit(real, ledger=None)
     found = evaluate(real, synthesizer.sample(seed=1), CLINIC, classifiers=classifiers)
     model = synthesizer.model_
-    return found, Subject("clinic.csv", "synthetic.csv", model.statement, model)
+    return found, Subject(
+        real="clinic.csv", synthetic="synthetic.csv", statement=model.statement, model=model
+    )
 
 
 def clinic_attacked() -> Disclosure:
@@ -98,7 +101,7 @@ def hard(columns: int = 100, rows: int = 200) -> tuple[Evaluation, Subject]:
     ]
     schema = Schema.parse({"columns": {n: kinds[i % 3] for i, n in enumerate(names)}})
     real, synthetic = (_hard_rows(schema, rows, seed) for seed in (1, 2))
-    return evaluate(real, synthetic, schema), Subject(HOSTILE, f"{_LONG}.csv")
+    return evaluate(real, synthetic, schema), Subject(real=HOSTILE, synthetic=f"{_LONG}.csv")
 
 
 def _hard_rows(schema: Schema, rows: int, seed: int) -> dict[str, Any]:
@@ -116,16 +119,22 @@ def little() -> tuple[Evaluation, Subject]:
     schema = Schema.parse({"columns": {"one": {"kind": "categorical", "values": ["always"]}}})
     rows = {"one": ["always"] * 20}
     model = Independent(schema, epsilon=1).fit(rows, ledger=None).model_
-    return evaluate(rows, rows, schema), Subject("a.csv", "b.csv", None, model)
+    return evaluate(rows, rows, schema), Subject(
+        real="a.csv", synthetic="b.csv", statement=None, model=model
+    )
 
 
 def released() -> Release:
     """What may leave of an ordinary comparison, at epsilon 1."""
     real, synthetic = (
-        MemorySource(Codec(CLINIC).encode(clinic_rows(count, seed)))
+        MemorySource(Table.of(Codec(CLINIC).encode(clinic_rows(count, seed))))
         for count, seed in ((300, 1), (200, 2))
     )
     summary = Summarizer(CLINIC, 1).run(real, synthetic, ledger=None)
     sheet = load(clinic_rows(200, 2), CLINIC, side="synthetic", seed=0)
     held = yardsticks(CLINIC, sheet, seed=0)
-    return Release(summary, Subject("real.csv", "synthetic.csv", summary.statement), held)
+    return Release(
+        summary,
+        Subject(real="real.csv", synthetic="synthetic.csv", statement=summary.statement),
+        held,
+    )

@@ -1,4 +1,4 @@
-"""What stands where in an SVG picture of a network, read from the document alone."""
+"""What is found where in an SVG picture of a network, read from the document alone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from understudy.draw.lettering import text_width
+from understudy.models.pictures.lettering import text_width
 
 _SVG = "{http://www.w3.org/2000/svg}"
 Spot = tuple[float, float]

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from understudy.codec.persons import Persons
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.schema import Schema
+from understudy.facts.codec.persons import Persons
+from understudy.facts.schema import Schema
+from understudy.facts.unit import Neighbours, Unit
 
 
 class Row(NamedTuple):

@@ -17,24 +17,24 @@ from support.federated import Recording, holder_of
 from support.raw_neighbours import RawPair, persons_of
 from support.replay import leaving
 from support.ways_in import WAYS, Way
-from understudy.counting import CountSource, KeySource
-from understudy.discover import Discovery
-from understudy.domain import Attributes
 from understudy.errors import UnderstudyError
-from understudy.evaluate.summary import Summarizer
-from understudy.federated import LocalChannel, Plan, learn_together
+from understudy.evaluation.released.summary import Summarizer
+from understudy.facts.domain import Attributes
+from understudy.facts.schema import Schema
+from understudy.facts.unit import Unit
+from understudy.federated import Collaboration, LocalChannel, learn_together
 from understudy.federated.messages import Closed, Message
-from understudy.files import Rows as Data
-from understudy.privacy.audit import LeakFound, Recorder, Replay
+from understudy.methods import Synthesizer
+from understudy.methods.discover import Discovery
+from understudy.methods.structure.scores import score_for
+from understudy.privacy.accounting.events import Charge
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator, Instruments
-from understudy.privacy.events import Charge
-from understudy.privacy.grant import Grant
-from understudy.privacy.unit import Unit
-from understudy.schema import Schema
-from understudy.sources import Access, open_keyed, open_source
-from understudy.synthesizers import Synthesizer
-from understudy.synthesizers.network import score_for
+from understudy.privacy.replay import LeakFound, Recorder, Replay
+from understudy.privacy.spending.grant import Grant
+from understudy.rows.counting import CountSource, KeySource
+from understudy.rows.sources import Access, open_keyed, open_source
+from understudy.system.frames import Rows as Data
 
 Tape = Recorder | Replay
 
@@ -172,7 +172,7 @@ class Released:
 class Held:
     """One of three holders; while it is recorded an analyst asks, and then asks the same again."""
 
-    plan: Plan
+    plan: Collaboration
     others: Mapping[str, CountSource]
     _requests: list[bytes] = field(default_factory=list)
 

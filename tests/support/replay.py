@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from understudy.counting import CountSource
-from understudy.model import Model
-from understudy.privacy.audit import LeakFound, Recorder, Replay
+from understudy.methods import Synthesizer
+from understudy.models.model import Model
+from understudy.models.tables import table_members
 from understudy.privacy.curator import Instruments
-from understudy.synthesizers import Synthesizer
+from understudy.privacy.replay import LeakFound, Recorder, Replay
+from understudy.rows.counting import CountSource
 
 
 def record(synthesizer: Synthesizer, source: CountSource) -> tuple[Recorder, Model]:
@@ -40,26 +41,9 @@ def leaving(model: Model) -> dict[str, object]:
     return {
         "rows": model.rows,
         "statement": model.statement,
-        "conditionals": [
-            (c.family, c.probabilities.tolist(), None if c.within is None else c.within.tolist())
-            for c in model.conditionals
-        ],
-        "records": _records(model),
-        "weights": _weights(model),
+        "distribution": model.distribution.members(),
+        "tables": table_members(model.tables),
     }
-
-
-def _records(model: Model) -> dict[str, list[int]] | None:
-    held = model.records
-    return None if held is None else {name: codes.tolist() for name, codes in held.items()}
-
-
-def _weights(model: Model) -> dict[str, list[float]] | None:
-    held = model.generator
-    if held is None:
-        return None
-    numbers = {name: array.ravel().tolist() for name, array in held.weights.items()}
-    return numbers | {"chances": list(held.chances)}
 
 
 def audit(synthesizer: Synthesizer, source: CountSource, neighbour: CountSource) -> None:

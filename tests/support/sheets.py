@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from understudy.domain import Domain
-from understudy.evaluate.comparison import Comparison
-from understudy.evaluate.sheets import Sheet, load
-from understudy.schema import Schema
-from understudy.table import Codes, Table, code_type
+from understudy.evaluation.comparison import Comparison
+from understudy.evaluation.sheets import EvaluationTable, load
+from understudy.facts.codes import Codes, code_type
+from understudy.facts.domain import Domain
+from understudy.facts.schema import Schema
+from understudy.rows.table import Table
 
 
 def listed(**sizes: int) -> Schema:
@@ -43,7 +44,7 @@ def drawn(schema: Schema, rows: int, seed: int) -> Table:
     )
 
 
-def sheet(schema: Schema, table: Table) -> Sheet:
+def sheet(schema: Schema, table: Table) -> EvaluationTable:
     """A table of codes as an evaluation sees it."""
     return load(table, schema, side="real", seed=0)
 

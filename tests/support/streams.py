@@ -11,12 +11,13 @@ from fractions import Fraction
 import numpy as np
 
 from understudy.privacy.budget import Budget
-from understudy.privacy.grant import Grant
-from understudy.privacy.noise import Integers, SystemNoise
+from understudy.privacy.noise.system import SystemNoise
+from understudy.privacy.spending.grant import Grant
 from understudy.stream.density import DensityEstimator
 from understudy.stream.design import Design
 from understudy.stream.response import WHOLE, Response
 from understudy.stream.state import State
+from understudy.system.arrays import Integers
 
 Event = tuple[int, bool] | None
 """A user who comes by, or goes away where it is true; None where nothing happens."""

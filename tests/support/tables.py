@@ -11,10 +11,11 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from understudy.codec import Codec
-from understudy.domain import Domain
-from understudy.schema import Schema
-from understudy.table import Codes, Table, code_type
+from understudy.facts.codec import Codec
+from understudy.facts.codes import Codes, code_type
+from understudy.facts.domain import Domain
+from understudy.facts.schema import Schema
+from understudy.rows.table import Table
 
 Document = dict[str, Any]
 

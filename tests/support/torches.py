@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from understudy.facts.schema import Schema
 from understudy.gan.tables import DPGAN, NoiseGAN
-from understudy.gan.training import Settings
-from understudy.schema import Schema
+from understudy.gan.training import Hyperparameters
 
-TINY = Settings(epochs=2, batch=40, rounds=2)
+TINY = Hyperparameters(epochs=2, batch=40, rounds=2)
 
 
 def need_torch() -> Any:

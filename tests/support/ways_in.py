@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 from support.cluster import write_partitions
 from support.databases import duckdb_file
 from support.raw_neighbours import Row, csv_text
-from understudy.files import Rows as Data
-from understudy.sources import Access
+from understudy.rows.sources import Access
+from understudy.system.frames import Rows as Data
 
 # Eight rows of five attributes in a block, and next to nothing for tables.
 _FEW_BYTES = 4 * 8 * 32 * 5
@@ -53,7 +53,7 @@ def texts(rows: Sequence[Row]) -> pa.Table:
 
 
 def typed(rows: Sequence[Row]) -> pa.Table:
-    """Numbers as numbers of a declared type; a cell that is none is null."""
+    """Numbers as numbers of a declared type; a cell that is not a number is null."""
     table = texts(rows)
     for name, (convert, kind) in _NUMBERS.items():
         cells = pa.array([_number(cell, convert) for cell in table.column(name).to_pylist()], kind)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.amounts import at_least, at_least_text, at_most, at_most_text
+from understudy.system.amounts import at_least, at_least_text, at_most, at_most_text
 
 SMALL = st.fractions(min_value=-1000, max_value=1000, max_denominator=10**12)
 WIDE = st.builds(

@@ -14,9 +14,9 @@ import resource, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (MOST, MOST))
 import numpy as np
-from understudy.domain import Domain
-from understudy.engines.memory import MemorySource
-from understudy.table import Table
+from understudy.facts.domain import Domain
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
 
 domain = Domain({"a": 3})
 table = Table(domain, {"a": np.array([0, 2, 2], np.uint8)}, 3)

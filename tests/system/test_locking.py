@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from understudy.errors import DataError, OutputError, UsageError
-from understudy.federated.store import FolderStore
-from understudy.files.locking import is_at, open_locked
+from understudy.federated.holder.store import FolderStore
 from understudy.gan.checkpoints import Checkpoint
 from understudy.stream import DensityEstimator, Range
+from understudy.system.files.locking import is_at, open_locked
 
 
 @pytest.fixture

@@ -10,8 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.errors import SchemaError
-from understudy.printable import printable, printable_json, printable_lines, unseen_in
-from understudy.schema import Schema
+from understudy.facts.schema import Schema
+from understudy.system.printable import (
+    printable,
+    printable_json,
+    printable_lines,
+    unseen_in,
+)
 
 BIDIRECTIONAL = ("LRE", "LRO", "RLE", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
 

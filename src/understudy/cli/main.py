@@ -1,7 +1,7 @@
 """The entry point: commands, exit codes, and errors in plain words.
 
-Exit codes: 0 ok, 1 a fault of ours, 2 usage or schema, 3 budget refused, 4 data error, 5 what was
-checked does not hold, 130 interrupted.
+Exit codes: 0 success, 1 a fault of understudy, 2 usage or schema, 3 budget refused, 4 data error,
+5 a check that failed, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -15,22 +15,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from understudy import __version__
+from understudy.cli.command import CommandGroup, PanelCommand
 from understudy.errors import UnderstudyError
-from understudy.printable import printable
+from understudy.system.printable import printable
+from understudy.system.version import __version__
 
 if TYPE_CHECKING:
     from click import ClickException
 
 _INTERRUPTED = 130
+_PROGRAM = "understudy"
+# Panels of commands in the help of the program.
+_ROWS = "Make synthetic rows"
+_CHECKS = "Ask and check"
+_BOOKS = "Declare columns and limit spending"
+_HOLDERS = "Learn from several holders"
+_OTHERS = "Streams and studies"
 # What refused arguments raise: Click's class under older Typers, a copy of it inside newer ones.
 _REFUSED: type[Any] = next(k for k in typer.BadParameter.__mro__ if k.__name__ == "ClickException")
 
 app = typer.Typer(
-    name="understudy",
+    name=_PROGRAM,
+    cls=CommandGroup,
     help="Make a stand-in for a private table: synthetic rows under differential privacy.",
     no_args_is_help=True,
-    add_completion=False,
     # A pretty traceback would print local variables, and those hold private rows.
     pretty_exceptions_enable=False,
 )
@@ -55,7 +63,7 @@ def _root(
 
 
 def _add_commands() -> None:
-    from understudy.cli import (
+    from understudy.cli.commands import (
         analyst,
         audit,
         demo,
@@ -73,25 +81,19 @@ def _add_commands() -> None:
         synth,
         verify,
     )
-    from understudy.cli import study as studies
+    from understudy.cli.commands import study as studies
 
-    app.command("demo")(demo.demo)
-    app.command("plan")(plan.plan)
-    app.command("synth")(synth.synth)
-    app.command("fit")(fit.fit)
-    app.command("sample")(sample.sample)
-    app.command("query")(query.query)
-    app.command("inspect")(inspect.inspect)
-    app.command("verify")(verify.verify)
-    app.command("evaluate")(evaluate.evaluate)
-    app.command("audit")(audit.audit)
-    app.command("holder")(holder.holder)
-    app.command("analyst")(analyst.analyst)
-    app.add_typer(keys.app, name="keys")
-    app.command("study")(studies.study)
-    app.add_typer(schema.app, name="schema")
-    app.add_typer(stream.app, name="stream")
-    app.add_typer(ledger.app, name="ledger")
+    for command in (demo.demo, plan.plan, synth.synth, fit.fit, sample.sample):
+        app.command(command.__name__, cls=PanelCommand, rich_help_panel=_ROWS)(command)
+    for command in (query.query, inspect.inspect, verify.verify, evaluate.evaluate, audit.audit):
+        app.command(command.__name__, cls=PanelCommand, rich_help_panel=_CHECKS)(command)
+    app.add_typer(schema.app, name="schema", rich_help_panel=_BOOKS)
+    app.add_typer(ledger.app, name="ledger", rich_help_panel=_BOOKS)
+    for command in (holder.holder, analyst.analyst):
+        app.command(command.__name__, cls=PanelCommand, rich_help_panel=_HOLDERS)(command)
+    app.add_typer(keys.app, name="keys", rich_help_panel=_HOLDERS)
+    app.add_typer(stream.app, name="stream", rich_help_panel=_OTHERS)
+    app.command("study", cls=PanelCommand, rich_help_panel=_OTHERS)(studies.study)
 
 
 _add_commands()
@@ -108,7 +110,7 @@ def main() -> None:
 def run(arguments: list[str]) -> int:
     """Run one command; whatever goes wrong becomes a sentence and an exit code."""
     try:
-        code = int(app(arguments, standalone_mode=False) or 0)
+        code = int(app(arguments, prog_name=_PROGRAM, standalone_mode=False) or 0)
         if code == _INTERRUPTED:
             # Typer makes a number of it.
             raise KeyboardInterrupt
@@ -119,10 +121,10 @@ def run(arguments: list[str]) -> int:
         _show_usage(error)
         return int(error.exit_code)
     except UnderstudyError as error:
-        _say(str(error))
+        _print_error(str(error))
         return error.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        _say("interrupted; nothing was left half-written, and the ledger is true")
+        _print_error("interrupted; nothing was left half-written, and the ledger is true")
         return _INTERRUPTED
     except BrokenPipeError:
         return _end_quietly()
@@ -130,14 +132,15 @@ def run(arguments: list[str]) -> int:
         # Click ends the process itself when the reader of its output has gone away.
         if isinstance(error.__context__, BrokenPipeError):
             return _end_quietly()
-        raise
+        # Shell completion ends the process as soon as it is installed or shown.
+        return error.code if isinstance(error.code, int) else 0
     except MemoryError:
-        _say("memory ran out; use fewer bins or values, or a larger machine")
+        _print_error("memory ran out; use fewer bins or values, or a larger machine")
         return 2
     except Exception as error:
         if os.environ.get("UNDERSTUDY_TRACEBACK"):
             raise
-        _say(_without_values(error))
+        _print_error(_without_values(error))
         return 1
 
 
@@ -146,7 +149,7 @@ def _as_interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _unraisable(fault: sys.UnraisableHookArgs) -> None:
-    """What goes wrong while an object is dropped: no value is shown, and an interrupt comes again.
+    """Handle an error while an object is dropped: show no value, and repeat an interrupt.
 
     Python forgets an interrupt that falls there; raised here, it would be forgotten once more.
     """
@@ -161,14 +164,14 @@ def _end_quietly() -> int:
     return 0
 
 
-def _say(sentence: str) -> None:
-    """Sentences of an error, each in a line of its own; a name that one quotes may be anybody's."""
+def _print_error(sentence: str) -> None:
+    """Print each sentence of an error in its own line; names that it quotes may be hostile."""
     for line in sentence.split("\n"):
         print(f"error: {printable(line)}", file=sys.stderr)
 
 
 def _show_usage(error: ClickException) -> None:
-    """What click has to say of arguments, which may be names of files that others chose."""
+    """Print Click's message about arguments, which may quote names that others chose."""
     said = io.StringIO()
     error.show(said)
     for line in said.getvalue().split("\n")[:-1]:
@@ -176,7 +179,7 @@ def _show_usage(error: ClickException) -> None:
 
 
 def _without_values(error: Exception) -> str:
-    """A fault of ours, told without its message, which may quote a private value."""
+    """Describe a fault of ours without its message, which may quote a private value."""
     place = error.__traceback__
     while place and place.tb_next:
         place = place.tb_next

@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from understudy.evaluate.metric import Metric, Result, finite, mean_of
-from understudy.evaluate.sheets import Sheet
-from understudy.schema import Schema
-from understudy.table import Table
+from understudy.evaluation.metric import Metric, Result, finite, mean_of
+from understudy.evaluation.sheets import EvaluationTable
+from understudy.facts.schema import Schema
+from understudy.rows.table import Table
 
 # Small tables scatter much and cost little: they are drawn several times.
 _MOST_DRAWS = 5
 _ROWS_DRAWN = 200_000
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class Comparison:
     """Real and synthetic rows, with stand-ins of known worth beside them.
 
@@ -31,21 +31,30 @@ class Comparison:
     """
 
     schema: Schema
-    real: Sheet
-    synthetic: Sheet
-    resampled: tuple[Sheet, ...]
-    independent: tuple[Sheet, ...]
+    real: EvaluationTable
+    synthetic: EvaluationTable
+    resampled: tuple[EvaluationTable, ...]
+    independent: tuple[EvaluationTable, ...]
     seed: int
 
     @classmethod
-    def of(cls, schema: Schema, real: Sheet, synthetic: Sheet, *, seed: int) -> Comparison:
+    def of(
+        cls, schema: Schema, real: EvaluationTable, synthetic: EvaluationTable, *, seed: int
+    ) -> Comparison:
         """Two tables, and seeded draws beside them; none where there are no rows to draw from."""
         generator = np.random.default_rng([seed, 1])
         most = _ROWS_DRAWN // max(real.rows, synthetic.rows, 1)
         draws = max(1, min(most, _MOST_DRAWS)) if real.rows else 0
         resampled = [_resampled(real, synthetic.rows, generator) for _ in range(draws)]
         independent = [_independent(real, synthetic.rows, generator) for _ in range(draws)]
-        return cls(schema, real, synthetic, tuple(resampled), tuple(independent), seed)
+        return cls(
+            schema=schema,
+            real=real,
+            synthetic=synthetic,
+            resampled=tuple(resampled),
+            independent=tuple(independent),
+            seed=seed,
+        )
 
     @property
     def draws(self) -> int:
@@ -53,7 +62,7 @@ class Comparison:
         return len(self.resampled)
 
     @property
-    def sheets(self) -> tuple[Sheet, ...]:
+    def sheets(self) -> tuple[EvaluationTable, ...]:
         """All of them: real, synthetic, resampled, independent."""
         return (self.real, self.synthetic, *self.resampled, *self.independent)
 
@@ -67,16 +76,24 @@ class Comparison:
         known = [float(value) for value in values]
         own, resampled, independent = known[0], known[1 : 1 + self.draws], known[1 + self.draws :]
         reason = None if finite(own) is not None else "it is not defined on these rows"
-        return Result(metric, finite(own), mean_of(resampled), mean_of(independent), reason)
+        return Result(
+            metric=metric,
+            value=finite(own),
+            resampled=mean_of(resampled),
+            independent=mean_of(independent),
+            reason=reason,
+        )
 
     def __repr__(self) -> str:
         return "Comparison(private)"
 
 
-def _resampled(real: Sheet, rows: int, generator: np.random.Generator) -> Sheet:
+def _resampled(real: EvaluationTable, rows: int, generator: np.random.Generator) -> EvaluationTable:
     return real.take(generator.integers(0, real.rows, rows))
 
 
-def _independent(real: Sheet, rows: int, generator: np.random.Generator) -> Sheet:
+def _independent(
+    real: EvaluationTable, rows: int, generator: np.random.Generator
+) -> EvaluationTable:
     places = {name: generator.integers(0, real.rows, rows) for name in real.table.domain}
     return real.gather(places, rows)

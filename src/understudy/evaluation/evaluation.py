@@ -12,20 +12,26 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from understudy.errors import UsageError
-from understudy.evaluate.association import Association, associations
-from understudy.evaluate.comparison import Comparison
-from understudy.evaluate.distributions import Distribution, distributions
-from understudy.evaluate.features import Target
-from understudy.evaluate.learners import learners
-from understudy.evaluate.metric import Watch, unwatched
-from understudy.evaluate.nist import Tasks, roles_of, tasks
-from understudy.evaluate.prediction import SECONDS_PER_MODEL, Prediction, Settings, predict
-from understudy.evaluate.sheets import MOST_ROWS, Sheet, load_all
-from understudy.evaluate.variation import WAYS, Variation, variation
-from understudy.files import Rows
-from understudy.optional import require
-from understudy.schema import Schema
-from understudy.table import Table
+from understudy.evaluation.comparison import Comparison
+from understudy.evaluation.marginals.association import Association, associations
+from understudy.evaluation.marginals.distributions import ColumnShares, distributions
+from understudy.evaluation.marginals.nist import Tasks, roles_of, tasks
+from understudy.evaluation.marginals.variation import WAYS, Variation, variation
+from understudy.evaluation.metric import StepProgress
+from understudy.evaluation.prediction.features import Target
+from understudy.evaluation.prediction.learners import learners
+from understudy.evaluation.prediction.prediction import (
+    SECONDS_PER_MODEL,
+    Prediction,
+    Settings,
+    predict,
+)
+from understudy.evaluation.sheets import MOST_ROWS, EvaluationTable, load_all
+from understudy.facts.schema import Schema
+from understudy.rows.table import Table
+from understudy.system.extras import require
+from understudy.system.frames import Rows
+from understudy.system.notebooks import Card, notebook_bar
 
 PRIVATE = (
     "These numbers were computed from real rows without noise. They are private: for the owner of "
@@ -51,18 +57,18 @@ class Side:
     used: int
 
     @classmethod
-    def of(cls, sheet: Sheet) -> Side:
-        """The rows of a sheet."""
+    def of(cls, sheet: EvaluationTable) -> Side:
+        """Return the rows of a sheet."""
         return cls(sheet.read, sheet.fitting, sheet.rows)
 
     def document(self) -> dict[str, int]:
-        """The rows for JSON."""
+        """Return the rows for JSON."""
         return {"read": self.read, "fitting": self.fitting, "used": self.used}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """What a stand-in is worth, beside what real rows and independent columns would be.
+    """The utility of a stand-in, beside that of resampled rows and independent columns.
 
     Attributes:
         sides: rows of the real, the synthetic and perhaps the held-out table.
@@ -78,7 +84,7 @@ class Evaluation:
     """
 
     sides: Mapping[str, Side]
-    distributions: tuple[Distribution, ...]
+    distributions: tuple[ColumnShares, ...]
     variations: tuple[Variation, ...]
     associations: Mapping[str, Association]
     tasks: Tasks
@@ -89,7 +95,7 @@ class Evaluation:
     seconds: Mapping[str, float]
 
     def document(self) -> dict[str, Any]:
-        """The evaluation for JSON."""
+        """Return the evaluation for JSON."""
         return {
             "private": PRIVATE,
             "rows": {name: side.document() for name, side in self.sides.items()},
@@ -108,6 +114,18 @@ class Evaluation:
     def __repr__(self) -> str:
         return "Evaluation(private; see document())"
 
+    def _repr_html_(self) -> str:
+        head = ("distance of marginals", "this stand-in", "resampled rows", "independent columns")
+        lines = [head, *(_line(found) for found in self.variations)]
+        return Card("Utility of the stand-in", PRIVATE, [lines]).html()
+
+
+def _line(found: Variation) -> tuple[str, str, str, str]:
+    """The mean distance of all marginals of a number of columns, beside floor and ceiling."""
+    values = (found.mean.value, found.mean.resampled, found.mean.independent)
+    first, second, third = ("-" if value is None else f"{value:.4f}" for value in values)
+    return f"{found.ways} columns", first, second, third
+
 
 def evaluate(
     real: Rows | Table,
@@ -122,7 +140,7 @@ def evaluate(
     seconds_per_model: float = SECONDS_PER_MODEL,
     most_rows: int = MOST_ROWS,
     encoding: str = "utf-8",
-    progress: Watch | None = None,
+    progress: StepProgress | None = None,
 ) -> Evaluation:
     """Compare synthetic rows with real ones by every metric there is.
 
@@ -137,9 +155,9 @@ def evaluate(
             schema's free key `roles` unless given.
         seed: of everything that is drawn: rows of large tables, resamples, splits, learners.
         seconds_per_model: when a model is ended that has not come to an end by itself.
-        most_rows: of larger tables so many rows are compared, chosen by the seed.
+        most_rows: the most rows of a table that are compared, chosen by the seed.
         encoding: of the text in CSV files of real rows; the stand-in's is UTF-8.
-        progress: told the steps done, the steps in all, and what comes next.
+        progress: called with the steps done, the steps in all, and what comes next.
 
     Raises:
         UsageError: for an unknown target, role or classifier, before anything is read.
@@ -155,7 +173,7 @@ def evaluate(
     """
     settings = Settings(classifiers, seconds=seconds_per_model, seed=seed)
     asked = _asked(schema, target, roles, settings)
-    steps = _Steps(progress or unwatched, len(_STAGES) + len(learners(classifiers)))
+    steps = _Steps(progress or notebook_bar("Comparing"), len(_STAGES) + len(learners(classifiers)))
     given = {"real": real, "synthetic": synthetic}
     if holdout is not None:
         given["held-out"] = holdout
@@ -172,16 +190,16 @@ def evaluate(
     sides = {name: Side.of(sheet) for name, sheet in sheets.items()}
     notes = _notes(sheets, prediction, seed)
     return Evaluation(
-        sides,
-        columns,
-        variations,
-        associated,
-        nist,
-        prediction,
-        seed,
-        both.draws,
-        notes,
-        steps.seconds,
+        sides=sides,
+        distributions=columns,
+        variations=variations,
+        associations=associated,
+        tasks=nist,
+        prediction=prediction,
+        seed=seed,
+        draws=both.draws,
+        notes=notes,
+        seconds=steps.seconds,
     )
 
 
@@ -190,7 +208,7 @@ _STAGES = ("reading", "drawing", "columns", "marginals", "associations", "NIST t
 
 @dataclass(frozen=True)
 class _Asked:
-    """What was asked for beside the tables, found to be there.
+    """The columns that were asked for beside the tables, found to exist.
 
     Attributes:
         target: the column to predict. `reason`: why none is predicted, if none is.
@@ -224,9 +242,9 @@ def _asked(
 
 
 class _Steps:
-    """Tells how far the work has come, and keeps the seconds of each part."""
+    """Reports the progress of the work, and keeps the seconds of each part."""
 
-    def __init__(self, watch: Watch, total: int) -> None:
+    def __init__(self, watch: StepProgress, total: int) -> None:
         self.seconds: dict[str, float] = {}
         self._watch = watch
         self._total = total
@@ -242,15 +260,15 @@ class _Steps:
         self._watch(len(_STAGES) + done, self._total, f"prediction: {what}")
 
 
-def _compared(sheets: Mapping[str, Sheet], schema: Schema, seed: int) -> Comparison:
+def _compared(sheets: Mapping[str, EvaluationTable], schema: Schema, seed: int) -> Comparison:
     return Comparison.of(schema, sheets["real"], sheets["synthetic"], seed=seed)
 
 
 def _predicted(
-    schema: Schema, sheets: Mapping[str, Sheet], asked: _Asked, watch: Watch
+    schema: Schema, sheets: Mapping[str, EvaluationTable], asked: _Asked, watch: StepProgress
 ) -> Prediction:
     if asked.target is None:
-        return Prediction(None, reason=asked.reason)
+        return Prediction(target=None, reason=asked.reason)
     return predict(
         schema,
         real=sheets["real"],
@@ -262,8 +280,10 @@ def _predicted(
     )
 
 
-def _notes(sheets: Mapping[str, Sheet], prediction: Prediction, seed: int) -> tuple[str, ...]:
-    """What was left out, and warnings."""
+def _notes(
+    sheets: Mapping[str, EvaluationTable], prediction: Prediction, seed: int
+) -> tuple[str, ...]:
+    """List what was left out, and warnings."""
     notes = [note for name, sheet in sheets.items() for note in sheet.remarks(name, seed)]
     found = prediction.overlap
     warning = None if found is None else found.warning

@@ -22,28 +22,27 @@ import numpy as np
 import numpy.typing as npt
 
 from understudy.errors import DataError, UsageError
-from understudy.evaluate.metric import Goal, Metric
-from understudy.files import ArrowStream
-from understudy.files.frames import arrow_table
-from understudy.table import Table
+from understudy.evaluation.metric import Goal, Metric
+from understudy.rows.table import Table
+from understudy.system.arrays import Array
+from understudy.system.frames import ArrowStream, arrow_table
 
-Values = npt.NDArray[Any]
 Columns = Table | ArrowStream | Mapping[str, Any]
-Test = Callable[[Values, Values], float]
-Generator = np.random.Generator
+Test = Callable[[Array, Array], float]
+
 
 POWER = Metric(
-    "power",
-    "The share of synthetic tables in which a test of independence rejects.",
-    Goal.MORE,
-    0.0,
-    1.0,
-    1.0,
-    "the level of the test, as often as it rejects where there is nothing",
+    name="power",
+    about="The share of synthetic tables in which a test of independence rejects.",
+    goal=Goal.MORE,
+    low=0.0,
+    high=1.0,
+    perfect=1.0,
+    useless="the level of the test, as often as it rejects where there is nothing",
 )
 
 
-def spearman(first: Values, second: Values) -> float:
+def spearman(first: Array, second: Array) -> float:
     """The p-value of Spearman's rank test of no correlation, two-sided, by Student's t.
 
     Equal values share their mean rank. NaN for a column of one value, or fewer than three rows.
@@ -65,7 +64,7 @@ def spearman(first: Values, second: Values) -> float:
     return float(2 * t.sf(abs(correlation) * math.sqrt((rows - 2) / left), rows - 2))
 
 
-def chi_squared(first: Values, second: Values) -> float:
+def chi_squared(first: Array, second: Array) -> float:
     """The p-value of Pearson's χ² test of independence, without correction for continuity.
 
     NaN where a column has one value.
@@ -82,7 +81,7 @@ def chi_squared(first: Values, second: Values) -> float:
     return float(chi2.sf(statistic, (rows - 1) * (columns - 1)))
 
 
-def _numbered(values: Values) -> tuple[int, npt.NDArray[np.int64]]:
+def _numbered(values: Array) -> tuple[int, npt.NDArray[np.int64]]:
     """How many different values there are, and the number of each."""
     different, numbers = np.unique(values, return_inverse=True)
     return different.size, numbers
@@ -91,7 +90,7 @@ def _numbered(values: Values) -> tuple[int, npt.NDArray[np.int64]]:
 TESTS: Mapping[str, Test] = {"spearman": spearman, "chi-squared": chi_squared}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Power:
     """How often a test of independence rejected.
 
@@ -118,7 +117,7 @@ class Power:
         return self.rejections / self.runs
 
     def document(self) -> dict[str, Any]:
-        """The power for JSON."""
+        """Return the power for JSON."""
         return {
             "test": self.test,
             "columns": list(self.columns),
@@ -135,7 +134,7 @@ class Power:
 
 
 def power(
-    tables: Callable[[Generator], Columns] | Iterable[Columns],
+    tables: Callable[[np.random.Generator], Columns] | Iterable[Columns],
     columns: tuple[str, str],
     *,
     test: str = "spearman",
@@ -168,7 +167,7 @@ def power(
 
 
 def powers(
-    tables: Callable[[Generator], Columns] | Iterable[Columns],
+    tables: Callable[[np.random.Generator], Columns] | Iterable[Columns],
     pairs: Iterable[tuple[str, str]],
     *,
     test: str = "spearman",
@@ -191,17 +190,28 @@ def powers(
             f"{len(chances)} tables were given and {runs} runs asked for; ask for less"
         )
     return tuple(
-        _power(chances[:, place], test, pair, level, confidence) for place, pair in enumerate(asked)
+        _power(chances[:, place], test, columns=pair, level=level, confidence=confidence)
+        for place, pair in enumerate(asked)
     )
 
 
 def _power(
-    chances: Values, test: str, columns: tuple[str, str], level: float, confidence: float
+    chances: Array, test: str, *, columns: tuple[str, str], level: float, confidence: float
 ) -> Power:
     runs, rejections = chances.size, int((chances <= level).sum())
     low, high = band(rejections, runs, confidence=confidence)
     undefined = int(np.isnan(chances).sum())
-    return Power(test, columns, runs, rejections, undefined, level, confidence, low, high)
+    return Power(
+        test=test,
+        columns=columns,
+        runs=runs,
+        rejections=rejections,
+        undefined=undefined,
+        level=level,
+        confidence=confidence,
+        low=low,
+        high=high,
+    )
 
 
 def band(successes: int, trials: int, *, confidence: float) -> tuple[float, float]:
@@ -219,7 +229,7 @@ def band(successes: int, trials: int, *, confidence: float) -> tuple[float, floa
     return float(low), float(high)
 
 
-def resamples(rows: Columns, size: int) -> Callable[[Generator], Columns]:
+def resamples(rows: Columns, size: int) -> Callable[[np.random.Generator], Columns]:
     """A maker of tables for `power` that draws so many rows of a table, with replacement.
 
     Privacy: of real rows, what comes of it is private.
@@ -229,7 +239,7 @@ def resamples(rows: Columns, size: int) -> Callable[[Generator], Columns]:
     columns = {name: _column(rows, name) for name in names}
     available = len(next(iter(columns.values())))
 
-    def draw(generator: Generator) -> Columns:
+    def draw(generator: np.random.Generator) -> Columns:
         places = generator.integers(0, available, size)
         return {name: values[places] for name, values in columns.items()}
 
@@ -237,7 +247,7 @@ def resamples(rows: Columns, size: int) -> Callable[[Generator], Columns]:
 
 
 def _made(
-    tables: Callable[[Generator], Columns] | Iterable[Columns], seed: int
+    tables: Callable[[np.random.Generator], Columns] | Iterable[Columns], seed: int
 ) -> Iterator[Columns]:
     """Tables one after another, each of a generator of its own."""
     if not callable(tables):
@@ -247,7 +257,7 @@ def _made(
         yield tables(np.random.default_rng([seed, run]))
 
 
-def _column(table: Columns, name: str) -> Values:
+def _column(table: Columns, name: str) -> Array:
     if isinstance(table, Table):
         table.domain[name]
         return table.codes[name]

@@ -1,7 +1,7 @@
-"""What a metric promises, and what one came to.
+"""A metric's promise and its result.
 
-A number alone says little. Beside every one stands what a resample of the real rows would have come
-to (no stand-in can be asked for more), and what columns drawn independently would have come to.
+A number alone says little. Every result has beside it the value of a resample of the real rows (no
+stand-in can be asked for more), and the value of columns that are drawn independently.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Goal(StrEnum):
     MORE = "more is better"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Metric:
     """A metric for readers: what it measures, its range, and what the ends of it look like.
 
@@ -29,7 +29,7 @@ class Metric:
         low: the least it can be; None where there is no end.
         high: the most; None likewise.
         perfect: its value where nothing tells the two tables apart.
-        useless: in words, what a stand-in without worth would come to.
+        useless: in words, the value of a stand-in without utility.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Metric:
     useless: str
 
     def document(self) -> dict[str, Any]:
-        """The metric for JSON."""
+        """Return the metric for JSON."""
         return {
             "name": self.name,
             "about": self.about,
@@ -53,9 +53,9 @@ class Metric:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Result:
-    """What a metric came to, beside what else it would have come to.
+    """The result of a metric, with its value for resampled and for independent rows.
 
     Attributes:
         value: for the synthetic rows; None where there is none, and `reason` says why.
@@ -82,11 +82,11 @@ class Result:
 
 def without(metric: Metric, reason: str) -> Result:
     """A metric that could not be taken, and why."""
-    return Result(metric, None, reason=reason)
+    return Result(metric=metric, value=None, reason=reason)
 
 
 def finite(value: float) -> float | None:
-    """The number, or None where it is none: JSON knows no other way to say so."""
+    """Return the number, or None where it is not finite: JSON knows no other way to say so."""
     return float(value) if math.isfinite(value) else None
 
 
@@ -96,8 +96,8 @@ def mean_of(values: Sequence[float]) -> float | None:
     return fmean(known) if known else None
 
 
-Watch = Callable[[int, int, str], None]
+StepProgress = Callable[[int, int, str], None]
 
 
-def unwatched(done: int, total: int, what: str) -> None:
+def unwatched_steps(done: int, total: int, what: str) -> None:
     """Nobody is told how far an evaluation has come."""

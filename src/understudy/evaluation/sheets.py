@@ -12,20 +12,21 @@ from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from understudy.codec import Codec
-from understudy.codec.bins import BinnedCodec
-from understudy.codec.missing import either
-from understudy.codec.ordinates import read
-from understudy.column import BinnedColumn, BooleanColumn, CategoricalColumn
-from understudy.domain import Domain
 from understudy.errors import DataError, UsageError
-from understudy.files import Rows, are_rows, column_names, read_blocks, read_rows
-from understudy.files.frames import arrow_table
-from understudy.schema import Schema
-from understudy.table import Codes, Table
+from understudy.facts.codec import Codec
+from understudy.facts.codec.bins import BinnedCodec
+from understudy.facts.codec.missing import either
+from understudy.facts.codec.ordinates import read
+from understudy.facts.codes import Codes
+from understudy.facts.column import BinnedColumn, BooleanColumn, CategoricalColumn
+from understudy.facts.domain import Domain
+from understudy.facts.schema import Schema
+from understudy.rows.reading import column_names, read_blocks, read_rows
+from understudy.rows.table import Table
+from understudy.system.arrays import Floats, Indices
+from understudy.system.frames import Rows, are_rows, arrow_table
 
 # Metrics of more rows hardly change and would take minutes.
 MOST_ROWS = 1_000_000
@@ -34,12 +35,9 @@ OWN_SIDES = ("real", "held-out")
 # Of a data frame so many rows are encoded at a time.
 _BLOCK = 1 << 20
 
-Numbers = npt.NDArray[np.float64]
-Places = npt.NDArray[np.int64]
 
-
-@dataclass(frozen=True, repr=False, eq=False)
-class Sheet:
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class EvaluationTable:
     """Encoded rows, and where the cells of numbers and dates lie on their line.
 
     Attributes:
@@ -50,7 +48,7 @@ class Sheet:
     """
 
     table: Table
-    numbers: Mapping[str, Numbers]
+    numbers: Mapping[str, Floats]
     read: int
     fitting: int
     extra: tuple[str, ...] = ()
@@ -65,18 +63,23 @@ class Sheet:
         """Whether some of the rows that fit were left out."""
         return self.rows < self.fitting
 
-    def take(self, places: Places) -> Sheet:
+    def take(self, places: Indices) -> EvaluationTable:
         """The rows at some places, in that order."""
         return self.gather(dict.fromkeys(self.table.domain, places), places.size)
 
-    def gather(self, places: Mapping[str, Places], rows: int) -> Sheet:
+    def gather(self, places: Mapping[str, Indices], rows: int) -> EvaluationTable:
         """So many rows, each column from places of its own."""
         codes: dict[str, Codes] = {n: c[places[n]] for n, c in self.table.codes.items()}
         numbers = {name: values[places[name]] for name, values in self.numbers.items()}
-        return Sheet(Table(self.table.domain, codes, rows), numbers, self.read, self.fitting)
+        return EvaluationTable(
+            table=Table(self.table.domain, codes, rows),
+            numbers=numbers,
+            read=self.read,
+            fitting=self.fitting,
+        )
 
     def remarks(self, side: str, seed: int) -> list[str]:
-        """What a reader should know of rows and columns that were left out."""
+        """List remarks about rows and columns that were left out."""
         notes = []
         if self.fitting < self.read:
             dropped = self.read - self.fitting
@@ -90,12 +93,12 @@ class Sheet:
         return notes
 
     def __repr__(self) -> str:
-        return f"Sheet({self.table!r})"
+        return f"EvaluationTable({self.table!r})"
 
 
 def load_all(
     given: Mapping[str, Rows | Table], schema: Schema, *, seed: int, most: int, encoding: str
-) -> dict[str, Sheet]:
+) -> dict[str, EvaluationTable]:
     """All tables, once all of them were seen to have the columns.
 
     Args:
@@ -118,7 +121,7 @@ def load(
     seed: int,
     most: int = MOST_ROWS,
     encoding: str = "utf-8",
-) -> Sheet:
+) -> EvaluationTable:
     """The rows of a file, a data frame or a table of codes; a seeded choice where there are more.
 
     Args:
@@ -136,7 +139,13 @@ def load(
     with _named(side):
         blocks = (_encoded(block, codec) for block in _blocks(data, codec, encoding))
         chosen = _choose(blocks, most, generator)
-    return Sheet(chosen.table, chosen.numbers, chosen.read, chosen.fitting, extra)
+    return EvaluationTable(
+        table=chosen.table,
+        numbers=chosen.numbers,
+        read=chosen.read,
+        fitting=chosen.fitting,
+        extra=extra,
+    )
 
 
 def check_columns(
@@ -150,7 +159,7 @@ def check_columns(
             )
         return ()
     if not are_rows(data):
-        raise UsageError(f"the {side} data is no table; pass a file, a data frame or a mapping")
+        raise UsageError(f"the {side} data is not a table; pass a file, a data frame or a mapping")
     with _named(side):
         names = _header(data, encoding)
         Codec(schema).check_columns(names)
@@ -184,7 +193,7 @@ def _header(data: Rows, encoding: str) -> list[str]:
     return names
 
 
-def _encoded(rows: pa.Table, codec: Codec) -> Sheet:
+def _encoded(rows: pa.Table, codec: Codec) -> EvaluationTable:
     """One block: the rows that the schema allows, as codes and numbers."""
     encoded = {name: c.encode(rows.column(name)) for name, c in codec.columns.items()}
     dropped = reduce(either, (e.dropped for e in encoded.values()))
@@ -196,10 +205,12 @@ def _encoded(rows: pa.Table, codec: Codec) -> Sheet:
         if isinstance(column, BinnedCodec)
     }
     kept = int(stay.sum())
-    return Sheet(Table(codec.domain, codes, kept), numbers, rows.num_rows, kept)
+    return EvaluationTable(
+        table=Table(codec.domain, codes, kept), numbers=numbers, read=rows.num_rows, fitting=kept
+    )
 
 
-def _numbers(cells: pa.ChunkedArray, codec: BinnedCodec, codes: Codes) -> Numbers:
+def _numbers(cells: pa.ChunkedArray, codec: BinnedCodec, codes: Codes) -> Floats:
     """The number itself where it is within bounds, else that of the bin it was sent to."""
     column = codec.column
     reading = read(codec.name, column, cells)
@@ -214,7 +225,7 @@ def _numbers(cells: pa.ChunkedArray, codec: BinnedCodec, codes: Codes) -> Number
     return np.where(own, values, centres(column)[codes])
 
 
-def centres(column: BinnedColumn) -> Numbers:
+def centres(column: BinnedColumn) -> Floats:
     """The middle of every bin, and NaN for the missing level."""
     left = np.array(column.left_edges, np.float64)
     high = float(column.bounds[1])
@@ -223,7 +234,9 @@ def centres(column: BinnedColumn) -> Numbers:
     return np.append((left + right) / 2, missing)
 
 
-def _chosen_codes(table: Table, schema: Schema, most: int, generator: np.random.Generator) -> Sheet:
+def _chosen_codes(
+    table: Table, schema: Schema, most: int, generator: np.random.Generator
+) -> EvaluationTable:
     """Codes as they are; their numbers are the middles of the bins."""
     codes: Mapping[str, Codes] = table.codes
     if table.rows > most:
@@ -235,15 +248,17 @@ def _chosen_codes(table: Table, schema: Schema, most: int, generator: np.random.
         if not isinstance(column, CategoricalColumn | BooleanColumn)
     }
     kept = Table(table.domain, codes, min(table.rows, most))
-    return Sheet(kept, numbers, table.rows_read, table.rows)
+    return EvaluationTable(table=kept, numbers=numbers, read=table.rows_read, fitting=table.rows)
 
 
-def _choose(blocks: Iterator[Sheet], most: int, generator: np.random.Generator) -> Sheet:
+def _choose(
+    blocks: Iterator[EvaluationTable], most: int, generator: np.random.Generator
+) -> EvaluationTable:
     """All rows, or those with the least of random keys: each set of `most` is as likely as another.
 
     Never many more than `most` are held, however many there are.
     """
-    held: Sheet | None = None
+    held: EvaluationTable | None = None
     keys = np.empty(0)
     for block in blocks:
         keys = np.concatenate([keys, generator.random(block.rows)])
@@ -254,12 +269,12 @@ def _choose(blocks: Iterator[Sheet], most: int, generator: np.random.Generator) 
     return _least(held, keys, most)[0] if held.rows > most else held
 
 
-def _least(sheet: Sheet, keys: Numbers, most: int) -> tuple[Sheet, Numbers]:
+def _least(sheet: EvaluationTable, keys: Floats, most: int) -> tuple[EvaluationTable, Floats]:
     places = np.sort(np.argpartition(keys, most - 1)[:most])
     return sheet.take(places), keys[places]
 
 
-def _joined(first: Sheet, second: Sheet) -> Sheet:
+def _joined(first: EvaluationTable, second: EvaluationTable) -> EvaluationTable:
     """The rows of one sheet, then those of another."""
     codes: dict[str, Codes] = {
         name: np.concatenate([first.table.codes[name], second.table.codes[name]])
@@ -267,4 +282,9 @@ def _joined(first: Sheet, second: Sheet) -> Sheet:
     }
     numbers = {n: np.concatenate([first.numbers[n], second.numbers[n]]) for n in first.numbers}
     table = Table(first.table.domain, codes, first.rows + second.rows)
-    return Sheet(table, numbers, first.read + second.read, first.fitting + second.fitting)
+    return EvaluationTable(
+        table=table,
+        numbers=numbers,
+        read=first.read + second.read,
+        fitting=first.fitting + second.fitting,
+    )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
-from understudy.domain import Attributes, Domain
 from understudy.errors import CapacityError
+from understudy.facts.domain import Attributes, Domain
 
 _BYTES_PER_CELL = 8
 # Counts, their noise and what is computed from them stand in memory together.
@@ -28,7 +28,7 @@ def available_bytes() -> int:
 
 
 def bytes_of_tables(cells: int) -> int:
-    """What tables of so many cells take while they are worked on."""
+    """Return the bytes that tables of this many cells take while they are worked on."""
     return cells * _BYTES_PER_CELL * _COPIES
 
 
@@ -38,7 +38,7 @@ def ensure_tables_fit(domain: Domain, sets: Sequence[Attributes], *, kept: bool 
     Args:
         domain: the sizes of the attributes.
         sets: the tables asked for.
-        kept: whether all tables stand in memory together, or one at a time.
+        kept: whether all tables are in memory together, or one at a time.
     """
     cells = [domain.cells(attributes) for attributes in sets]
     needed = bytes_of_tables(sum(cells) if kept else max(cells, default=0))
@@ -60,6 +60,19 @@ def ensure_rows_fit(rows: int, sets: Sequence[Attributes]) -> None:
         raise CapacityError(
             f"the cells of {rows:,} rows need {needed / 2**30:,.1f} GiB and "
             f"{room / 2**30:,.1f} GiB is free; use fewer rows, or a method that only counts"
+        )
+
+
+def ensure_draws_fit(rows: int, sets: Sequence[Attributes]) -> None:
+    """Refuse to draw more rows, numbered in so many tables, than fit into the memory free now."""
+    # Each row has a number in every table, and these are unpacked to a code for each attribute.
+    numbers = len(sets) * _COPIES + sum(map(len, sets))
+    needed = rows * numbers * _BYTES_PER_CELL
+    room = available_bytes()
+    if needed > room:
+        raise CapacityError(
+            f"{rows:,} rows of the histogram need {needed / 2**30:,.1f} GiB and "
+            f"{room / 2**30:,.1f} GiB is free; ask for fewer rows"
         )
 
 

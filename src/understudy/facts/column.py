@@ -1,4 +1,4 @@
-"""Kinds of column: what may stand in one, and where each value lies.
+"""Kinds of column: the values that one may hold, and where each value lies.
 
 Numbers, days and moments lie on a line and are cut into bins; categories and booleans are listed.
 """
@@ -21,7 +21,7 @@ from pydantic import (
     model_validator,
 )
 
-from understudy.taxonomy import Path, paths_of
+from understudy.facts.taxonomy import Branch, paths_of
 
 Scalar = bool | int | float | str
 Ordinate = int | float
@@ -65,7 +65,7 @@ def _plain(text: str) -> str:
 
 
 class _Column(BaseModel):
-    """What all columns share: a kind, a note for people, and whether somebody vouches for it."""
+    """The base of all columns: a kind, a note for people, and whether somebody vouches for it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -73,7 +73,7 @@ class _Column(BaseModel):
     unreviewed: bool = False
 
     def document(self) -> dict[str, Any]:
-        """The column as it would stand in a schema file."""
+        """Return the column as a schema file has it."""
         given = self.model_dump(exclude_defaults=True).items()
         kind = getattr(self, "kind")  # noqa: B009 - every kind of column declares it
         return {"kind": kind} | {k: list(v) if isinstance(v, tuple) else v for k, v in given}
@@ -94,7 +94,9 @@ class _Learned(_Column):
         if not isinstance(value, Sequence):
             return value
         if not all(isinstance(marker, str | int | float | date) for marker in value):
-            raise ValueError("missing holds what is no text or number; empty cells need no marker")
+            raise ValueError(
+                "missing holds a value that is neither text nor number; empty cells need no marker"
+            )
         return [text_of(marker).strip() for marker in value]
 
     @property
@@ -163,8 +165,8 @@ class CategoricalColumn(_Listed):
         return tuple(text_of(value) for value in self.values)
 
     @cached_property
-    def paths(self) -> Mapping[str, Path]:
-        """For every value, by its text, the groups of the taxonomy it stands in; none without."""
+    def paths(self) -> Mapping[str, Branch]:
+        """For every value, by its text, the groups of the taxonomy that hold it; none without."""
         return {text_of(v): path for v, path in paths_of(self.taxonomy or {})}
 
     @model_validator(mode="after")
@@ -190,12 +192,10 @@ class CategoricalColumn(_Listed):
         grouped = Counter(text_of(value) for value, _ in paths_of(self.taxonomy))
         for text in (*self.texts, *grouped):
             if text not in self.texts:
-                raise ValueError(f"taxonomy groups {text!r}, which is no declared value")
+                raise ValueError(f"taxonomy groups {text!r}, which is not a declared value")
             if grouped[text] != 1:
                 times = "in no group" if text not in grouped else f"{grouped[text]} times"
-                raise ValueError(
-                    f"value {text!r} stands {times} in taxonomy; put it into one group"
-                )
+                raise ValueError(f"value {text!r} is {times} in taxonomy; put it into one group")
 
 
 class BooleanColumn(_Listed):
@@ -245,7 +245,7 @@ class _Binned(_Learned):
 
     @classmethod
     def place(cls, text: str) -> Ordinate:
-        """Where a text lies on the line; ValueError or OverflowError when it is no such value."""
+        """Return a text's ordinate; ValueError or OverflowError when it is not such a value."""
         raise NotImplementedError
 
     @property
@@ -361,12 +361,12 @@ class IntegerColumn(_Binned):
 
     @classmethod
     def ordinate(cls, value: Any) -> int:
-        """The number itself."""
+        """Return the number unchanged."""
         return int(value)
 
     @classmethod
     def value_at(cls, ordinate: Ordinate) -> int:
-        """The number itself."""
+        """Return the number unchanged."""
         return int(ordinate)
 
     @classmethod
@@ -390,17 +390,17 @@ class FloatColumn(_Binned):
 
     @classmethod
     def ordinate(cls, value: Any) -> float:
-        """The number itself."""
+        """Return the number unchanged."""
         return float(value)
 
     @classmethod
     def value_at(cls, ordinate: Ordinate) -> float:
-        """The number itself."""
+        """Return the number unchanged."""
         return float(ordinate)
 
     @classmethod
     def place(cls, text: str) -> float:
-        """The number itself."""
+        """Return the number unchanged."""
         return float(_plain(text))
 
 
@@ -419,7 +419,7 @@ class DateColumn(_Binned):
 
     @classmethod
     def value_at(cls, ordinate: Ordinate) -> date:
-        """The day."""
+        """Return the day."""
         return _EPOCH.date() + timedelta(days=int(ordinate))
 
     @classmethod

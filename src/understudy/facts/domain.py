@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from understudy.errors import UsageError
-from understudy.hierarchy import Groups, Level, levels_of
-from understudy.schema import Schema
+from understudy.facts.hierarchy import Groups, Level, levels_of
+from understudy.facts.schema import Schema
 
 Attributes = tuple[str, ...]
 
@@ -18,7 +18,7 @@ Attributes = tuple[str, ...]
 class Domain:
     """An ordered set of attributes, each with the number of codes it takes.
 
-    Attributes with many codes have coarser copies, which stand in tables under names of their own
+    Attributes with many codes have coarser copies, which appear in tables under names of their own
     and are no attributes themselves.
 
     Example:
@@ -40,7 +40,7 @@ class Domain:
 
     @property
     def attributes(self) -> Attributes:
-        """The attributes in their declared order."""
+        """Return the attributes in their declared order."""
         return tuple(self.sizes)
 
     def __iter__(self) -> Iterator[str]:
@@ -58,7 +58,7 @@ class Domain:
 
     @property
     def names(self) -> Attributes:
-        """All that may stand in a table: the attributes, then their coarser copies."""
+        """Return all names that a table may have: the attributes, then their coarser copies."""
         return tuple(self._every)
 
     @cached_property

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from understudy.column import CategoricalColumn, LearnedColumn
+from understudy.facts.column import CategoricalColumn, LearnedColumn
 
 Groups = npt.NDArray[np.uint16]
 

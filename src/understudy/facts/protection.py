@@ -1,7 +1,8 @@
 """Protected attributes: what a network keeps of them, and what it withholds.
 
 A protected attribute depends on a few named attributes, the target unless said otherwise, and
-nothing depends on it. Source: SBA section IV. What follows, and what does not: docs/protection.md.
+nothing depends on it. Source: SBA section IV. What follows from it, and what does
+not: docs/guides/protection.md.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from understudy.domain import Attributes
+from understudy.facts.domain import Attributes
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Protection:
 
     @property
     def settled(self) -> Protection:
-        """The same, with all that is kept written out."""
+        """Return the protection with all kept attributes written out."""
         return replace(self, protected=self.kept)
 
     @property
@@ -60,7 +61,7 @@ class Protection:
 
     @property
     def sentence(self) -> str:
-        """What was withheld, in words; nothing where nothing was."""
+        """Describe what was withheld; empty where nothing was."""
         if not self.protected:
             return ""
         kept = "; ".join(f"{name} depends on {_alone(of)}" for name, of in self.kept.items())
@@ -70,7 +71,7 @@ class Protection:
         )
 
     def document(self) -> dict[str, Any]:
-        """The protection for JSON."""
+        """Return the protection for JSON."""
         return {
             "target": self.target,
             "protected": {name: list(of) for name, of in self.kept.items()},

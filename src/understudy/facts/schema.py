@@ -1,9 +1,9 @@
-"""What may stand in each column: the public knowledge everything else is computed from.
+"""A schema: the declared values of each column, from which everything else is computed.
 
 A schema is written by people, in TOML or JSON of the same structure. What was learned from private
 rows was paid for, and a table `inference` says so; nothing else is ever read off them. A schema
 says which values a column may hold, how numbers and dates are cut into bins, what stands for
-"missing", what becomes of a value that is none of these, and what cannot stand together.
+"missing", what becomes of a value that is none of these, and which values cannot occur together.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from pydantic import (
     ValidationError,
 )
 
-from understudy.column import (
+from understudy.errors import SchemaError
+from understudy.facts.column import (
     KINDS,
     MOST_LEVELS,
     Column,
@@ -32,10 +33,9 @@ from understudy.column import (
     LearnedColumn,
     text_of,
 )
-from understudy.constraints import Constraint, check_satisfiable, read_constraint
-from understudy.errors import SchemaError
-from understudy.inference import Inference
-from understudy.printable import unseen_in
+from understudy.facts.constraints import Constraint, check_satisfiable, read_constraint
+from understudy.facts.schema_cost import Inference
+from understudy.system.printable import unseen_in
 
 _COLUMN: TypeAdapter[Column] = TypeAdapter(Annotated[Column, Field(discriminator="kind")])
 
@@ -99,7 +99,7 @@ class Schema:
         return cls.parse(read_document(Path(path)))
 
     def document(self) -> dict[str, Any]:
-        """The schema as it would stand in a file."""
+        """Return the schema as a file has it."""
         columns = {name: column.document() for name, column in self.columns.items()}
         texts = [constraint.text for constraint in self.constraints]
         return {**self.extras, **({"constraints": texts} if texts else {}), "columns": columns}
@@ -141,7 +141,7 @@ class Schema:
 
     @cached_property
     def inference(self) -> Inference | None:
-        """What learning the schema from private rows cost; None where people wrote it."""
+        """Return the cost of learning the schema from private rows; None where people wrote it."""
         return Inference.parse(self.extras["inference"]) if "inference" in self.extras else None
 
     @cached_property
@@ -227,7 +227,9 @@ def _sentences(error: ValidationError) -> Iterator[str]:
             case "missing":
                 yield f"{key} is not given; add it"
             case "extra_forbidden" if key == "constraints":
-                yield "constraints is no key of a column; write it above the first [columns.NAME]"
+                yield (
+                    "constraints is not a key of a column; write it above the first [columns.NAME]"
+                )
             case "extra_forbidden":
                 yield f"{key} is not a key of this kind of column; remove it or correct the name"
             case "value_error":
@@ -249,12 +251,12 @@ def _shown(value: object) -> str:
 
 
 def read_document(path: Path) -> Any:
-    """What stands in a TOML or JSON file, told apart by the suffix."""
+    """Read a TOML or JSON file; the suffix says which it is."""
     return read_json(path) if path.suffix.lower() == ".json" else _parsed(path, tomllib.loads)
 
 
 def read_json(path: Path) -> Any:
-    """What stands in a JSON file: every name once in its table, every text Unicode."""
+    """Read a JSON file in which every name occurs once in its table, and every text is Unicode."""
     return _parsed(path, _from_json)
 
 
@@ -281,7 +283,7 @@ def _unwritable(document: object) -> str:
         if any(isinstance(node, int) and node.bit_length() > _MOST_BITS for node in level):
             return "a number has thousands of digits"
         level = [item for node in level for item in _items(node)]
-    return f"tables stand in tables {_MOST_DEPTH} deep" if level else ""
+    return f"tables are nested {_MOST_DEPTH} deep" if level else ""
 
 
 def _items(node: object) -> Iterable[object]:
@@ -295,7 +297,9 @@ def _from_json(text: str | bytes) -> object:
     try:
         json.dumps(document, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise SchemaError(["the schema holds a text that is no Unicode; spell it out"]) from None
+        raise SchemaError(
+            ["the schema holds a text that is not valid Unicode; spell it out"]
+        ) from None
     return document
 
 
@@ -303,5 +307,5 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     document = dict(pairs)
     if len(document) < len(pairs):
         [(name, _)] = Counter(name for name, _ in pairs).most_common(1)
-        raise SchemaError([f"{name!r} stands twice in one table of the schema; keep one"])
+        raise SchemaError([f"{name!r} occurs twice in one table of the schema; keep one"])
     return document

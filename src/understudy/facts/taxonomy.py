@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-Path = tuple[str, ...]
+Branch = tuple[str, ...]
 
 _MOST_DEPTH = 16
 
 
-def paths_of(taxonomy: object) -> list[tuple[Any, Path]]:
-    """Every value of a taxonomy with the groups it stands in, the outermost first.
+def paths_of(taxonomy: object) -> list[tuple[Any, Branch]]:
+    """Every value of a taxonomy with the groups that hold it, the outermost first.
 
     Example:
         >>> paths_of({"Europe": ["France"], "Asia": {"East": ["Japan"]}})
@@ -19,12 +19,12 @@ def paths_of(taxonomy: object) -> list[tuple[Any, Path]]:
     """
     if not isinstance(taxonomy, Mapping):
         raise ValueError(
-            'taxonomy is no table; write its groups: { Europe = ["France", ...], ... }'
+            'taxonomy is not a table; write its groups: { Europe = ["France", ...], ... }'
         )
     return list(_walk(taxonomy, ()))
 
 
-def _walk(node: object, above: Path) -> Iterator[tuple[Any, Path]]:
+def _walk(node: object, above: Branch) -> Iterator[tuple[Any, Branch]]:
     if len(above) > _MOST_DEPTH:
         raise ValueError(f"taxonomy is deeper than {_MOST_DEPTH} groups; use fewer")
     match node:

@@ -1,4 +1,4 @@
-"""Whom the promise protects: the neighbouring relation, and how many rows a person may own."""
+"""The unit of the promise: the neighbouring relation, and how many rows a person may own."""
 
 from __future__ import annotations
 
@@ -17,6 +17,25 @@ class Neighbours(StrEnum):
 
     REPLACE = "replace"
     """One row differs; the number of rows is public."""
+
+    @classmethod
+    def parse(cls, name: str) -> Neighbours:
+        """The relation that a name stands for."""
+        try:
+            return cls(name)
+        except ValueError:
+            raise UsageError(f"neighbours is {name!r}; use {' or '.join(cls)}") from None
+
+
+def check_rows_per_person(most: object) -> None:
+    """Refuse a number of rows that is not a whole one, or is below 1.
+
+    Privacy: of one and a half rows a person would keep two, and noise would cover one and a half.
+    """
+    if not isinstance(most, int) or isinstance(most, bool):
+        raise UsageError(f"rows per person is {most!r}; it must be a whole number such as 3")
+    if most < 1:
+        raise UsageError(f"rows per person is {most}; it must be at least 1")
 
 
 @dataclass(frozen=True)
@@ -38,8 +57,7 @@ class Unit:
     def __post_init__(self) -> None:
         if self.rows_per_person is None:
             return
-        if self.rows_per_person < 1:
-            raise UsageError(f"rows per person is {self.rows_per_person}; it must be at least 1")
+        check_rows_per_person(self.rows_per_person)
         if self.neighbours is Neighbours.REPLACE:
             raise UsageError(
                 "persons with several rows need add-remove neighbours; "
@@ -58,7 +76,7 @@ class Unit:
 
     @property
     def count_l2_squared(self) -> Fraction:
-        """The same in L2, squared: c rows may fall into one cell, a replaced row touches two."""
+        """Return the squared L2 sensitivity: c rows may share a cell, a replaced one has two."""
         if self.neighbours is Neighbours.REPLACE:
             return Fraction(2)
         return Fraction(self.rows) ** 2
@@ -70,7 +88,7 @@ class Unit:
 
     @property
     def label(self) -> str:
-        """The unit in words."""
+        """Describe the unit in words."""
         if self.rows_per_person is None:
             return "image" if self.of_images else "row"
         rows = "row" if self.rows_per_person == 1 else "rows"

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from understudy.federated.holder import Holder
+from understudy.federated.holder.holder import Holder
 
 
 class Channel(Protocol):
@@ -17,7 +17,7 @@ class Channel(Protocol):
         """The names of all holders that can be reached."""
 
     def ask(self, requests: Mapping[str, bytes], *, deadline: float) -> Mapping[str, bytes]:
-        """The replies that came within so many seconds; those that did not are absent."""
+        """Return the replies that came within the deadline; those that did not are absent."""
 
 
 class LocalChannel:
@@ -28,7 +28,7 @@ class LocalChannel:
 
     @property
     def holders(self) -> Sequence[str]:
-        """The names of all holders."""
+        """Return the names of all holders."""
         return tuple(self._holders)
 
     def ask(self, requests: Mapping[str, bytes], *, deadline: float) -> Mapping[str, bytes]:

@@ -1,4 +1,4 @@
-"""What travels between analyst and holders: typed fields and raw arrays, nothing executable.
+"""The messages between analyst and holders: typed fields and raw arrays, nothing executable.
 
 A message is the letters `UNDF`, a version byte, the length of a header in four bytes, the header in
 JSON, and the bytes of its arrays one after the other. The header names the run, the question and
@@ -15,14 +15,12 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field, ValidationError
 
 from understudy.errors import MessageError
 from understudy.federated.terms import ExactText, Fields, Names, Terms
-from understudy.files.members import check_document
-
-Array = npt.NDArray[Any]
+from understudy.system.arrays import Array
+from understudy.system.files.members import check_document
 
 VERSION = 1
 MOST_BYTES = 2**27
@@ -45,7 +43,7 @@ class Propose(Fields):
     terms: Terms
 
 
-class Measure(Fields):
+class MeasureTables(Fields):
     """Noisy tables of some attributes, for a share of the run's budget.
 
     Negative counts are set to zero before they leave where `clip` asks for it.
@@ -89,7 +87,7 @@ class Fit(Fields):
 
 
 class Close(Fields):
-    """The run is over: what did it come to?"""
+    """The analyst ends the run and asks what it cost."""
 
     kind: Literal["close"] = "close"
 
@@ -132,7 +130,7 @@ class Fitted(Fields):
 
 
 class Closed(Fields):
-    """What the run came to for my rows, and every answer that I was charged for."""
+    """The holder states the run's cost for its rows, and every answer that was charged."""
 
     kind: Literal["closed"] = "closed"
     epsilon: ExactText
@@ -150,7 +148,7 @@ class Refused(Fields):
     reason: str = Field(max_length=4096)
 
 
-Request = Propose | Measure | Vote | Rate | Fit | Close
+Request = Propose | MeasureTables | Vote | Rate | Fit | Close
 Reply = Accepted | Tables | Chosen | Rated | Fitted | Closed | Refused
 Body = Request | Reply
 
@@ -228,7 +226,7 @@ def _parts(data: bytes, most_bytes: int) -> tuple[_Header, memoryview]:
         raise MessageError("the message is cut short; send it again")
     magic, version, length = _START.unpack_from(data)
     if magic != _MAGIC:
-        raise MessageError("this is no message of understudy; check who speaks to whom")
+        raise MessageError("this is not a message of understudy; check who speaks to whom")
     if version != VERSION:
         raise MessageError(
             f"the message has version {version}, and this understudy reads {VERSION}; "

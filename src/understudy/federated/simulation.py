@@ -6,18 +6,18 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from understudy.counting import CountSource
-from understudy.engines.memory import MemorySource
-from understudy.federated.analyst import Analyst
+from understudy.facts.schema import Schema
+from understudy.facts.unit import Unit
+from understudy.federated.analyst.analyst import Analyst
+from understudy.federated.analyst.plan import Collaboration
 from understudy.federated.channel import LocalChannel
-from understudy.federated.holder import Holder
-from understudy.federated.plan import Plan
+from understudy.federated.holder.holder import Holder
 from understudy.federated.terms import Terms
 from understudy.privacy.curator import Instruments
-from understudy.privacy.noise import Noise
-from understudy.privacy.unit import Unit
-from understudy.schema import Schema
-from understudy.table import Table
+from understudy.privacy.noise.system import Noise
+from understudy.rows.counting import CountSource
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
 from understudy.testing import SeededNoise
 
 
@@ -42,7 +42,7 @@ def simulated(
 
     Args:
         tables: the rows of each holder.
-        schema: what may stand in each column.
+        schema: the declared values of each column.
         unit: whom the promise protects.
         noise: another source of noise; a seeded one makes the result NOT PRIVATE.
     """
@@ -53,12 +53,12 @@ def simulated(
                 MemorySource(held) if isinstance(held, Table) else held,
                 schema,
                 unit,
-                None,
-                name,
-                None,
-                AgreeToAll(),
-                None,
-                name,
+                ledger=None,
+                dataset=name,
+                limit=None,
+                policy=AgreeToAll(),
+                store=None,
+                name=name,
                 instruments=instruments,
             )
             for name, held in tables.items()
@@ -66,7 +66,7 @@ def simulated(
     )
 
 
-def seeded_analyst(tables: Mapping[str, Table], plan: Plan, seed: int) -> Analyst:
+def seeded_analyst(tables: Mapping[str, Table], plan: Collaboration, seed: int) -> Analyst:
     """A run that is the same every time, for studies; what it learns says NOT PRIVATE."""
     channel = simulated(tables, plan.schema, plan.unit, noise=SeededNoise(seed))
     return Analyst(channel, plan, run=hashlib.sha256(str(seed).encode()).hexdigest()[:32])

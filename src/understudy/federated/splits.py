@@ -1,7 +1,7 @@
 """Ways to split one table among holders, for studies.
 
 Source: TUC-2 section 3.6.2: one holder, equal parts, parts of random sizes, by class, by a random
-attribute. Which rows stand where depends on the rows, so these are for public data and studies.
+attribute. Which rows go where depends on the rows, so these are for public data and studies.
 """
 
 from __future__ import annotations
@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
-import numpy.typing as npt
 
 from understudy.errors import UsageError
-from understudy.table import Codes, Table
-
-Places = npt.NDArray[np.int64]
+from understudy.facts.codes import Codes
+from understudy.rows.table import Table
+from understudy.system.arrays import Indices
 
 SPLITS = ("central", "equal", "random", "class", "attribute")
 
@@ -38,7 +37,7 @@ def split(
     """
     if holders < 1:
         raise UsageError(f"holders is {holders}; there is one at least")
-    ways: Mapping[str, Callable[[], dict[str, Places]]] = {
+    ways: Mapping[str, Callable[[], dict[str, Indices]]] = {
         "central": lambda: _numbered([np.arange(table.rows)]),
         "equal": lambda: _numbered(_equal(table.rows, holders, generator)),
         "random": lambda: _numbered(_random(table.rows, holders, generator)),
@@ -50,23 +49,23 @@ def split(
     return {name: _taken(table, places) for name, places in ways[how]().items()}
 
 
-def _numbered(parts: list[Places]) -> dict[str, Places]:
+def _numbered(parts: list[Indices]) -> dict[str, Indices]:
     width = len(str(len(parts)))
     return {f"holder {number:0{width}}": part for number, part in enumerate(parts, 1)}
 
 
-def _equal(rows: int, holders: int, generator: np.random.Generator) -> list[Places]:
+def _equal(rows: int, holders: int, generator: np.random.Generator) -> list[Indices]:
     """Parts that differ by one row at most."""
     return list(np.array_split(generator.permutation(rows), holders))
 
 
-def _random(rows: int, holders: int, generator: np.random.Generator) -> list[Places]:
+def _random(rows: int, holders: int, generator: np.random.Generator) -> list[Indices]:
     """Parts cut at places that are drawn uniformly; some may be empty."""
     cuts = np.sort(generator.integers(0, rows + 1, holders - 1))
     return list(np.split(generator.permutation(rows), cuts))
 
 
-def _by_value(table: Table, attribute: str) -> dict[str, Places]:
+def _by_value(table: Table, attribute: str) -> dict[str, Indices]:
     """One holder for each value that occurs."""
     codes = table.codes.get(attribute)
     if codes is None:
@@ -75,6 +74,6 @@ def _by_value(table: Table, attribute: str) -> dict[str, Places]:
     return {f"{attribute} {code}": np.flatnonzero(codes == code) for code in present.tolist()}
 
 
-def _taken(table: Table, places: Places) -> Table:
+def _taken(table: Table, places: Indices) -> Table:
     codes: dict[str, Codes] = {name: column[places] for name, column in table.codes.items()}
     return Table(table.domain, codes, places.size, table.rows_per_person)

@@ -1,4 +1,4 @@
-"""What an analyst asks holders to agree to before the first question: public, and shown to people.
+"""The terms that holders agree to before the first question: public, and shown to people.
 
 A holder answers nothing before it has seen these terms and agreed, and nothing beyond them after.
 """
@@ -19,11 +19,11 @@ from pydantic import (
     model_serializer,
 )
 
-from understudy.learn.restrict import NONE, Restrictions
+from understudy.facts.protection import Protection
+from understudy.facts.schema import Schema
+from understudy.facts.unit import Neighbours, Unit
+from understudy.methods.structure.restrict import NONE, Restrictions
 from understudy.privacy.budget import Budget, exactly
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.protection import Protection
-from understudy.schema import Schema
 
 _LONGEST_SCHEMA = 2**22
 _LONGEST_FRACTION = 700
@@ -35,7 +35,7 @@ class ProtocolName(StrEnum):
     """How holders and analyst learn together."""
 
     STATISTICS = "statistics"
-    """All tables of so many attributes, noisy; structure and parameters come from their sums."""
+    """All noisy tables of k attributes; structure and parameters come from their sums."""
 
     VOTES = "votes"
     """Holders vote on each family of the network; then they hand in its tables."""
@@ -48,7 +48,7 @@ class ProtocolName(StrEnum):
 
 
 class Fields(BaseModel):
-    """What travels: frozen, typed strictly, and nothing beside what is declared."""
+    """The base of everything sent: frozen, strictly typed, with declared fields only."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -101,9 +101,15 @@ class Limits(Fields):
 
     @property
     def restrictions(self) -> Restrictions:
-        """What was meant."""
+        """Return the restrictions that the message describes."""
         protection = Protection(self.target, self.protected, self.quasi_identifiers)
-        return Restrictions(self.required, self.forbidden, self.tiers, self.predictors, protection)
+        return Restrictions(
+            required=self.required,
+            forbidden=self.forbidden,
+            tiers=self.tiers,
+            predictors=self.predictors,
+            protection=protection,
+        )
 
     def lines(self) -> list[str]:
         """The restrictions for a person who is to decide, one kind a line."""
@@ -154,22 +160,22 @@ class Terms(Fields):
 
     @property
     def budget(self) -> Budget:
-        """What the run may cost in all."""
+        """Return the budget of the whole run."""
         return Budget.approximate(Fraction(self.epsilon), Fraction(self.delta))
 
     @property
     def unit(self) -> Unit:
-        """Whom the promise protects."""
+        """Return the unit that the promise protects."""
         return Unit(self.neighbours, self.rows_per_person)
 
     @cached_property
     def restrictions(self) -> Restrictions:
-        """What the network must keep to; nothing unless said."""
+        """Return the restrictions on the network; none by default."""
         return NONE if self.limits is None else self.limits.restrictions
 
     @cached_property
     def schema_asked(self) -> Schema:
-        """The schema that the analyst works with; SchemaError where it is none."""
+        """The schema that the analyst works with; SchemaError where it is not a schema."""
         return Schema.from_json(self.schema_text)
 
     def lines(self) -> list[str]:

@@ -1,8 +1,9 @@
-"""Files of arrays with a document: models of images and checkpoints. Nothing in them is executable.
+"""Files of arrays with a document: checkpoints, and the models of images of earlier versions.
 
-An `.npz` archive whose member `document` is JSON in bytes. Members hold plain numbers and are
-stored as they are, so that no archive takes more memory than it has bytes. Archives of images,
-which others write, may be packed; what unpacks to more than is free is refused.
+Nothing in them is executable. An `.npz` archive has a member `document`, which is JSON in bytes.
+Members hold plain numbers and are stored as they are, so that no archive takes more memory than it
+has bytes. Archives of images, which others write, may be packed; what unpacks to more than is free
+is refused.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from understudy.engines.capacity import available_bytes
 from understudy.errors import CapacityError, ModelError
-from understudy.files import atomic
-from understudy.files.members import parsed_document
+from understudy.facts.capacity import available_bytes
+from understudy.system.files.members import parsed_document
+from understudy.system.files.writing import atomic
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -37,15 +38,6 @@ DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, LookupError, TypeError, ValueError),
     *(ArithmeticError, NotImplementedError, RuntimeError, SyntaxError),
 )
-
-
-def is_archive(path: Path) -> bool:
-    """Whether a file has the looks of one: what it holds is checked when it is read."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return f"{_DOCUMENT}.npy" in archive.namelist()
-    except (OSError, *DAMAGED):
-        return False
 
 
 def members(path: Path, wanted: Collection[str] | None = None) -> Arrays:
@@ -107,5 +99,5 @@ def read_arrays(path: Path, *, form: str) -> tuple[Arrays, dict[str, Any]]:
         reason = error.strerror or "it is damaged"
         raise ModelError(f"{path}: cannot be read: {reason}; check the path") from None
     except DAMAGED:
-        raise ModelError(f"{path}: is no {form}, or is damaged; fit again") from None
+        raise ModelError(f"{path}: is not an {form}, or is damaged; fit again") from None
     return arrays, document

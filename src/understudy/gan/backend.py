@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from understudy.optional import require
+from understudy.system.extras import require
 
 Tensor = Any
 """A torch.Tensor; the package may be missing where types are checked."""
@@ -41,7 +41,7 @@ def random_from(seed: int) -> Any:
 
 
 def leaky(values: Tensor) -> Tensor:
-    """The leaky rectifier."""
-    from understudy.generator import SLOPE
+    """Return the leaky rectifier."""
+    from understudy.models.generator import SLOPE
 
     return torch().nn.functional.leaky_relu(values, SLOPE)

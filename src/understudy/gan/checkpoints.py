@@ -1,14 +1,14 @@
-"""Checkpoints: the game as it stands, so that a killed run goes on from there.
+"""Checkpoints: the game as it stands, so that a killed run resumes from there.
 
 A checkpoint holds released and public numbers alone. Steps after the last one are lost with the
 process and played again with fresh noise: nothing that was derived from them has left, since
 checkpoints and sheets are written together and nothing else is before the end. So they are not
 charged again; the grant that paid for the course stays open until it is finished. A game that left
-the numbers says so: its steps are used, and it goes on after them with the players of before.
+the numbers says so: its steps are used, and it resumes after them with the players of before.
 
-A checkpoint is put aside whole, then its step and digest are told to the ledger, then it takes the
+A checkpoint is put aside whole, then the ledger records its step and digest, then it takes the
 place of the one before. Whenever the process is killed, one of the two files is the one that the
-ledger knows, and a run goes on from no other.
+ledger knows, and a run resumes from no other.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from typing import Any
 import numpy as np
 
 from understudy.errors import DataError, DiskError, ModelError, OutputError, UsageError
-from understudy.files.locking import open_locked
-from understudy.files.writing import writing
 from understudy.gan.archive import Arrays, read_arrays, write_arrays
 from understudy.gan.backend import Parameters, random_from, torch
 from understudy.gan.image_model import as_arrays, as_tensors
 from understudy.gan.optimiser import Adam
-from understudy.gan.training import Game, Settings
-from understudy.privacy.grant import Grant
-from understudy.privacy.ledger import Ledger
-from understudy.privacy.steps import NO_CHECKPOINT, Told
+from understudy.gan.training import Hyperparameters, TrainingState
+from understudy.privacy.spending.grant import Grant
+from understudy.privacy.spending.ledger import Ledger
+from understudy.privacy.spending.steps import NO_CHECKPOINT, Told
+from understudy.system.files.locking import open_locked
+from understudy.system.files.writing import writing
 
 FORM = "understudy checkpoint"
 
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a game stood: the game itself, what else is needed, and what the ledger must know."""
+    """A point of the training: its state, what else is needed, and what the ledger must know."""
 
-    game: Game
+    game: TrainingState
     facts: dict[str, Any]
     told: Told
 
@@ -52,8 +52,8 @@ class Checkpoint:
     """A file that the game is written to and read from.
 
     Attributes:
-        terms: what the run was asked for; a run with other terms does not go on from here.
-        ledger: told of every step before its checkpoint appears; None where nothing is private.
+        terms: what the run was asked for; a run with other terms does not resume from here.
+        ledger: records every step before its checkpoint appears; None where nothing is private.
     """
 
     path: Path
@@ -65,8 +65,8 @@ class Checkpoint:
         """Where a checkpoint waits until the ledger knows it."""
         return self.path.with_name(f".{self.path.name}.next")
 
-    def write(self, game: Game, facts: Mapping[str, Any], grant: Grant) -> None:
-        """The game after a step, and what else is needed to go on.
+    def write(self, game: TrainingState, facts: Mapping[str, Any], grant: Grant) -> None:
+        """The game after a step, and what else is needed to resume.
 
         Privacy: the ledger knows the step before the file appears.
         """
@@ -75,8 +75,8 @@ class Checkpoint:
         self._show()
 
     def set_back(
-        self, lost: Game, facts: Mapping[str, Any], settings: Settings, grant: Grant
-    ) -> Game | None:
+        self, lost: TrainingState, facts: Mapping[str, Any], settings: Hyperparameters, grant: Grant
+    ) -> TrainingState | None:
         """The game with players as they last were numbers, and lost steps behind them.
 
         Privacy: that a step led nowhere is told, so it has been used and is not played again.
@@ -98,8 +98,8 @@ class Checkpoint:
             self._show()
         return good
 
-    def read(self, settings: Settings) -> Standing | None:
-        """The game to go on with, if there is one."""
+    def read(self, settings: Hyperparameters) -> Standing | None:
+        """Return the training state to resume from, if there is one."""
         self._settle()
         if not self.path.exists():
             return None
@@ -119,7 +119,7 @@ class Checkpoint:
         """Remove what was put aside and never told: its steps are about to be drawn again."""
         self.aside.unlink(missing_ok=True)
 
-    def _put_aside(self, game: Game, facts: Mapping[str, Any]) -> str:
+    def _put_aside(self, game: TrainingState, facts: Mapping[str, Any]) -> str:
         """Write a checkpoint that nobody reads before the ledger knows it; returns its digest."""
         self._settle()
         document = {
@@ -139,7 +139,7 @@ class Checkpoint:
             self.ledger.tell(grant, step, digest)
 
     def _settle(self) -> None:
-        """Show what was put aside, if a run is to go on from it; else it is left to `forget`."""
+        """Show what was put aside, if a run is to resume from it; else it is left to `forget`."""
         if not self.aside.exists():
             return
         found = None if self.ledger is None else self.ledger.told(_digest(self.aside))
@@ -154,7 +154,7 @@ class Checkpoint:
             shown = self.ledger.told(_digest(self.path))
             if shown is None or shown[0] != grant:
                 raise UsageError(
-                    f"{self.aside}: a run that was cut short goes on from this file, and "
+                    f"{self.aside}: a run that was cut short resumes from this file, and "
                     f"{self.path} is of another run; rename one of them, or remove it"
                 )
 
@@ -165,7 +165,7 @@ class Checkpoint:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """While a run holds its checkpoint no other run goes on from it."""
+        """While a run holds its checkpoint no other run resumes from it."""
         try:
             descriptor = open_locked(Path(f"{self.path}.lock"), os.O_RDWR | os.O_CREAT, 0o644)
         except BlockingIOError:
@@ -202,7 +202,7 @@ def _flush(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _parts(game: Game) -> dict[str, Parameters]:
+def _parts(game: TrainingState) -> dict[str, Parameters]:
     return {
         "critic": game.critic,
         "generator": game.generator,
@@ -214,14 +214,14 @@ def _parts(game: Game) -> dict[str, Parameters]:
     }
 
 
-def _arrays(game: Game) -> Arrays:
+def _arrays(game: TrainingState) -> Arrays:
     found: Arrays = {"random": game.random.get_state().numpy()}
     for part, parameters in _parts(game).items():
         found |= {f"{part}/{name}": array for name, array in as_arrays(parameters).items()}
     return found
 
 
-def _game(arrays: Arrays, document: Mapping[str, Any], settings: Settings) -> Game:
+def _game(arrays: Arrays, document: Mapping[str, Any], settings: Hyperparameters) -> TrainingState:
     held: dict[str, Parameters] = {}
     for name, array in as_tensors({k: v for k, v in arrays.items() if "/" in k}).items():
         part, _, own = name.partition("/")
@@ -233,7 +233,7 @@ def _game(arrays: Arrays, document: Mapping[str, Any], settings: Settings) -> Ga
     maker.means, maker.squares = held.get("generator_means", {}), held.get("generator_squares", {})
     random = random_from(settings.seed)
     random.set_state(torch().from_numpy(np.ascontiguousarray(arrays["random"])))
-    return Game(
+    return TrainingState(
         *(held["critic"], held["generator"], held["averaged"], critic, maker, random),
         step=int(document["step"]),
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from understudy.errors import UsageError
 from understudy.gan.backend import Parameters, Tensor, leaky, torch
-from understudy.gan.networks import dense
+from understudy.gan.perceptrons import dense
 
 _KERNEL, _STRIDE = 5, 2
 
@@ -35,7 +35,7 @@ class Shape:
 
     @property
     def quarter(self) -> tuple[int, int]:
-        """The size after two halvings."""
+        """Return the size after two halvings."""
         return self.height // 4, self.width // 4
 
 
@@ -48,7 +48,7 @@ class ImageCritic:
     dropout: float = 0.3
 
     def initial(self, random: object) -> Parameters:
-        """The first parameters."""
+        """Return the initial parameters."""
         first, second = self.filters
         flat = second * math.prod(self.shape.quarter)
         return {

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from understudy.errors import UsageError
 from understudy.gan.backend import Tensor, random_from, torch
-from understudy.privacy.sampled import UNIT
+from understudy.privacy.mechanisms.sampled import UNIT
 
 MOST_FEATURES = 64
 _IMAGE_GROUPS = 10
@@ -31,7 +31,7 @@ class FeatureMap:
 
     Attributes:
         length: how many numbers an example has.
-        classes: how many labels there are; with one, labels tell nothing and take no place.
+        classes: how many labels there are; with one, labels are uninformative and take no place.
         largest: the norm at which an example's projections are cut off.
         seed: of the fixed weights; public.
         grid: height and width, where examples are images: then directions are the slowest cosine

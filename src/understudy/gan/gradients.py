@@ -1,4 +1,4 @@
-"""What single examples add to a critic's gradient: clipped, on a grid, summed in chunks.
+"""The gradients of single examples of a critic: clipped, on a grid, summed in chunks.
 
 The gradient of each example is taken by itself, so that its length can be bounded. A
 chunk always has the same number of places, the last one filled up, and so every example takes the
@@ -16,13 +16,11 @@ import numpy.typing as npt
 
 from understudy.errors import UsageError
 from understudy.gan.backend import Parameters, Tensor, torch
-from understudy.gan.networks import Critic
-from understudy.jit import kernel
-from understudy.privacy.noise import Integers
-from understudy.privacy.sampled import UNIT
+from understudy.gan.perceptrons import Critic
+from understudy.privacy.mechanisms.sampled import UNIT
+from understudy.system.arrays import Integers, Singles
+from understudy.system.jit import kernel
 
-Lines = npt.NDArray[np.float32]
-Factors = npt.NDArray[np.float32]
 Squares = npt.NDArray[np.float64]
 
 CHUNK = 16
@@ -44,7 +42,7 @@ class Examples(Protocol):
 
 
 @dataclass(frozen=True)
-class Given:
+class TensorExamples:
     """Examples held as tensors, generated ones among them."""
 
     examples: Tensor
@@ -61,7 +59,7 @@ class Given:
         return self.examples[chosen], self.labels[chosen]
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class ScoreGradients:
     """The gradients of single examples' scores by the critic's parameters, of norm 1 at most.
 
@@ -103,10 +101,10 @@ class ScoreGradients:
         """The plain gradients of some rows, a line each."""
         return torch().cat(self._by_parameter(rows), dim=1)
 
-    def factors(self, gradients: Sequence[Tensor]) -> Factors:
-        """What each line is multiplied by to have a norm of `UNIT` at most.
+    def factors(self, gradients: Sequence[Tensor]) -> Singles:
+        """Return the factor that gives each line a norm of `UNIT` at most.
 
-        A gradient that is no number says nothing, and what it would do to a sum is unbounded: its
+        A gradient that is not a number says nothing, and its effect on a sum is unbounded: its
         factor is 0.
         """
         squares = np.zeros(len(gradients[0]), np.float64)
@@ -132,7 +130,7 @@ class ScoreGradients:
 
 
 @kernel
-def add_squares(lines: Lines, squares: Squares) -> None:
+def add_squares(lines: Singles, squares: Squares) -> None:
     """Add each line's squared length to its sum, in double precision.
 
     A single number's square is exact there, and a sum of d of them is too small by d·2⁻⁵³ of itself
@@ -154,7 +152,7 @@ def add_squares(lines: Lines, squares: Squares) -> None:
 
 
 @kernel
-def add_whole(lines: Lines, factors: Factors, summed: Integers) -> None:
+def add_whole(lines: Singles, factors: Singles, summed: Integers) -> None:
     """Add lines, each times its factor and rounded towards zero, to a sum of whole numbers."""
     for i in range(factors.size):
         factor = factors[i]

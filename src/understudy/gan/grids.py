@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from understudy.files import atomic
 from understudy.gan.images import Pixels
+from understudy.system.files.writing import atomic
 
 _GAP = 2
 
 
 def sheet(images: Pixels, *, across: int) -> Pixels:
-    """Images side by side, so many in a line."""
+    """Return images side by side, `across` in a line."""
     count, height, width = images.shape
     lines = -(-count // across)
     page = np.zeros((lines * (height + _GAP) + _GAP, across * (width + _GAP) + _GAP), np.uint8)

@@ -1,27 +1,54 @@
-"""A generator of images with its statement: all of it released. It may leave."""
+"""The kind of distribution whose rows are images: labels are drawn, and images are made of them.
+
+The coded rows are the labels. Decoding makes an image for each label, as decoding a bin makes a
+number of it. All of it is released, and nothing here costs budget. PyTorch is imported when the
+first image is made, and not before: a model is read, inspected and verified without it.
+"""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from understudy.engines.capacity import available_bytes
-from understudy.errors import CapacityError, ModelError, UsageError
-from understudy.gan.archive import Arrays, read_arrays, write_arrays
+from understudy.errors import CapacityError, UsageError
+from understudy.facts.capacity import available_bytes
+from understudy.facts.codes import code_type
+from understudy.facts.domain import Domain
+from understudy.gan.archive import Arrays
 from understudy.gan.backend import Parameters, random_from, torch
 from understudy.gan.convolutions import ImageMaker, Shape
-from understudy.gan.images import LabelledImages
-from understudy.privacy.binding import BINDING, MODEL, Signer, bound, canonical, digest, same
-from understudy.privacy.statement import Statement
+from understudy.gan.images import (
+    LABEL,
+    LabelledImages,
+    check_image_file,
+    image_table,
+    label_schema,
+    labelled_images,
+    write_images,
+)
+from understudy.models.archive import IMAGE_WEIGHTS, IMAGES, Parts, json_bytes
+from understudy.models.decoding import Decoder
+from understudy.models.distribution import CodedRows, Distribution
+from understudy.models.model import Model
+from understudy.models.network import Network
+from understudy.models.sampling.ways import How, Sieve
+from understudy.models.trained import read_trained, trained_bytes
+from understudy.privacy.statements.statement import Statement
+from understudy.system.files.members import parsed_document
 
-FORM = "understudy image model"
-STATEMENT = "statement"
+if TYPE_CHECKING:
+    from understudy.facts.codec.stretches import Region
+    from understudy.facts.schema import Schema
+    from understudy.models.inference import Evidence
+    from understudy.models.sampling.ways import Sampler, Way
+
 # Normalisation is over a batch, so that every image is made among as many others.
 _TOGETHER = 256
 # What is made stands in memory beside what it is made of.
@@ -29,29 +56,62 @@ _COPIES = 2
 
 
 @dataclass(frozen=True, eq=False)
-class ImageModel:
-    """What makes images: its shape, weights, how often each class comes, and what is promised."""
+class ImageGenerator(Distribution):
+    """A trained network that makes an image for each label that is drawn.
 
+    Attributes:
+        domain: the label, which is the only attribute.
+        maker: the layers of the network, and the shape of the images.
+        weights: the numbers of each layer.
+        chances: how often each label is drawn.
+    """
+
+    kind: ClassVar[str] = "images"
+    without_probabilities: ClassVar[str] = "makes images and has no probabilities"
+
+    domain: Domain
     maker: ImageMaker
     weights: Arrays
     chances: tuple[float, ...]
-    rows: int
-    statement: Statement
 
-    def sample(self, rows: int | None = None, *, seed: int | None = None) -> LabelledImages:
-        """Generated images and their labels.
+    def __post_init__(self) -> None:
+        """Refuse weights and chances that are not those of the network."""
+        found = {name: array.shape for name, array in self.weights.items()}
+        fits = found == self.maker.sizes and len(self.chances) == self.maker.shape.classes
+        fits = fits and dict(self.domain.sizes) == {LABEL: len(self.chances)}
+        fits = fits and all(_are_sound(array) for array in self.weights.values())
+        if not fits or min(self.chances) < 0 or not abs(sum(self.chances) - 1) < 1e-9:
+            raise UsageError("the generator's numbers do not fit its images")
 
-        Privacy: post-processing of the model; costs nothing, however often.
-        """
-        wanted = self.rows if rows is None else rows
-        if wanted < 0:
-            raise UsageError(f"rows is {wanted}; ask for none or more")
-        self._check_room(wanted)
-        drawn = np.random.default_rng(seed)
-        labels = drawn.choice(len(self.chances), wanted, p=self.chances).astype(np.int64)
-        return self.of_labels(labels, seed=int(drawn.integers(2**62)))
+    @classmethod
+    def of(cls, maker: ImageMaker, weights: Arrays, chances: tuple[float, ...]) -> Self:
+        """Return the generator whose only attribute is the label."""
+        return cls(Domain.of(label_schema(maker.shape.classes)), maker, weights, chances)
 
-    def _check_room(self, rows: int) -> None:
+    # --- rows -------------------------------------------------------------------------------
+
+    @property
+    def rows_note(self) -> str:
+        """Say how large the images are."""
+        shape = self.maker.shape
+        size = f"{shape.height} × {shape.width} pixels in {shape.classes} classes"
+        return f"images of {size} unless told otherwise, by a generator"
+
+    def decoder(self, schema: Schema, within: Mapping[str, Region] | None = None) -> Decoder:
+        """Return what makes an image for each label."""
+        del schema, within  # a label is its code
+        return ImageDecoder(self)
+
+    def draw(
+        self, rows: int, generator: np.random.Generator, *, sampler: Sampler | None = None
+    ) -> CodedRows:
+        """Draw some labels, each independent of the others."""
+        del sampler
+        classes = len(self.chances)
+        labels = generator.choice(classes, rows, p=self.chances)
+        return {LABEL: labels.astype(code_type(classes))}
+
+    def check_rows(self, rows: int) -> None:
         """Refuse images, or layers of the generator, that would not fit into free memory."""
         shape = self.maker.shape
         needed = _COPIES * rows * (shape.height * shape.width + np.dtype(np.int64).itemsize)
@@ -62,8 +122,21 @@ class ImageModel:
                 "ask for fewer rows"
             )
 
+    def way(self, evidence: Evidence, how: How | str | None, *, sampler: Sampler) -> Way:
+        """Draw labels until enough of them fit; images are made of those alone."""
+        del sampler
+        if how not in (None, How.REJECTION):
+            raise UsageError(
+                f"how is {str(how)!r}; a model of kind {self.kind!r} draws labels until enough of "
+                "them fit: leave it out"
+            )
+        return Sieve(self, evidence)
+
     def of_labels(self, labels: npt.NDArray[np.int64], *, seed: int) -> LabelledImages:
-        """One generated image for each label."""
+        """Make an image for each label.
+
+        Privacy: post-processing of the model; costs nothing, however often.
+        """
         random = random_from(seed)
         parameters = as_tensors(self.weights)
         size = (0, self.maker.shape.height, self.maker.shape.width)
@@ -83,100 +156,96 @@ class ImageModel:
             made = self.maker.make(parameters, latents, asked, random)[: len(labels), 0]
         return np.asarray(((made + 1) * 127.5).round().clamp(0, 255).byte().numpy())
 
-    def save(self, path: str | os.PathLike[str], *, signer: Signer | None = None) -> None:
-        """Write the model: arrays and JSON.
-
-        Args:
-            path: where it goes.
-            signer: signs the statement in it, and by that the whole model.
-        """
-        document = {"format": FORM, "version": 1, **self.document()}
-        record = self.statement.record
-        document[STATEMENT] = bound(
-            document[STATEMENT],
-            kind=MODEL,
-            found=_content(self.weights, document),
-            seal_key=None if record is None else record.seal_key,
-            signer=signer,
+    def require_structure(self) -> Network:
+        """Refuse: a label alone makes no picture of a network."""
+        raise UsageError(
+            f"a model of kind {self.kind!r} has no network to draw; leave out --output"
         )
-        write_arrays(Path(path), self.weights, document)
+
+    # --- what leaves --------------------------------------------------------------------------
+
+    def numbers(self) -> Mapping[str, npt.NDArray[Any]]:
+        """Return the weights of every layer, and the chances of the labels."""
+        weights = {f"weights {name}": array for name, array in self.weights.items()}
+        return weights | {"chances of the labels": np.array(self.chances)}
+
+    def members(self) -> dict[str, bytes]:
+        """Return what announces the layers, and their weights."""
+        return {
+            IMAGES: json_bytes(self.document()),
+            IMAGE_WEIGHTS: trained_bytes(self.weights, pa.float32()),
+        }
 
     def document(self) -> dict[str, Any]:
-        """All but the weights, for JSON."""
-        shape = self.maker.shape
+        """Describe all but the weights, for JSON."""
         return {
-            "height": shape.height,
-            "width": shape.width,
-            "classes": shape.classes,
+            **_sizes(self.maker.shape),
             "latent": self.maker.latent,
             "filters": list(self.maker.filters),
             "chances": list(self.chances),
-            "rows": self.rows,
-            "statement": self.statement.document(),
         }
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> ImageModel:
-        """Read a model; a damaged one is refused."""
-        arrays, document = read_arrays(Path(path), form=FORM)
-        try:
-            shape = Shape(*(int(document[name]) for name in ("height", "width", "classes")))
-            first, second, third = (int(count) for count in document["filters"])
-            maker = ImageMaker(shape, int(document["latent"]), (first, second, third))
-            chances = tuple(float(chance) for chance in document["chances"])
-            statement = Statement.parse(document["statement"])
-            rows = int(document["rows"])
-            check_weights(arrays, maker, chances)
-            _check_bound(arrays, document, Path(path))
-        except (LookupError, TypeError, ValueError, ArithmeticError, UsageError):
-            raise ModelError(f"{path}: the model is damaged; fit it again") from None
-        return cls(maker, arrays, chances, rows, statement)
+    def read(cls, parts: Parts, domain: Domain) -> Self:
+        """Read the weights, as many as the layers announce."""
+        document = parsed_document(parts.document(IMAGES))
+        maker = announced_maker(document)
+        cells = sum(math.prod(size) for size in maker.sizes.values())
+        weights, _ = read_trained(parts, IMAGE_WEIGHTS, pa.float32(), cells=cells)
+        return cls(domain, maker, weights, announced_chances(document))
 
 
-def _content(arrays: Arrays, document: Mapping[str, Any]) -> str:
-    """The digest of all of a model but its statement."""
-    members = {
-        name: {
-            "type": array.dtype.str,
-            "shape": list(array.shape),
-            "sha256": digest(array.tobytes()),
-        }
-        for name, array in arrays.items()
-    }
-    rest = {name: value for name, value in document.items() if name != STATEMENT}
-    return digest(canonical({**rest, "members": members}))
+@dataclass(frozen=True)
+class ImageDecoder(Decoder):
+    """Makes an image for each label, and writes images to an .npz file.
+
+    Attributes:
+        images: the generator that makes them.
+    """
+
+    noun: ClassVar[str] = "images"
+
+    images: ImageGenerator
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """Return height, width, and the number of labels."""
+        return _sizes(self.images.maker.shape)
+
+    def decode(
+        self, codes: CodedRows, *, generator: np.random.Generator, first_row: int = 1
+    ) -> pa.Table:
+        """Make an image for each label: the column `x`, beside the label in `y`."""
+        del first_row  # images are not numbered
+        labels, seed = codes[LABEL].astype(np.int64), int(generator.integers(2**62))
+        return image_table(self.images.of_labels(labels, seed=seed))
+
+    def check_output(self, path: Path) -> Path:
+        """Return the path of an .npz file."""
+        return check_image_file(path)
+
+    def write(self, blocks: Iterable[pa.Table], path: Path) -> int:
+        """Write images and labels to an .npz file."""
+        images = labelled_images(blocks)
+        write_images(check_image_file(path), images)
+        return images.rows
 
 
-def _check_bound(arrays: Arrays, document: Mapping[str, Any], path: Path) -> None:
-    """Refuse a statement that speaks of another model; version 0.1.0 did not say of which."""
-    binding = document[STATEMENT].get(BINDING)
-    if binding is None:
-        return
-    if binding["of"] != MODEL or not same(binding["sha256"], _content(arrays, document)):
-        raise ModelError(
-            f"{path}: the statement in it belongs to another model, or one of the two was altered; "
-            "ask for the model as it was written"
-        )
+def image_model(images: ImageGenerator, rows: int, statement: Statement) -> Model:
+    """Return a model of images: its only column is the label."""
+    return Model(label_schema(images.maker.shape.classes), images, rows, statement)
 
 
-def bound_content(path: Path) -> tuple[dict[str, Any], str]:
-    """The statement in a model on disk, and the digest of all else, both as they are found."""
-    arrays, document = read_arrays(path, form=FORM)
-    written = document.get(STATEMENT)
-    if not isinstance(written, dict):
-        raise ModelError(f"{path}: holds no statement; it is damaged or something else")
-    return written, _content(arrays, document)
+def announced_maker(document: Mapping[str, Any]) -> ImageMaker:
+    """Return the layers that a document describes."""
+    shape = Shape(*(int(document[name]) for name in ("height", "width", "classes")))
+    first, second, third = (int(count) for count in document["filters"])
+    return ImageMaker(shape, int(document["latent"]), (first, second, third))
 
 
-def check_weights(arrays: Arrays, maker: ImageMaker, chances: tuple[float, ...]) -> None:
-    """Refuse weights and chances that are not those of the generator."""
-    found = {name: array.shape for name, array in arrays.items()}
-    numbers = all(
-        array.dtype == np.float32 and np.isfinite(array).all() for array in arrays.values()
-    )
-    shared = len(chances) == maker.shape.classes and abs(sum(chances) - 1) < 1e-9
-    if found != maker.sizes or not numbers or not shared or min(chances) < 0:
-        raise ValueError("weights")
+def announced_chances(document: Mapping[str, Any]) -> tuple[float, ...]:
+    """Return how often each label is drawn, as a document says."""
+    return tuple(float(chance) for chance in document["chances"])
 
 
 def as_arrays(parameters: Parameters) -> Arrays:
@@ -187,3 +256,12 @@ def as_arrays(parameters: Parameters) -> Arrays:
 def as_tensors(arrays: Mapping[str, npt.NDArray[Any]]) -> Parameters:
     """Arrays as parameters."""
     return {name: torch().from_numpy(array.copy()) for name, array in arrays.items()}
+
+
+def _sizes(shape: Shape) -> dict[str, int]:
+    return {"height": shape.height, "width": shape.width, "classes": shape.classes}
+
+
+def _are_sound(array: npt.NDArray[Any]) -> bool:
+    """Whether all numbers are finite, and single ones."""
+    return array.dtype == np.float32 and bool(np.isfinite(array).all())

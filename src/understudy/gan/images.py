@@ -6,29 +6,29 @@ refused before anything is paid for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from understudy.counting import CountSource, ScoreKernel, Scores
-from understudy.domain import Attributes, Domain
-from understudy.engines.memory import MemorySource
 from understudy.errors import CapacityError, DataError, UsageError
-from understudy.files import atomic
+from understudy.facts.domain import Attributes, Domain
+from understudy.facts.schema import Schema
 from understudy.gan.archive import DAMAGED, members
 from understudy.gan.backend import Tensor, torch
 from understudy.gan.convolutions import Shape
-from understudy.marginal import Marginal
-from understudy.privacy.noise import Integers
-from understudy.schema import Schema
-from understudy.table import Table
+from understudy.rows.counting import CountSource, Marginal, ScoreKernel, Scores
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
+from understudy.system.arrays import Integers
+from understudy.system.files.writing import atomic
 
 Pixels = npt.NDArray[np.uint8]
-LABEL = "y"
+PIXELS, LABEL = "x", "y"
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,10 +93,39 @@ def _arrays(path: Path) -> dict[str, Any]:
             f"{path}: the images do not fit into memory; give fewer, or smaller ones"
         ) from None
     except OSError as error:
-        reason = error.strerror or "it is no .npz file"
+        reason = error.strerror or "it is not an .npz file"
         raise DataError(f"{path}: cannot be read: {reason}; check the path") from None
     except DAMAGED:
-        raise DataError(f"{path}: is no .npz file of plain arrays; save x and y by numpy") from None
+        raise DataError(
+            f"{path}: is not an .npz file of plain arrays; save x and y by numpy"
+        ) from None
+
+
+def check_image_file(path: Path) -> Path:
+    """Return the path, if images are written to such a file."""
+    if path.suffix != ".npz":
+        raise UsageError(f"{path}: images are written to .npz files; name one")
+    return path
+
+
+def image_table(images: LabelledImages) -> pa.Table:
+    """Return generated images as a table: pixels in `x`, height by width, and the label in `y`."""
+    _, height, width = images.pixels.shape
+    flat = pa.array(images.pixels.reshape(-1))
+    cells = pa.FixedSizeListArray.from_arrays(flat, height * width)
+    tensors = pa.ExtensionArray.from_storage(
+        pa.fixed_shape_tensor(pa.uint8(), (height, width)), cells
+    )
+    return pa.table({PIXELS: tensors, LABEL: pa.array(images.labels)})
+
+
+def labelled_images(blocks: Iterable[pa.Table]) -> LabelledImages:
+    """Return the images in tables of generated ones."""
+    table = pa.concat_tables(blocks)
+    size = table.schema.field(PIXELS).type.shape
+    pixels = [np.zeros((0, *size), np.uint8)]
+    pixels += [chunk.to_numpy_ndarray() for chunk in table[PIXELS].chunks]
+    return LabelledImages(np.concatenate(pixels), table[LABEL].to_numpy())
 
 
 def write_images(path: Path, images: LabelledImages) -> None:
@@ -114,14 +143,14 @@ class ImageSource:
 
     @classmethod
     def of(cls, images: LabelledImages, shape: Shape) -> ImageSource:
-        """The images of a declared shape."""
+        """Return the images of a declared shape."""
         domain = Domain.of(label_schema(shape.classes))
         codes = {LABEL: images.labels.astype(np.uint16)}
         return cls(images, MemorySource(Table(domain, codes, images.rows)))
 
     @property
     def domain(self) -> Domain:
-        """The label alone."""
+        """Return only the label."""
         return self.labels.domain
 
     @property
@@ -144,7 +173,7 @@ class ImageSource:
 
 
 def label_schema(classes: int) -> Schema:
-    """The label as a column."""
+    """Return the label as a column."""
     return Schema.parse(
         {"columns": {LABEL: {"kind": "categorical", "values": list(range(classes))}}}
     )
@@ -153,5 +182,5 @@ def label_schema(classes: int) -> Schema:
 def images_behind(source: CountSource) -> LabelledImages:
     """The images of a source; called only while the Curator looks."""
     if not isinstance(source, ImageSource):
-        raise UsageError("these are no images; use a method for tables")
+        raise UsageError("these are not images; use a method for tables")
     return source.images

@@ -10,37 +10,44 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
-from understudy.counting import CountSource
 from understudy.gan.backend import Parameters, Tensor, torch
 from understudy.gan.features import FeatureMap
 from understudy.gan.gradients import Examples
-from understudy.gan.networks import Generator, RowCritic
-from understudy.gan.training import Game, Reach, Settings, Watch, gradient_of, left_the_numbers
+from understudy.gan.perceptrons import Generator, RowCritic
+from understudy.gan.training import (
+    Hyperparameters,
+    Reach,
+    TrainingHook,
+    TrainingState,
+    gradient_of,
+    left_the_numbers,
+)
 from understudy.privacy.budget import Budget, Measure
-from understudy.privacy.curator import Curator, Question
-from understudy.privacy.noise import Integers
-from understudy.privacy.sampled import LineGaussian, Schedule, ratio_for
+from understudy.privacy.curator import Curator, Measurement
+from understudy.privacy.mechanisms.sampled import LineGaussian, Schedule, ratio_for
+from understudy.rows.counting import CountSource
+from understudy.system.arrays import Floats, Integers
+from understudy.system.notebooks import notebook_bar
 
 QUESTION = "features of every row"
-Features = npt.NDArray[np.float64]
+
 
 # Rows whose features are computed together.
 _BLOCK = 1024
 
 
 @dataclass(frozen=True)
-class Released:
+class NoisyFeatures:
     """Noised features, a line for each row, and how wide their noise is."""
 
-    features: Features
+    features: Floats
     deviation: float
 
 
 def release_features(
-    curator: Curator, reach: Reach, features: FeatureMap, rows: int, budget: Budget
-) -> Released:
+    curator: Curator, reach: Reach, features: FeatureMap, *, rows: int, budget: Budget
+) -> NoisyFeatures:
     """Each row's features with noise on them, once and for all.
 
     Privacy: under replaced rows the number of lines is public, and one of them differs.
@@ -48,14 +55,14 @@ def release_features(
     cells = max(rows, 1) * features.size
     ratio = ratio_for(Schedule(1, Fraction(1), cells), budget)
     mechanism = LineGaussian.of_ratio(ratio, cells=cells)
-    curator.commit([Question(QUESTION, mechanism)])
+    curator.commit([Measurement(QUESTION, mechanism)])
 
     def look(source: CountSource) -> Integers:
         return all_lines(reach(source), features)
 
     drawn = curator.release(mechanism, look, name=QUESTION)
     deviation = 0.0 if budget.measure is Measure.UNLIMITED else mechanism.deviation
-    return Released(mechanism.in_units(drawn), deviation)
+    return NoisyFeatures(mechanism.in_units(drawn), deviation)
 
 
 def all_lines(examples: Examples, features: FeatureMap) -> Integers:
@@ -67,20 +74,20 @@ def all_lines(examples: Examples, features: FeatureMap) -> Integers:
     return np.concatenate(blocks)
 
 
-@dataclass
+@dataclass(kw_only=True)
 class NoiseTrainer:
     """Plays the game on released features; nothing private is within its reach."""
 
     generator: Generator
     features: FeatureMap
-    settings: Settings
-    released: Released
+    settings: Hyperparameters
+    released: NoisyFeatures
     chances: tuple[float, ...]
-    watches: tuple[Watch, ...] = ()
+    watches: tuple[TrainingHook, ...] = ()
 
     @property
     def critic(self) -> RowCritic:
-        """A critic of feature vectors."""
+        """Return a critic of feature vectors."""
         return RowCritic(self.features.spread)
 
     @property
@@ -88,9 +95,10 @@ class NoiseTrainer:
         """How many steps the critic takes."""
         return int(max(self.settings.epochs * len(self.released.features) / self.settings.batch, 1))
 
-    def play(self) -> Game:
+    def play(self) -> TrainingState:
         """The game from its first step to its last."""
-        game = Game.begin(self.critic, self.generator, self.settings)
+        game = TrainingState.begin(self.critic, self.generator, self.settings)
+        bar = notebook_bar("Training")
         while game.step < self.steps:
             self._critic_step(game)
             game.step += 1
@@ -100,9 +108,10 @@ class NoiseTrainer:
                 raise left_the_numbers(game.step, None)
             for watch in self.watches:
                 watch(game)
+            bar(game.step, self.steps)
         return game
 
-    def _critic_step(self, game: Game) -> None:
+    def _critic_step(self, game: TrainingState) -> None:
         real = self._taken(game)
         with torch().no_grad():
             fake = self._shown(game, game.generator)
@@ -113,7 +122,7 @@ class NoiseTrainer:
 
         game.move_critic(gradient_of(loss, game.critic), self._pace(game))
 
-    def _generator_step(self, game: Game) -> None:
+    def _generator_step(self, game: TrainingState) -> None:
         frozen = {name: value.detach() for name, value in game.critic.items()}
         gradient = gradient_of(
             lambda parameters: -self._score(frozen, self._shown(game, parameters)).mean(),
@@ -121,10 +130,10 @@ class NoiseTrainer:
         )
         game.move_generator(gradient, self._pace(game), self.settings.averaging)
 
-    def _pace(self, game: Game) -> float:
+    def _pace(self, game: TrainingState) -> float:
         return self.settings.pace(game.step / (self.steps + 1))
 
-    def _taken(self, game: Game) -> Tensor:
+    def _taken(self, game: TrainingState) -> Tensor:
         pytorch = torch()
         count, held = self.settings.batch, self.released.features
         if len(held) == 0:
@@ -133,7 +142,7 @@ class NoiseTrainer:
         taken = pytorch.from_numpy(held[places.numpy()].astype(np.float32))
         return self.features.apart(taken, places)
 
-    def _shown(self, game: Game, parameters: Parameters) -> Tensor:
+    def _shown(self, game: TrainingState, parameters: Parameters) -> Tensor:
         """Features of generated examples under as much noise as those of private ones."""
         pytorch = torch()
         count = self.settings.batch
@@ -159,4 +168,4 @@ class NoiseTrainer:
         return self.settings.penalty * (steep * steep).mean()
 
 
-__all__ = ["NoiseTrainer", "Released", "all_lines", "release_features"]
+__all__ = ["NoiseTrainer", "NoisyFeatures", "all_lines", "release_features"]

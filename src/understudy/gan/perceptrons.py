@@ -18,7 +18,7 @@ class Critic(Protocol):
     """Scores examples: the higher, the more they look like private ones."""
 
     def initial(self, random: object) -> Parameters:
-        """The first parameters."""
+        """Return the initial parameters."""
 
     def masks(self, random: object) -> tuple[Tensor, ...]:
         """Which units take part in one step, the same ones for every example."""
@@ -42,7 +42,7 @@ class Generator(Protocol):
         """How many random numbers an example is made of."""
 
     def initial(self, random: object) -> Parameters:
-        """The first parameters."""
+        """Return the initial parameters."""
 
     def make(
         self, parameters: Parameters, latents: Tensor, labels: Tensor, random: object
@@ -84,7 +84,7 @@ class RowCritic:
     hidden: tuple[int, ...] = (128, 64)
 
     def initial(self, random: object) -> Parameters:
-        """The first parameters."""
+        """Return the initial parameters."""
         sizes = (self.width, *self.hidden, 1)
         return _dense_layers(sizes, random)
 
@@ -96,7 +96,7 @@ class RowCritic:
     def score(
         self, parameters: Parameters, examples: Tensor, labels: Tensor, masks: tuple[Tensor, ...]
     ) -> Tensor:
-        """One score for each row; its target stands in the row itself."""
+        """One score for each row; its target is in the row itself."""
         del labels, masks
         return _through(parameters, examples, len(self.hidden) + 1)[..., 0]
 

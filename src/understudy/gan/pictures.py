@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -12,28 +11,37 @@ from typing import Any
 import numpy as np
 
 from understudy.errors import DiskError, Diverged, UsageError
+from understudy.facts.unit import Unit
 from understudy.gan.backend import torch
 from understudy.gan.checkpoints import Checkpoint, Standing
 from understudy.gan.convolutions import ImageCritic, ImageMaker, Shape
 from understudy.gan.features import FeatureMap
 from understudy.gan.grids import write_sheet
-from understudy.gan.image_model import ImageModel, as_arrays
+from understudy.gan.image_model import ImageGenerator, as_arrays, image_model
 from understudy.gan.images import LABEL, ImageSource, LabelledImages, images_behind
 from understudy.gan.noise_layer import NoiseTrainer, release_features
-from understudy.gan.tables import QUESTION_SHARE, Census
-from understudy.gan.training import Course, Game, Settings, Trainer, Watch
-from understudy.privacy.adjacency import Adjacency
+from understudy.gan.tables import DPGAN, QUESTION_SHARE, Census, NoiseGAN
+from understudy.gan.training import (
+    Hyperparameters,
+    NoiseSchedule,
+    Trainer,
+    TrainingHook,
+    TrainingState,
+)
+from understudy.models.model import Model
+from understudy.privacy.accounting.events import Charge
 from understudy.privacy.budget import Amount, Budget, Measure
 from understudy.privacy.curator import Curator, Instruments
-from understudy.privacy.events import Charge
-from understudy.privacy.grant import CommittedGrant, Grant
-from understudy.privacy.record import DEFAULT, Books, LedgerChoice
-from understudy.privacy.sampled import Schedule
-from understudy.privacy.statement import Statement
-from understudy.privacy.unit import Neighbours, Unit
+from understudy.privacy.mechanisms.sampled import Schedule
+from understudy.privacy.run import OpenRun, PaidRun
+from understudy.privacy.spending.grant import Grant
+from understudy.privacy.spending.pricing import QuestionsThenList
+from understudy.privacy.spending.record import DEFAULT, Books, LedgerChoice
 
-METHODS = {"dpgan": Neighbours.ADD_REMOVE, "noise-gan": Neighbours.REPLACE}
-IMAGE_SETTINGS = Settings(epochs=10, batch=1024, rounds=1, generator_rate=2e-3, steady=0.3)
+METHODS = {
+    kind.method: kind.default_neighbours for kind in (DPGAN, NoiseGAN) if kind.abilities.images
+}
+IMAGE_SETTINGS = Hyperparameters(epochs=10, batch=1024, rounds=1, generator_rate=2e-3, steady=0.3)
 # What a run may change when it goes on from a checkpoint: how released numbers are learned from.
 RATES = ("critic_rate", "generator_rate")
 # How a checkpoint speaks of images that have no name.
@@ -42,7 +50,7 @@ _NAMELESS = "images"
 _CHECKPOINTS, _ON_SHEET = 20, 10
 
 Progress = Callable[[int, int, float | None], None]
-"""Told of steps done, steps in all, and ε so far: for the owner's terminal."""
+"""Called with the steps done, the steps in all, and ε so far: for the owner's terminal."""
 
 
 @dataclass
@@ -56,16 +64,16 @@ class ImageGAN:
         method: dpgan, for added and removed images, or noise-gan, for replaced ones.
         settings: epochs, batch, clipping and rates.
         filters: of the generator's three layers, and of the critic's two.
-        checkpoint: where the game is kept while it is played; with it a killed run goes on.
-        progress: told how far training is.
-        notice: told what went wrong beside it.
+        checkpoint: where the game is kept while it is played; with it a killed run resumes.
+        progress: called as training advances.
+        notice: called with problems that do not end the training.
     """
 
     shape: Shape
     epsilon: Amount | Budget
     delta: Amount = 0
     method: str = "dpgan"
-    settings: Settings = IMAGE_SETTINGS
+    settings: Hyperparameters = IMAGE_SETTINGS
     filters: tuple[int, int, int] = (256, 128, 64)
     critic_filters: tuple[int, int] = (64, 128)
     checkpoint: Path | None = None
@@ -82,12 +90,12 @@ class ImageGAN:
 
     @property
     def unit(self) -> Unit:
-        """Whom the promise protects: single images."""
+        """Return the unit that the promise protects: single images."""
         return Unit(METHODS[self.method], of_images=True)
 
     @property
     def maker(self) -> ImageMaker:
-        """The generator's shape."""
+        """Return the generator's shape."""
         return ImageMaker(self.shape, filters=self.filters)
 
     def check(self) -> None:
@@ -110,7 +118,7 @@ class ImageGAN:
         *,
         ledger: LedgerChoice = DEFAULT,
         dataset: str | None = None,
-    ) -> ImageModel:
+    ) -> Model:
         """Learn a model of private images.
 
         Args:
@@ -123,8 +131,7 @@ class ImageGAN:
         checkpoint the ledger knows every step of which something has left.
         """
         self.check()
-        private = self.instruments.noise.private
-        books = Books.chosen(ledger, dataset, self.budget, private=private)
+        books = self._run.books(ledger, dataset)
         kept = self._kept(books)
         source = ImageSource.of(images, self.shape)
         if kept is None:
@@ -148,45 +155,46 @@ class ImageGAN:
     def _is_private(self) -> bool:
         return self.budget.measure is not Measure.UNLIMITED and self.instruments.noise.private
 
-    def _fitted(self, source: ImageSource, books: Books, kept: Checkpoint | None) -> ImageModel:
+    def _fitted(self, source: ImageSource, books: Books, kept: Checkpoint | None) -> Model:
         before = None if kept is None else kept.read(self.settings)
-        with self._granted(books, before) as grant:
+        told = None if before is None else before.told
+        with self._run.granted(books, resume=told) as run:
             if kept is not None:
                 kept.forget()
-            curator = Curator(source, self.unit, grant, self.instruments)
             play = self._by_gradients if self.method == "dpgan" else self._by_features
-            game, census = play(curator, grant, kept, before)
-        statement = Statement(
-            self.method,
-            grant.bound(),
-            self.unit,
-            tuple(grant.charges),
-            private=self.instruments.noise.private,
-            record=books.record(grant),
-        )
-        return ImageModel(
-            self.maker, as_arrays(game.averaged), census.chances, census.rows, statement
-        )
+            game, census = play(run.curator_over(source), run, kept, before)
+        return image_model(self._released(game, census), census.rows, run.statement())
+
+    def _released(self, game: TrainingState, census: Census) -> ImageGenerator:
+        """What leaves of a game: the averaged generator, and how often each label is drawn."""
+        return ImageGenerator.of(self.maker, as_arrays(game.averaged), census.chances)
 
     def _by_gradients(
         self,
         curator: Curator,
-        grant: CommittedGrant,
+        run: OpenRun,
         kept: Checkpoint | None,
         before: Standing | None,
-    ) -> tuple[Game, Census]:
-        critic, maker = ImageCritic(self.shape, self.critic_filters), self.maker
+    ) -> tuple[TrainingState, Census]:
+        critic, maker, grant = ImageCritic(self.shape, self.critic_filters), self.maker, run.grant
         if before is None:
             census, left = self._census(curator)
-            game = Game.begin(critic, maker, self.settings)
+            game = TrainingState.begin(critic, maker, self.settings)
             cells = sum(value.numel() for value in game.critic.values())
-            course = Course.within(self.settings.schedule(census.rows, cells), left)
+            course = NoiseSchedule.within(self.settings.schedule(census.rows, cells), left)
             curator.commit(course.questions)
         else:
             game = before.game
             census, course = _resumed(before.facts, grant, game.step)
-        trainer = Trainer(critic, maker, self.settings, course, census.rows, census.chances)
-        trainer.watches = self._watches(course, census, grant, kept)
+        trainer = Trainer(
+            critic=critic,
+            generator=maker,
+            settings=self.settings,
+            course=course,
+            examples=census.rows,
+            chances=census.chances,
+        )
+        trainer.watches = self._watches(course, census, run, kept)
         try:
             return trainer.play(game, curator, images_behind), census
         except Diverged:
@@ -196,29 +204,37 @@ class ImageGAN:
             good = kept.set_back(game, facts, self.settings, grant)
             if good is None or grant.unfinished:
                 raise
-            self._notice("training left the numbers in its last step; the model is that of before")
+            self._notice(
+                "training diverged (NaN or infinity) in its last step; the model is that of before"
+            )
             return good, census
 
     def _by_features(
         self,
         curator: Curator,
-        grant: CommittedGrant,
+        run: OpenRun,
         kept: Checkpoint | None,
         before: Standing | None,
-    ) -> tuple[Game, Census]:
-        del grant, kept, before
+    ) -> tuple[TrainingState, Census]:
+        del run, kept, before
         rows = curator.public_rows or 0
         shape = self.shape
         features = FeatureMap.of_images(shape.height, shape.width, shape.classes)
-        released = release_features(curator, images_behind, features, rows, self.budget)
+        released = release_features(curator, images_behind, features, rows=rows, budget=self.budget)
         chances = features.chances(released.features)
-        trainer = NoiseTrainer(self.maker, features, self.settings, released, chances)
+        trainer = NoiseTrainer(
+            generator=self.maker,
+            features=features,
+            settings=self.settings,
+            released=released,
+            chances=chances,
+        )
         if self.progress is not None:
             trainer.watches = (self._telling(trainer.steps),)
         return trainer.play(), Census(rows, chances)
 
-    def _telling(self, steps: int) -> Watch:
-        def tell(game: Game) -> None:
+    def _telling(self, steps: int) -> TrainingHook:
+        def tell(game: TrainingState) -> None:
             if self.progress is not None:
                 self.progress(game.step, steps, None)
 
@@ -236,27 +252,30 @@ class ImageGAN:
         return Census.of(counts.counts, None), left
 
     def _watches(
-        self, course: Course, census: Census, grant: CommittedGrant, kept: Checkpoint | None
-    ) -> list[Watch]:
+        self, course: NoiseSchedule, census: Census, run: OpenRun, kept: Checkpoint | None
+    ) -> list[TrainingHook]:
         every = max(course.schedule.steps // _CHECKPOINTS, 1)
         known: dict[int, float | None] = {}
 
-        def tell(game: Game) -> None:
+        def tell(game: TrainingState) -> None:
             place = game.step // every
             if place not in known:
                 known[place] = course.epsilon_after(game.step)
             if self.progress is not None:
                 self.progress(game.step, course.schedule.steps, known[place])
 
-        def keep(game: Game) -> None:
+        def keep(game: TrainingState) -> None:
             if kept is None or game.step % every:
                 return
             try:
-                kept.write(game, _facts(census, course, grant), grant)
-                self._draw(kept.path, game, census, grant)
+                kept.write(game, _facts(census, course, run.grant), run.grant)
+                self._draw(kept.path, game, census)
             except DiskError as error:
                 # The course is paid for: what it has come to must not be lost for want of space.
-                self._notice(f"{error}; training goes on, from the checkpoint before if it is cut")
+                self._notice(
+                    f"{error}; training continues, and resumes from the checkpoint before "
+                    "if it is cut"
+                )
 
         return [tell, keep]
 
@@ -264,16 +283,11 @@ class ImageGAN:
         if self.notice is not None:
             self.notice(text)
 
-    def _draw(self, path: Path, game: Game, census: Census, grant: Grant) -> None:
+    def _draw(self, path: Path, game: TrainingState, census: Census) -> None:
         """A sheet of samples beside the checkpoint, made of what the checkpoint holds."""
-        statement = Statement(self.method, grant.bound(), self.unit, ())
-        model = ImageModel(
-            self.maker, as_arrays(game.averaged), census.chances, census.rows, statement
-        )
         labels = np.repeat(np.arange(self.shape.classes), _ON_SHEET)
-        write_sheet(
-            path.with_suffix(".png"), model.of_labels(labels, seed=0).pixels, across=_ON_SHEET
-        )
+        made = self._released(game, census).of_labels(labels, seed=0)
+        write_sheet(path.with_suffix(".png"), made.pixels, across=_ON_SHEET)
 
     def _terms(self, dataset: str) -> dict[str, Any]:
         return {
@@ -285,21 +299,20 @@ class ImageGAN:
             "filters": [list(self.filters), list(self.critic_filters)],
         }
 
-    @contextmanager
-    def _granted(self, books: Books, before: Standing | None) -> Iterator[CommittedGrant]:
-        with books.granted(
-            self.budget,
-            adjacency=Adjacency.of(self.unit),
-            about={"method": self.method},
-            kind=CommittedGrant,
-            resume=None if before is None else before.told,
-        ) as grant:
-            assert isinstance(grant, CommittedGrant)
-            yield grant
+    @property
+    def _run(self) -> PaidRun:
+        """Return the budget of a fit, its unit, and how it draws noise."""
+        return PaidRun(
+            method=self.method,
+            budget=self.budget,
+            unit=self.unit,
+            pricing=QuestionsThenList(),
+            instruments=self.instruments,
+        )
 
 
-def _facts(census: Census, course: Course, grant: CommittedGrant) -> dict[str, Any]:
-    """What a resumed run must know, all of it public or released."""
+def _facts(census: Census, course: NoiseSchedule, grant: Grant) -> dict[str, Any]:
+    """Return the facts that a resumed run needs, all public or released."""
     schedule = course.schedule
     return {
         "grant": grant.identity,
@@ -308,15 +321,15 @@ def _facts(census: Census, course: Course, grant: CommittedGrant) -> dict[str, A
         "schedule": [schedule.steps, str(schedule.rate), schedule.cells],
         "ratio": str(course.ratio),
         "delta": str(course.delta),
-        "questions": [c.document() for c in grant.charges if c not in set(grant.announced)],
+        "questions": [c.document() for c in grant.charges if c not in set(grant.pricing.listed)],
     }
 
 
-def _resumed(facts: dict[str, Any], grant: CommittedGrant, step: int) -> tuple[Census, Course]:
+def _resumed(facts: dict[str, Any], grant: Grant, step: int) -> tuple[Census, NoiseSchedule]:
     """Census and course of the run before, its grant as it was after a step."""
     steps, rate, cells = facts["schedule"]
     schedule = Schedule(int(steps), Fraction(rate), int(cells))
-    course = Course(schedule, Fraction(facts["ratio"]), Fraction(facts["delta"]))
+    course = NoiseSchedule(schedule, Fraction(facts["ratio"]), Fraction(facts["delta"]))
     questions = [Charge.parse(document) for document in facts["questions"]]
     grant.restore(questions, [question.charge for question in course.questions], done=step)
     chances = tuple(float(chance) for chance in facts["chances"])

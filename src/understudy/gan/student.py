@@ -1,4 +1,4 @@
-"""What generated images are worth: a student learns from them and is tested on real ones.
+"""The utility of generated images: a student learns from them and is tested on real ones.
 
 Source: TUC-2 section 5.3: a convolution of 3 by 3, pooling, 128 units, dropout 0.2, a unit for each
 class. All of it is evaluation on the owner's side; accuracies on private images are private.
@@ -17,8 +17,8 @@ from understudy.errors import UsageError
 from understudy.gan.backend import Parameters, Tensor, random_from, torch
 from understudy.gan.convolutions import Shape
 from understudy.gan.images import LabelledImages
-from understudy.gan.networks import dense
 from understudy.gan.optimiser import Adam
+from understudy.gan.perceptrons import dense
 from understudy.gan.training import gradient_of
 
 LABELS_NOT_PRIVATE = "labels not private, not covered by epsilon"
@@ -36,7 +36,7 @@ class Student:
 
     @classmethod
     def taught(cls, images: LabelledImages, shape: Shape, *, epochs: int, seed: int = 0) -> Student:
-        """A student that went through the images so many times."""
+        """Train a student for this number of passes over the images."""
         if images.rows == 0:
             raise UsageError("there are no images to learn from; make some first")
         random = random_from(seed)
@@ -118,7 +118,7 @@ def worth(
     *,
     epochs: int,
 ) -> Worth:
-    """What generated images are worth, by their own labels and by the thesis's protocol."""
+    """Measure the utility of generated images, by their own labels and by the thesis's protocol."""
     own = Student.taught(generated, teacher.shape, epochs=epochs)
     renamed = LabelledImages(generated.pixels, teacher.labels(generated))
     other = Student.taught(renamed, teacher.shape, epochs=epochs)

@@ -8,24 +8,32 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from understudy.counting import CountSource, NumbersRows
-from understudy.domain import Domain
 from understudy.errors import UsageError
+from understudy.facts.domain import Domain
+from understudy.facts.unit import Neighbours
 from understudy.gan.backend import Tensor, torch
 from understudy.gan.features import FeatureMap
-from understudy.gan.networks import RowCritic, RowMaker
-from understudy.gan.noise_layer import NoiseTrainer, release_features
-from understudy.gan.training import Course, Game, Settings, Trainer, Watch
-from understudy.generator import RowGenerator
-from understudy.marginal import Counts
-from understudy.privacy.budget import Amount, Budget, Measure
+from understudy.gan.noise_layer import NoiseTrainer, NoisyFeatures, release_features
+from understudy.gan.perceptrons import RowCritic, RowMaker
+from understudy.gan.training import (
+    Hyperparameters,
+    NoiseSchedule,
+    Trainer,
+    TrainingHook,
+    TrainingState,
+)
+from understudy.methods.abilities import TRAINING_OPTIONS, Abilities
+from understudy.methods.base import Synthesizer
+from understudy.methods.estimation.learned import Learned
+from understudy.models.generator import RowGenerator
+from understudy.models.model import Model
+from understudy.privacy.budget import Budget, Measure
 from understudy.privacy.curator import Curator
-from understudy.privacy.grant import CommittedGrant, Grant
-from understudy.privacy.noise import Integers
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.schema import Schema
-from understudy.synthesizers.base import Learned, Synthesizer
+from understudy.privacy.spending.pricing import Pricing, QuestionsThenList
+from understudy.rows.counting import Counts, CountSource, NumbersRows
+from understudy.system.arrays import Integers
 
+_TRAINED_REMARK = "rows come from a trained network, which has no probabilities to ask for"
 # Of epsilon, to ask how many rows there are, or how many of each class.
 QUESTION_SHARE = Budget.pure("1/50").amount
 
@@ -93,72 +101,56 @@ class Census:
         return cls(total, tuple(float(share) for share in shares))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class TableGAN(Synthesizer):
-    """What both methods share: a target, a declared size, and a generator in the end."""
+    """The base of both methods: a target, a declared size, and a generator in the end."""
 
-    grant_kind: ClassVar[type[Grant]] = CommittedGrant
+    abilities: ClassVar[Abilities] = Abilities(
+        other_neighbours=False,
+        persons=False,
+        pure=False,
+        other_budget="give one",
+        constraints=False,
+        options=("rows", *TRAINING_OPTIONS),
+        extra="gan",
+        is_trained=True,
+        images=True,
+    )
+    pricing: ClassVar[Pricing] = QuestionsThenList()
 
-    def __init__(
-        self,
-        schema: Schema,
-        *,
-        epsilon: Amount | Budget,
-        delta: Amount = 0,
-        neighbours: Neighbours | str | None = None,
-        person_id: str | None = None,
-        rows_per_person: int | None = None,
-        rows: int | None = None,
-        target: str | None = None,
-        settings: Settings | None = None,
-        watches: tuple[Watch, ...] = (),
-    ) -> None:
-        super().__init__(
-            schema,
-            epsilon=epsilon,
-            delta=delta,
-            neighbours=neighbours,
-            person_id=person_id,
-            rows_per_person=rows_per_person,
-        )
-        self.rows = rows
-        self.target = target
-        self.settings = settings
-        self.watches = watches
+    rows: int | None = None
+    target: str | None = None
+    settings: Hyperparameters | None = None
+    watches: tuple[TrainingHook, ...] = ()
+
+    @classmethod
+    def remarks(cls, model: Model) -> list[str]:
+        """Remark what a generator cannot do, and which method does better."""
+        del model
+        return [f"{_TRAINED_REMARK}; nist is more accurate on most tables at the same epsilon"]
 
     @property
-    def played(self) -> Settings:
-        """The settings in force."""
-        return self.settings or Settings()
+    def played(self) -> Hyperparameters:
+        """Return the settings in force."""
+        return self.settings or Hyperparameters()
 
     def check(self) -> None:
         """Refuse parameters that cannot work, and a missing package, before anything is read."""
         super().check()
         torch()
         self.played.check()
-        own = Unit(self.default_neighbours)
-        if self.unit != own:
-            raise UsageError(
-                f"{self.method} has no bound for a {self.unit.label} under "
-                f"{self.unit.neighbours}; use single rows under {own.neighbours}, or nist"
-            )
-        if self.budget.measure is Measure.PURE:
-            raise UsageError(f"{self.method} needs a delta above 0; give one, as 1e-6")
-        if self.schema.constraints:
-            raise UsageError(
-                f"{self.method} keeps no constraints; use another method, or leave them out"
-            )
         if self.target is not None and self.target not in self.schema.learned:
             known = ", ".join(self.schema.learned)
-            raise UsageError(f"target {self.target!r} is no column; known are {known}")
+            raise UsageError(f"target {self.target!r} is not a column; the columns are {known}")
         if self.rows is not None and self.rows < 0:
             raise UsageError(f"rows is {self.rows}; ask for none or more")
 
     def place_of_target(self, domain: Domain) -> int | None:
-        """Where the target stands among the attributes."""
+        """Return the position of the target among the attributes."""
         return None if self.target is None else list(domain).index(self.target)
 
     def maker(self, domain: Domain) -> RowMaker:
-        """The generator's shape."""
+        """Return the generator's shape."""
         return RowMaker(tuple(domain.sizes.values()), self.place_of_target(domain))
 
     def require_rows(self, curator: Curator) -> None:
@@ -169,20 +161,21 @@ class TableGAN(Synthesizer):
                 "export the table to a .parquet file, or use another method"
             )
 
-    def finished(self, game: Game, census: Census) -> Learned:
+    def finished(self, game: TrainingState, census: Census, domain: Domain) -> Learned:
         """The generator, as a model holds it."""
         weights = {name: value.numpy().copy() for name, value in game.averaged.items()}
         chances = census.chances if self.target is not None else ()
-        return Learned((), census.rows, generator=RowGenerator(weights, self.target, chances))
+        return Learned(RowGenerator(domain, weights, self.target, chances), census.rows)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DPGAN(TableGAN):
     """A Wasserstein critic trained by clipped and noised gradients, and a generator it teaches.
 
     Source: Xie, Lin, Wang, Wang, Zhou 2018. Proof: docs/proofs/dpgan.md.
 
     Args:
-        schema: what may stand in each column.
+        schema: the declared values of each column.
         epsilon: as for every synthesizer; a fiftieth asks for the number of rows, or of each class.
         delta: above 0.
         neighbours: add-remove, the only relation that its sampling is accounted for.
@@ -191,29 +184,41 @@ class DPGAN(TableGAN):
         target: a column to be given to the generator, so that every class is made as often as it
             is told to be there.
         settings: epochs, batch, clipping and rates.
-        watches: told of the game after every step.
+        watches: called with the training state after every step.
     """
 
     method: ClassVar[str] = "dpgan"
+    summary: ClassVar[str] = (
+        "a generator of rows, taught by a critic whose gradients are clipped, noised and "
+        "accounted for; also of images"
+    )
 
     def learn(self, curator: Curator) -> Learned:
         """Ask for the size, find the noise, commit to all steps, and play."""
         self.require_rows(curator)
-        domain = curator.domain
         census, left = self._census(curator)
-        maker = self.maker(domain)
-        critic = RowCritic(sum(domain.sizes.values()))
-        game = Game.begin(critic, maker, self.played)
-        cells = sum(value.numel() for value in game.critic.values())
-        course = Course.within(self.played.schedule(census.rows, cells), left)
-        curator.commit(course.questions)
+        trainer, game = self._prepared(curator.domain, census, left)
+        curator.commit(trainer.course.questions)
+        reach = RowsBehind(curator.domain, self.place_of_target(curator.domain))
+        return self.finished(trainer.play(game, curator, self.seen(reach)), census, curator.domain)
 
-        reach = RowsBehind(domain, maker.target)
-        trainer = Trainer(
-            *(critic, maker, self.played, course, census.rows, census.chances),
+    def _prepared(
+        self, domain: Domain, census: Census, left: Budget
+    ) -> tuple[Trainer, TrainingState]:
+        """Both networks before the first step, and noise for as many steps as will be played."""
+        maker, critic = self.maker(domain), RowCritic(sum(domain.sizes.values()))
+        game = TrainingState.begin(critic, maker, self.played)
+        cells = sum(value.numel() for value in game.critic.values())
+        course = NoiseSchedule.within(self.played.schedule(census.rows, cells), left)
+        return Trainer(
+            critic=critic,
+            generator=maker,
+            settings=self.played,
+            course=course,
+            examples=census.rows,
+            chances=census.chances,
             watches=[*self.watches],
-        )
-        return self.finished(trainer.play(game, curator, self.seen(reach)), census)
+        ), game
 
     def seen(self, reach: Any) -> Any:
         """How examples are reached: a place for audits to stand in."""
@@ -234,38 +239,59 @@ class DPGAN(TableGAN):
         return Census.of(counts.counts, self.rows), left
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NoiseGAN(TableGAN):
     """Features of every row, noised once; critic and generator see nothing else.
 
     Source: TUC-2 section 5.2, second algorithm, made private. Proof: docs/proofs/noise_gan.md.
 
     Args:
-        schema: what may stand in each column.
+        schema: the declared values of each column.
         epsilon: as for every synthesizer; all of it goes into the noise on features.
         delta: above 0.
         neighbours: replace, the number of rows being public.
-        rows: how many rows the model makes unless told; as many as there are unless given.
+        rows: how many rows the model makes by default; as many as there are unless given.
         target: a column to be given to the generator.
         settings: epochs, batch and rates.
-        watches: told of the game after every step.
+        watches: called with the training state after every step.
     """
 
     method: ClassVar[str] = "noise-gan"
+    summary: ClassVar[str] = "the same from at most 64 features of every row, noised once"
     default_neighbours: ClassVar[Neighbours] = Neighbours.REPLACE
 
     def learn(self, curator: Curator) -> Learned:
         """Noise every row's features, and play on them."""
         self.require_rows(curator)
-        domain, rows = curator.domain, curator.public_rows or 0
-        maker = self.maker(domain)
+        rows, maker = curator.public_rows or 0, self.maker(curator.domain)
+        features = self._features(curator.domain, maker)
+        reach = RowsBehind(curator.domain, maker.target, dropped=True)
+        released = release_features(curator, reach, features, rows=rows, budget=self.budget)
+        trainer = self._trainer(maker, features, released)
+        census = Census(self._made(rows), trainer.chances)
+        return self.finished(trainer.play(), census, curator.domain)
+
+    def _trainer(
+        self, maker: RowMaker, features: FeatureMap, released: NoisyFeatures
+    ) -> NoiseTrainer:
+        """Train on released features alone; classes are as likely as those features say."""
+        return NoiseTrainer(
+            generator=maker,
+            features=features,
+            settings=self.played,
+            released=released,
+            chances=features.chances(released.features),
+            watches=self.watches,
+        )
+
+    def _features(self, domain: Domain, maker: RowMaker) -> FeatureMap:
+        """Make the public map of a row's codes to numbers, bounded in length."""
         width = sum(domain.sizes.values())
-        features = FeatureMap(width, max(maker.classes, 1), math.sqrt(len(domain.sizes)))
-        reach = RowsBehind(domain, maker.target, dropped=True)
-        released = release_features(curator, reach, features, rows, self.budget)
-        chances = features.chances(released.features)
-        trainer = NoiseTrainer(maker, features, self.played, released, chances, self.watches)
-        made = rows if self.rows is None else self.rows
-        return self.finished(trainer.play(), Census(made, chances))
+        return FeatureMap(width, max(maker.classes, 1), math.sqrt(len(domain.sizes)))
+
+    def _made(self, rows: int) -> int:
+        """How many rows the model makes by default."""
+        return rows if self.rows is None else self.rows
 
 
 __all__ = ["DPGAN", "Census", "EncodedRows", "NoiseGAN", "RowsBehind", "TableGAN"]

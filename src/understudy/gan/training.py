@@ -15,17 +15,24 @@ from typing import Any
 
 import numpy as np
 
-from understudy.amounts import at_most_text
-from understudy.counting import CountSource
 from understudy.errors import Diverged, UsageError
 from understudy.gan.backend import Parameters, Tensor, random_from, torch
-from understudy.gan.gradients import Examples, Given, ScoreGradients, split
-from understudy.gan.networks import Critic, Generator
+from understudy.gan.gradients import Examples, ScoreGradients, TensorExamples, split
 from understudy.gan.optimiser import Adam
+from understudy.gan.perceptrons import Critic, Generator
 from understudy.privacy.budget import Budget
-from understudy.privacy.curator import Curator, Question
-from understudy.privacy.noise import Integers
-from understudy.privacy.sampled import UNIT, Contributions, SampledGaussian, Schedule, ratio_for
+from understudy.privacy.curator import Curator, Measurement
+from understudy.privacy.mechanisms.sampled import (
+    UNIT,
+    Contributions,
+    SampledGaussian,
+    Schedule,
+    ratio_for,
+)
+from understudy.rows.counting import CountSource
+from understudy.system.amounts import at_most_text
+from understudy.system.arrays import Integers
+from understudy.system.notebooks import notebook_bar
 
 QUESTION = "step of the critic"
 _FEWEST_GENERATED, _MOST_GENERATED = 64, 512
@@ -35,7 +42,7 @@ Reach = Callable[[CountSource], Examples]
 
 
 @dataclass(frozen=True)
-class Settings:
+class Hyperparameters:
     """How the game is played; all of it public.
 
     Attributes:
@@ -101,7 +108,7 @@ def _short(number: float) -> int:
 
 
 @dataclass(frozen=True)
-class Course:
+class NoiseSchedule:
     """A schedule with its noise: what every step releases through."""
 
     schedule: Schedule
@@ -109,29 +116,29 @@ class Course:
     delta: Fraction
 
     @classmethod
-    def within(cls, schedule: Schedule, budget: Budget) -> Course:
+    def within(cls, schedule: Schedule, budget: Budget) -> NoiseSchedule:
         """The course of least noise that stays within the budget."""
         return cls(schedule, ratio_for(schedule, budget), budget.delta)
 
     @property
     def mechanism(self) -> SampledGaussian:
-        """What every step releases its sum through."""
+        """Return the mechanism that releases the sum of every step."""
         return self.schedule.mechanism(self.ratio)
 
     @property
-    def questions(self) -> list[Question[Any, Integers]]:
+    def questions(self) -> list[Measurement[Any, Integers]]:
         """All that will be asked."""
-        return [Question(QUESTION, self.mechanism)] * self.schedule.steps
+        return [Measurement(QUESTION, self.mechanism)] * self.schedule.steps
 
     def epsilon_after(self, steps: int) -> float | None:
-        """What the first steps cost; none of it is claimed, the whole course is paid for."""
+        """Return the cost of the first steps; the statement claims the cost of all steps."""
         if self.ratio == 0:
             return None
         return float(self.schedule.bound(self.ratio, self.delta, steps=max(steps, 1)).epsilon or 0)
 
 
 @dataclass
-class Game:
+class TrainingState:
     """Both players as they stand; everything in it was released or is public."""
 
     critic: Parameters
@@ -143,8 +150,10 @@ class Game:
     step: int = 0
 
     @classmethod
-    def begin(cls, critic: Critic, generator: Generator, settings: Settings) -> Game:
-        """The players before the first step."""
+    def begin(
+        cls, critic: Critic, generator: Generator, settings: Hyperparameters
+    ) -> TrainingState:
+        """Return the players before the first step."""
         random = random_from(settings.seed)
         first, second = critic.initial(random), generator.initial(random)
         adams = Adam(settings.critic_rate), Adam(settings.generator_rate)
@@ -169,10 +178,10 @@ class Game:
         }
 
 
-Watch = Callable[[Game], None]
+TrainingHook = Callable[[TrainingState], None]
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Trainer:
     """Plays the game: each step of the critic is asked of the Curator and paid for.
 
@@ -183,11 +192,11 @@ class Trainer:
 
     critic: Critic
     generator: Generator
-    settings: Settings
-    course: Course
+    settings: Hyperparameters
+    course: NoiseSchedule
     examples: int
     chances: Sequence[float]
-    watches: list[Watch] = field(default_factory=list)
+    watches: list[TrainingHook] = field(default_factory=list)
 
     @property
     def expected(self) -> float:
@@ -198,12 +207,13 @@ class Trainer:
         """
         return max(self.examples * float(self.course.schedule.rate), 1.0)
 
-    def play(self, game: Game, curator: Curator, reach: Reach) -> Game:
-        """The game to its end.
+    def play(self, game: TrainingState, curator: Curator, reach: Reach) -> TrainingState:
+        """Play the game to its end.
 
         Privacy: the course must have been committed to.
         """
-        while game.step < self.course.schedule.steps:
+        bar, steps = notebook_bar("Training"), self.course.schedule.steps
+        while game.step < steps:
             self.critic_step(game, curator, reach)
             game.step += 1
             if game.step % self.settings.rounds == 0:
@@ -211,13 +221,18 @@ class Trainer:
             self._check(game)
             for watch in self.watches:
                 watch(game)
+            bar(game.step, steps)
         return game
 
-    def critic_step(self, game: Game, curator: Curator, reach: Reach) -> None:
+    def critic_step(self, game: TrainingState, curator: Curator, reach: Reach) -> None:
         """One paid look: away from generated examples, towards private ones."""
         masks = self.critic.masks(game.random)
         about = ScoreGradients(
-            self.critic, game.critic, masks, Given(None, None), self.settings.clip
+            critic=self.critic,
+            parameters=game.critic,
+            masks=masks,
+            examples=TensorExamples(None, None),
+            clip=self.settings.clip,
         )
         mechanism = self.course.mechanism
 
@@ -232,16 +247,16 @@ class Trainer:
         total = {name: gradient[name] + penalty[name] for name in gradient}
         game.move_critic(total, self._pace(game))
 
-    def _generated_part(self, game: Game, about: ScoreGradients) -> tuple[Any, Parameters]:
+    def _generated_part(self, game: TrainingState, about: ScoreGradients) -> tuple[Any, Parameters]:
         """The mean clipped gradient over generated examples, and the gradient of the penalty."""
         with torch().no_grad():
             examples, labels = self._make(game, self.settings.generated)
-        shown = replace(about, examples=Given(examples, labels))
+        shown = replace(about, examples=TensorExamples(examples, labels))
         mean = shown.total(np.arange(shown.rows)) / (UNIT * shown.rows)
         return mean, self._penalty(game, examples, labels, about.masks)
 
     def _penalty(
-        self, game: Game, examples: Tensor, labels: Tensor, masks: tuple[Tensor, ...]
+        self, game: TrainingState, examples: Tensor, labels: Tensor, masks: tuple[Tensor, ...]
     ) -> Parameters:
         """The gradient of a penalty on slopes above one, at some of the generated points."""
         pytorch = torch()
@@ -256,7 +271,7 @@ class Trainer:
 
         return gradient_of(penalty, game.critic)
 
-    def generator_step(self, game: Game) -> None:
+    def generator_step(self, game: TrainingState) -> None:
         """One step towards what the critic takes for private: post-processing."""
         masks = self.critic.masks(game.random)
         frozen = {name: value.detach() for name, value in game.critic.items()}
@@ -269,30 +284,31 @@ class Trainer:
         gradient = gradient_of(loss, game.generator)
         game.move_generator(gradient, self._pace(game), self.settings.averaging)
 
-    def _pace(self, game: Game) -> float:
+    def _pace(self, game: TrainingState) -> float:
         return self.settings.pace(game.step / (self.course.schedule.steps + 1))
 
-    def _make(self, game: Game, count: int) -> tuple[Tensor, Tensor]:
+    def _make(self, game: TrainingState, count: int) -> tuple[Tensor, Tensor]:
         latents, labels = self._latents(game, count)
         return self.generator.make(game.generator, latents, labels, game.random), labels
 
-    def _latents(self, game: Game, count: int) -> tuple[Tensor, Tensor]:
+    def _latents(self, game: TrainingState, count: int) -> tuple[Tensor, Tensor]:
         pytorch = torch()
         latents = pytorch.randn(count, self.generator.latent, generator=game.random)
         law = pytorch.tensor(list(self.chances), dtype=pytorch.float64)
         labels = pytorch.multinomial(law, count, replacement=True, generator=game.random)
         return latents, labels
 
-    def _check(self, game: Game) -> None:
+    def _check(self, game: TrainingState) -> None:
         if not game.finite:
             raise left_the_numbers(game.step, self.course.epsilon_after(game.step))
 
 
 def left_the_numbers(step: int, epsilon: float | None) -> Diverged:
-    """What is said of a game that cannot be played on."""
+    """Return the error of a training that diverged."""
     cost = "" if epsilon is None else f" after epsilon = {at_most_text(epsilon, digits=4)}"
     return Diverged(
-        f"training left the numbers in step {step:,}{cost}; go on from the last checkpoint, if one "
+        f"training diverged (NaN or infinity) in step {step:,}{cost}; resume from the last "
+        "checkpoint, if one "
         "was named, or start again, at lower rates (--pace 0.5)"
     )
 

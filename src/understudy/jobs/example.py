@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from understudy.schema import Schema
+    from understudy.facts.schema import Schema
 
 ROWS = 20_000
 
@@ -35,14 +35,14 @@ DOCUMENT: dict[str, Any] = {
 
 
 def schema() -> Schema:
-    """The example's schema."""
-    from understudy.schema import Schema
+    """Return the example's schema."""
+    from understudy.facts.schema import Schema
 
     return Schema.parse(DOCUMENT)
 
 
 def rows(count: int = ROWS) -> pa.Table:
-    """The example's rows, the same on every machine."""
+    """Make the example's rows, which are the same on every machine."""
     import numpy as np
     import pyarrow as pa
 

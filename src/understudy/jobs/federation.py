@@ -1,4 +1,4 @@
-"""What the two sides of federated learning share at the terminal."""
+"""Read addresses, neighbour relations and public keys, for both sides of a federation."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from understudy.errors import UsageError
 
 if TYPE_CHECKING:
-    from understudy.privacy.unit import Neighbours
+    from understudy.facts.unit import Neighbours
 
 _PUBLIC = ".pub"
 _MOST_PORT = 65_535
 
 
 def host_and_port(text: str, *, option: str) -> tuple[str, int]:
-    """The two halves of an address such as example.org:9300 or [::1]:9300.
+    """Split an address such as example.org:9300 or [::1]:9300 into its host and port.
 
     Example:
         >>> host_and_port("[::1]:9300", option="--listen")
@@ -32,32 +32,31 @@ def host_and_port(text: str, *, option: str) -> tuple[str, int]:
 
 
 def neighbours_named(name: str) -> Neighbours:
-    """The relation of a name."""
-    from understudy.privacy.unit import Neighbours
+    """The neighbour relation that a name stands for; a name that is unknown is refused."""
+    from understudy.facts.unit import Neighbours
 
-    try:
-        return Neighbours(name)
-    except ValueError:
-        raise UsageError(f"neighbours is {name!r}; use {' or '.join(Neighbours)}") from None
+    return Neighbours.parse(name)
 
 
 def address_of(text: str) -> str:
-    """A SuperLink's address, checked; https:// before it is allowed."""
+    """Check the address of a SuperLink; https:// before it is allowed."""
     plain = text.removeprefix("https://").rstrip("/")
     host_and_port(plain, option="--superlink")
     return plain
 
 
 def public_keys(places: Iterable[Path]) -> dict[str, Path]:
-    """The public keys in files and folders, by the names of holders: NAME.pub is NAME's."""
+    """Find public keys in files and folders, by holder: NAME.pub is the key of NAME."""
     found: dict[str, Path] = {}
     for place in places:
         files = sorted(place.glob(f"*{_PUBLIC}")) if place.is_dir() else [place]
         if not files:
-            raise UsageError(f"{place}: holds no *{_PUBLIC}; put the holders' public keys there")
+            raise UsageError(f"{place}: contains no *{_PUBLIC}; put the holders' public keys there")
         for file in files:
             name = file.name.removesuffix(_PUBLIC)
             if name in found:
-                raise UsageError(f"{file}: {name!r} has a key already; give each its own name")
+                raise UsageError(
+                    f"{file}: {name!r} has a key already; give each holder its own name"
+                )
             found[name] = file
     return found

@@ -1,71 +1,80 @@
-"""What has been paid for is kept, in another place if its own cannot be written."""
+"""Write results whole or not at all, and lose nothing that was paid for."""
 
 from __future__ import annotations
 
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from understudy.cli.console import messages
-from understudy.errors import DataError, DiskError, UnderstudyError
+from understudy.errors import DiskError, UnderstudyError
 
 if TYPE_CHECKING:
-    from understudy.privacy.binding import Signer
-    from understudy.privacy.record import Record
-    from understudy.privacy.statement import Statement
+    from understudy.jobs.progress import JobProgress
+    from understudy.models.model import Model
+    from understudy.privacy.spending.record import Record
+    from understudy.privacy.statements.binding import Signer
 
 
-Written = Callable[[Path], tuple[dict[str, Any], str]]
+@dataclass(frozen=True, kw_only=True)
+class JobResult:
+    """A file that a job has written, described for machines and for people.
+
+    Attributes:
+        output: the file or folder that was written.
+        headline: what the output holds, in a few words.
+        document: the result for machines.
+        sentences: what people must know, one sentence each.
+        remarks: what else may interest them.
+        seconds: how long each stage took; for the owner, never part of a release.
+    """
+
+    output: Path
+    headline: str
+    document: dict[str, Any]
+    sentences: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    seconds: dict[str, float] = field(default_factory=dict)
 
 
-class Savable(Protocol):
-    """A model, of rows or of images."""
+def summary(model: Model, rows: int) -> dict[str, Any]:
+    """Describe synthetic rows for machines: method, number and sizes of rows, statement."""
+    return {
+        "method": model.statement.method,
+        "rows": rows,
+        **model.decoder.facts,
+        "statement": model.statement.document(),
+    }
 
-    def save(self, path: str) -> None:
-        """Write it down."""
+
+def statement_file(output: Path) -> Path:
+    """The file beside an output that holds its privacy statement."""
+    return Path(f"{output}.privacy.json")
+
+
+def check_stated_output(output: Path) -> None:
+    """Refuse a place where the output or its statement cannot be written."""
+    from understudy.system.files.writing import check_writable
+
+    check_writable(output)
+    check_writable(statement_file(output))
 
 
 def write_json(path: Path, document: dict[str, Any]) -> None:
-    """A JSON file, whole or not at all."""
-    from understudy.files import atomic
+    """Write a JSON file, whole or not at all."""
+    write_bytes(path, json.dumps(document, ensure_ascii=False, indent=1).encode() + b"\n")
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file, whole or not at all."""
+    from understudy.system.files.writing import atomic
 
     with atomic(path) as file:
-        file.write(json.dumps(document, ensure_ascii=False, indent=1).encode() + b"\n")
-
-
-@dataclass(frozen=True)
-class Sealing:
-    """Who vouches for what is drawn from a model: a ledger that paid for it, a key, or nobody."""
-
-    ledger: Path | None
-    signer: Signer | None
-
-    def record(self, statement: Statement, written: Written, *, path: Path) -> Record | None:
-        """The record of the model's run; with its key for seals where the ledger sealed the model.
-
-        Args:
-            statement: the loaded model's.
-            written: reads the statement in a model on disk, and the digest of all else in it.
-            path: where the model is.
-        """
-        from understudy.errors import UsageError
-        from understudy.privacy.binding import MODEL
-        from understudy.privacy.verification import Claim, recognised
-
-        if self.ledger is None:
-            return statement.record
-        if not self.ledger.is_file():
-            raise UsageError(f"ledger {self.ledger}: is not there; name the one that paid")
-        document, found = written(path)
-        claim = Claim.of(document, MODEL, found, path=path)
-        if claim.statement != statement:
-            raise DataError(f"{path}: changed while it was read; sample again")
-        return recognised(claim, self.ledger, path=path)
+        file.write(data)
 
 
 def write_statement(
@@ -76,41 +85,38 @@ def write_statement(
     signer: Signer | None = None,
     beside: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Write OUTPUT.privacy.json, whose statement is bound to OUTPUT and to all else there.
+    """Write OUTPUT.privacy.json, whose statement is bound to OUTPUT and to all else in it.
 
     Args:
-        document: what is said about the file for machines, with its `statement`.
-        output: the file.
-        record: of the run in its ledger, where there is one.
+        document: the result for machines, with its `statement`.
+        output: the file that the statement is about.
+        record: the run's record in its ledger, where there is one.
         signer: the key to sign with, if any.
         beside: what the file gets instead of the whole document, without the statement.
 
     Returns:
         The document with the bound statement.
     """
-    from understudy.privacy.binding import FILE, bound, digest_of
+    from understudy.privacy.statements.binding import FILE, bound, digest_of
 
     whole = document if beside is None else beside
-    told = {name: value for name, value in whole.items() if name != "statement"}
+    others = {name: value for name, value in whole.items() if name != "statement"}
     statement = bound(
         document["statement"],
         kind=FILE,
         found=digest_of(output),
-        beside=told,
+        beside=others,
         seal_key=None if record is None else record.seal_key,
         signer=signer,
     )
-    write_json(Path(f"{output}.privacy.json"), {**told, "statement": statement})
+    write_json(statement_file(output), {**others, "statement": statement})
     return {**document, "statement": statement}
 
 
 def write_or_keep(data: bytes, output: Path, *, what: str) -> None:
-    """A file whole at its place or, where that fails, among temporary ones."""
-    from understudy.files import atomic
-
+    """Write a file that has been paid for; where that fails, keep it among temporary files."""
     try:
-        with atomic(output) as file:
-            file.write(data)
+        write_bytes(output, data)
     except UnderstudyError as error:
         handle, name = tempfile.mkstemp(prefix="understudy-", suffix=output.suffix)
         with os.fdopen(handle, "wb") as file:
@@ -119,8 +125,8 @@ def write_or_keep(data: bytes, output: Path, *, what: str) -> None:
 
 
 @contextmanager
-def rescued(model: Savable) -> Iterator[None]:
-    """Keep a model that has been paid for when its rows could not be written."""
+def kept_on_failure(model: Model, progress: JobProgress) -> Iterator[None]:
+    """Keep a model that has been paid for among temporary files when its rows cannot be written."""
     try:
         yield
     except (UnderstudyError, KeyboardInterrupt) as error:
@@ -129,12 +135,12 @@ def rescued(model: Savable) -> Iterator[None]:
             raise
         note = f"the fitted model is kept: understudy sample {kept} -o OUTPUT"
         if isinstance(error, KeyboardInterrupt):
-            messages().print(note)
+            progress.message(note)
             raise
         raise DiskError(f"{error}\n{note}") from None
 
 
-def _keep(model: Savable) -> Path | None:
+def _keep(model: Model) -> Path | None:
     handle, name = tempfile.mkstemp(prefix="understudy-", suffix=".zip")
     os.close(handle)
     try:

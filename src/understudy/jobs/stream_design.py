@@ -1,57 +1,58 @@
-"""The terms of a new stream, from what was written on the command line."""
+"""The terms of a new stream: who could appear in it, and what its state and answers cost."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from understudy.cli import stream_options
-from understudy.cli.groups import Group
 from understudy.errors import UsageError
+from understudy.jobs.request import JobRequest
 
 if TYPE_CHECKING:
     from understudy.stream import Design
+    from understudy.stream.texts import Texts
     from understudy.stream.universe import Universe
 
 
 @dataclass(frozen=True)
-class Terms(Group):
-    """What was asked for; all of it counts for a new state."""
+class StreamRequest(JobRequest):
+    """Terms of a new state, which are public.
 
-    epsilon: stream_options.Epsilon = None
-    universe: stream_options.UniverseSize = None
-    first: Annotated[int, typer.Option("--first", help="The first user's number.")] = 0
-    keys: stream_options.KeyFile = None
-    hash_space: Annotated[
-        int | None,
-        typer.Option("--hash-space", help="So many places for users that nobody can list."),
-    ] = None
-    vertices: Annotated[
-        int | None,
-        typer.Option(
-            "--vertices", help="Of a graph: users are edges, lines are pairs of vertices."
-        ),
-    ] = None
-    estimator: stream_options.EstimatorName = "bernoulli"
-    levels: stream_options.Levels = 2
-    sample: stream_options.Sample = None
-    answers: stream_options.Answers = 1
-    shards: Annotated[
-        int, typer.Option("--shards", help="How many states share users, each at its part of ε.")
-    ] = 1
-    like: Annotated[
-        Path | None, typer.Option("--like", help="A state whose sample a new one is to share.")
-    ] = None
+    Attributes:
+        epsilon: the privacy loss of the state; the answers cost as much again.
+        universe: how many users there are.
+        first: the number of the first user.
+        users: a public file that names every user.
+        hash_space: how many places there are for users that nobody can list.
+        vertices: how many vertices a graph has; its edges are the users.
+        estimator: how entries answer.
+        levels: how many levels an entry has.
+        sample: how many users have an entry.
+        answers: how many answers share the second epsilon.
+        shards: how many states share the users.
+        like: a state whose sample the new one shares.
+    """
+
+    epsilon: str | None = None
+    universe: int | None = None
+    first: int = 0
+    users: Path | None = None
+    hash_space: int | None = None
+    vertices: int | None = None
+    estimator: str = "bernoulli"
+    levels: int = 2
+    sample: int | None = None
+    answers: int = 1
+    shards: int = 1
+    like: Path | None = None
 
     def design(self) -> Design:
-        """The terms of a new state."""
+        """The terms of a new state, checked."""
         from understudy.stream import Design
 
         if self.epsilon is None:
-            raise UsageError("epsilon has no default; say it, for example --epsilon 0.25")
+            raise UsageError("epsilon has no default; give it, for example --epsilon 0.25")
         return Design.of(
             self._universe(),
             epsilon=self.epsilon,
@@ -67,16 +68,16 @@ class Terms(Group):
         from understudy.stream.reading import key_lines
         from understudy.stream.universe import new_key
 
-        ways = (self.universe, self.keys, self.hash_space, self.vertices)
+        ways = (self.universe, self.users, self.hash_space, self.vertices)
         if sum(way is not None for way in ways) != 1:
             raise UsageError(
-                "say who could come by, in one way: --universe, --keys, --hash-space or --vertices"
+                "say in one way who could appear: --universe, --users, --hash-space or --vertices"
             )
         key = self._shared_key() if self.like else new_key()
         if self.universe is not None:
             return Range(self.universe, self.first, key=key)
-        if self.keys is not None:
-            return Keys(key_lines(self.keys), key)
+        if self.users is not None:
+            return Keys(key_lines(self.users), key)
         if self.hash_space is not None:
             return Hashed(self.hash_space, key)
         return Edges(self.vertices or 0, key=key)
@@ -86,3 +87,25 @@ class Terms(Group):
 
         assert self.like is not None
         return key_of(self.like)
+
+    def check_same(self, design: Design, state: Path) -> None:
+        """Refuse terms that differ from those with which a state was started."""
+        from understudy.privacy.budget import exact
+
+        same = (
+            self.epsilon is None or exact(self.epsilon, what="epsilon") == design.epsilon,
+            self.universe in (None, design.universe.size),
+            self.hash_space in (None, design.universe.size),
+            self.sample in (None, design.sample),
+        )
+        if not all(same):
+            raise UsageError(
+                f"state {state}: was started with other terms; leave them out, or start a new state"
+            )
+
+
+def user_names(users: Path | None) -> Texts | None:
+    """The names of all users, read from a public file, where there is one."""
+    from understudy.stream.reading import key_lines
+
+    return None if users is None else key_lines(users)

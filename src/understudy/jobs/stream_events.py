@@ -1,4 +1,4 @@
-"""Where a stream's events come from, as the command line says it."""
+"""Where the events of a stream come from: a file, standard input or Redis."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from understudy.cli.groups import Group
 from understudy.errors import UsageError
+from understudy.jobs.request import JobRequest
 
 if TYPE_CHECKING:
     from understudy.stream.reading import Wait
@@ -19,37 +17,35 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Source(Group):
-    """Where events come from, and whether some of them are deletions."""
+class EventRequest(JobRequest):
+    """Where events come from, and whether some of them are deletions.
 
-    data: Annotated[
-        str,
-        typer.Argument(help="Lines, .csv or .parquet of ids, redis://…; - is standard input."),
-    ] = "-"
-    column: Annotated[str | None, typer.Option("--column", help="That holds ids.")] = None
-    stream: Annotated[str | None, typer.Option("--stream", help="The key of a Redis stream.")] = (
-        None
-    )
-    group: Annotated[str, typer.Option("--group", help="Of Redis consumers.")] = "understudy"
-    consumer: Annotated[
-        str, typer.Option("--consumer", help="Whose unfinished entries come again.")
-    ] = "understudy"
-    idle: Annotated[
-        float | None,
-        typer.Option("--idle", min=0, help="Seconds without entries that end a Redis stream."),
-    ] = None
-    deletions: Annotated[
-        bool, typer.Option("--deletions", help="Lines that begin with - are users going away.")
-    ] = False
+    Attributes:
+        data: a file of ids, the address of a Redis server, or - for standard input.
+        column: the column that holds ids.
+        stream: the key of a Redis stream.
+        group: the group of Redis consumers.
+        consumer: the consumer whose unfinished entries are delivered again.
+        idle: how many seconds without entries end a Redis stream.
+        deletions: lines that begin with - are users who leave.
+    """
+
+    data: str = "-"
+    column: str | None = None
+    stream: str | None = None
+    group: str = "understudy"
+    consumer: str = "understudy"
+    idle: float | None = None
+    deletions: bool = False
 
     @property
     def name(self) -> str:
-        """The data's name in the ledger, unless another is given."""
+        """The name of the data in the ledger, unless another is given."""
         return self.stream or ("stream" if self.data == "-" else Path(self.data).stem)
 
     @contextmanager
     def opened(self) -> Iterator[Callable[[Wait], Iterator[Ids]]]:
-        """Batches, given how often one must come; whatever is not there is refused now."""
+        """Batches, given how often one must come; a source that is absent is refused now."""
         from understudy.stream.reading import check_events, events
         from understudy.stream.redis_streams import SCHEMES, Place, RedisEvents
 
@@ -63,8 +59,8 @@ class Source(Group):
             )
         if self.deletions:
             raise UsageError(
-                "Redis may deliver an event twice, which deletions do not bear; "
-                "send them through a file or standard input"
+                "Redis may deliver an event twice, and a deletion must not be counted twice; "
+                "send deletions through a file or standard input"
             )
         source = RedisEvents(Place(self.data, self.stream, self.group, self.consumer))
         try:

@@ -1,57 +1,54 @@
-"""What every synthesizer shares: the walk from private rows to a model, and rows from it."""
+"""The base class of synthesizers: the walk from private rows to a model, and rows from it."""
 
 from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Self
 
-from understudy.codec.persons import Persons
-from understudy.conditional import Conditional
-from understudy.counting import CountSource
 from understudy.errors import UsageError
-from understudy.files import Rows, are_rows, brand_of, in_brand
-from understudy.generator import RowGenerator
-from understudy.model import Model, Records
-from understudy.privacy import fingerprints
-from understudy.privacy.adjacency import Adjacency
+from understudy.facts.codec.persons import Persons
+from understudy.facts.protection import Protection
+from understudy.facts.schema import Schema
+from understudy.facts.unit import Neighbours, Unit
+from understudy.methods.abilities import Abilities
+from understudy.methods.estimation.learned import Learned
+from understudy.models.model import Model
+from understudy.models.sampling import How
 from understudy.privacy.budget import Amount, Budget, Measure
 from understudy.privacy.curator import Curator, Instruments, Tape
-from understudy.privacy.grant import Grant
-from understudy.privacy.record import DEFAULT, Books, LedgerChoice
-from understudy.privacy.statement import Statement, inherited
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.protection import Protection
-from understudy.sample import How, sample_rows
-from understudy.schema import Schema
-from understudy.sources import Access, dataset_name, open_source
+from understudy.privacy.run import Access, PaidRun
+from understudy.privacy.spending.pricing import Adaptive, Pricing
+from understudy.privacy.spending.record import DEFAULT, LedgerChoice
+from understudy.privacy.statements.statement import inherited
+from understudy.rows.counting import CountSource
+from understudy.system.frames import Rows, brand_of, in_brand
 
 
-@dataclass(frozen=True)
-class Learned:
-    """What a method hands back: conditionals in topological order, and how many rows to make.
-
-    A method that releases rows themselves, or trains a generator, hands back that instead of
-    conditionals.
-    """
-
-    conditionals: tuple[Conditional, ...]
-    rows: int
-    records: Records | None = None
-    generator: RowGenerator | None = None
+def check_rows(rows: object) -> None:
+    """Refuse a declared number of rows that is not a whole one, or is negative."""
+    if rows is None:
+        return
+    if not isinstance(rows, int) or isinstance(rows, bool):
+        raise UsageError(f"rows is {rows!r}; it must be a whole number such as 1000")
+    if rows < 0:
+        raise UsageError(f"rows is {rows}; a model makes none or more")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Synthesizer(ABC):
     """A method that learns a model of private rows and makes rows like them.
 
-    Parameters are stored as given. Fitting twice spends twice; a seed reaches sampling, never the
-    noise; `epsilon` has no default.
+    Parameters are stored as given, the schema first and the others by name. Fitting twice spends
+    twice; a seed reaches sampling, never the noise; `epsilon` has no default.
+
+    `get_params`, `set_params` and scikit-learn's `clone` work. A search over parameters that fits
+    ten times pays ten times, and a choice that looks at private rows, as by a score on them, is
+    a release of its own, which no statement here covers: choose by a public table, or by `plan`.
 
     Args:
-        schema: what may stand in each column: public.
+        schema: the values that each column may hold: public.
         epsilon: the privacy loss allowed, exact when given as text or fraction.
         delta: the chance allowed for a larger loss; 0 asks for pure differential privacy.
         neighbours: which tables must be hard to tell apart; the method's own unless given.
@@ -60,32 +57,56 @@ class Synthesizer(ABC):
     """
 
     method: ClassVar[str]
+    summary: ClassVar[str] = ""
+    """What the method learns, as tables of methods say it."""
+    abilities: ClassVar[Abilities] = Abilities()
     default_neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
-    grant_kind: ClassVar[type[Grant]] = Grant
+    pricing: ClassVar[Pricing] = Adaptive()
 
-    model_: Model
+    schema: Schema = field(kw_only=False)
+    epsilon: Amount | Budget
+    delta: Amount = 0
+    neighbours: Neighbours | str | None = None
+    person_id: str | None = None
+    rows_per_person: int | None = None
 
-    def __init__(
-        self,
-        schema: Schema,
-        *,
-        epsilon: Amount | Budget,
-        delta: Amount = 0,
-        neighbours: Neighbours | str | None = None,
-        person_id: str | None = None,
-        rows_per_person: int | None = None,
-    ) -> None:
-        self.schema = schema
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbours = neighbours
-        self.person_id = person_id
-        self.rows_per_person = rows_per_person
-        self._instruments = Instruments()
+    model_: Model = field(init=False)
+    _brand: str = field(init=False)
+    _instruments: Instruments = field(init=False, default_factory=Instruments)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """All parameters by name, as they were given, in the way of scikit-learn."""
+        del deep
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.init}
+
+    def set_params(self, **params: Any) -> Self:
+        """Replace some parameters; they are checked when `check` or `fit` is called."""
+        known = self.get_params()
+        for name, value in params.items():
+            if name not in known:
+                raise UsageError(
+                    f"{self.method} has no parameter {name!r}; it has {', '.join(known)}"
+                )
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        usual = {each.name: each.default for each in fields(self)}
+        given = {n: v for n, v in self.get_params().items() if n != "schema" and v != usual[n]}
+        known = isinstance(self.schema, Schema)
+        schema = f"{len(self.schema.columns)} columns" if known else repr(self.schema)
+        said = [schema, *(f"{n}={v!r}" for n, v in given.items())]
+        return f"{type(self).__name__}({', '.join(said)})"
 
     @property
     def budget(self) -> Budget:
         """The whole budget of a fit."""
+        budget = self._given_budget
+        self.abilities.check_budget(self.method, budget)
+        return budget
+
+    @property
+    def _given_budget(self) -> Budget:
         if isinstance(self.epsilon, Budget):
             if self.epsilon.measure is Measure.ZCDP:
                 raise UsageError("a fit promises epsilon and delta; give those instead of rho")
@@ -102,13 +123,9 @@ class Synthesizer(ABC):
 
     @property
     def unit(self) -> Unit:
-        """Whom the promise protects."""
+        """Return the unit that the promise protects."""
         own = Neighbours.ADD_REMOVE if self.persons else self.default_neighbours
-        try:
-            return Unit(Neighbours(self.neighbours or own), self.rows_per_person)
-        except ValueError:
-            choices = " or ".join(Neighbours)
-            raise UsageError(f"neighbours is {self.neighbours!r}; use {choices}") from None
+        return Unit(Neighbours.parse(self.neighbours or own), self.rows_per_person)
 
     @property
     def persons(self) -> Persons | None:
@@ -117,15 +134,34 @@ class Synthesizer(ABC):
 
     @property
     def protection(self) -> Protection | None:
-        """What the model is made to withhold; most methods have no such wish."""
+        """The dependences that the model withholds; most methods withhold none."""
         return None
 
     def check(self) -> None:
         """Refuse parameters that cannot work, and an unreviewed schema, before anything is read."""
+        _check_schema(self.schema)
         self.schema.check_reviewed()
-        _ = self.budget, self.unit
+        _ = self.budget
+        self.abilities.check_unit(self.method, self.unit, self.default_neighbours)
+        if self.schema.constraints and not self.abilities.constraints:
+            raise UsageError(
+                f"{self.method} keeps no constraints; use another method, or leave them out"
+            )
+        check_rows(getattr(self, "rows", None))
         if self.schema.inference is not None:
             inherited(self.schema.inference, self.unit, self.person_id)
+
+    @classmethod
+    def relations(cls) -> tuple[Neighbours, ...]:
+        """The relations that the method takes, its default first."""
+        own, able = cls.default_neighbours, cls.abilities.other_neighbours
+        return (own, *(each for each in Neighbours if able and each is not own))
+
+    @classmethod
+    def remarks(cls, model: Model) -> list[str]:
+        """List what a person should know of how a model was learned; all is public or released."""
+        del model
+        return []
 
     def fit(
         self,
@@ -133,6 +169,7 @@ class Synthesizer(ABC):
         *,
         ledger: LedgerChoice = DEFAULT,
         dataset: str | None = None,
+        access: Access | None = None,
     ) -> Self:
         """Learn a model of private rows.
 
@@ -142,29 +179,20 @@ class Synthesizer(ABC):
                 record, and the statement says so. A run that is not private enters no ledger.
             dataset: the name the ledger knows the rows by; a file's stem unless given. Frames and
                 rows already behind an engine have no name and need one.
+            access: how a file or frame is read: its encoding, the table of a database, whether
+                columns that the schema does not declare are ignored.
 
         Privacy: the grant is charged before each answer is drawn; the model is released.
         """
         self.check()
-        budget, unit = self.budget, self.unit
-        books = self._books(budget, ledger, dataset or dataset_name(data))
-        whom = Adjacency.of(unit, self.person_id)
-        with self._opened(data, unit) as source:
-            if ledger is DEFAULT and books.ledger is not None:
-                sighting = fingerprints.Sighting(data, source, self.schema)
-                fingerprints.warn(books.ledger.path, books.dataset, sighting)
-            with books.granted(
-                budget, adjacency=whom, about=self._about, kind=self.grant_kind
-            ) as grant:
-                curator = Curator(source, unit, grant, self._instruments)
-                learned = self.learn(curator)
+        with self._run.open(data, ledger=ledger, dataset=dataset, access=access) as run:
+            learned = self.learn(run.curator)
         self.model_ = Model(
-            self.schema,
-            learned.conditionals,
-            learned.rows,
-            self._state(grant, unit, books),
-            learned.records,
-            learned.generator,
+            schema=self.schema,
+            distribution=learned.distribution,
+            rows=learned.rows,
+            statement=run.statement(protection=self.protection),
+            tables=learned.tables,
         )
         self._brand = brand_of(data)
         return self
@@ -184,7 +212,7 @@ class Synthesizer(ABC):
         """Synthetic rows, in the brand of data frame that `fit` was given.
 
         Args:
-            rows: how many; as many as the model was told or paid to know, unless given.
+            rows: how many; as many as were declared or counted with budget, unless given.
             seed: makes the rows repeatable; it has no part in the privacy of the model.
             where: what all rows must fit, such as "age >= 30, sex = Female".
             how: "exact", "rejection" or "weighting"; exact where the network allows it.
@@ -193,7 +221,7 @@ class Synthesizer(ABC):
         """
         if not hasattr(self, "model_"):
             raise UsageError("there is no model yet; call fit before sample")
-        made = sample_rows(self.model_, rows, seed=seed, where=where, how=how)
+        made = self.model_.sample(rows, seed=seed, where=where, how=how)
         return in_brand(made, self._brand)
 
     def with_instruments(self, instruments: Instruments) -> Self:
@@ -206,37 +234,33 @@ class Synthesizer(ABC):
         """A copy that draws as this one does, and whose answers pass a tape: for audits."""
         return self.with_instruments(replace(self._instruments, tape=tape))
 
-    @contextmanager
-    def _opened(self, data: Rows | CountSource, unit: Unit) -> Iterator[CountSource]:
-        """The rows behind an engine, bounded as the promise needs them to be."""
-        access = Access(persons=self.persons)
-        opened = open_source(data, self.schema, access) if are_rows(data) else nullcontext(data)
-        with opened as source:
-            if source.rows_per_person != unit.rows_per_person:
-                raise UsageError(
-                    f"the promise is for a {unit.label}, and the rows were not opened so; "
-                    "give the same persons to both, as Access(persons=synthesizer.persons)"
-                )
-            yield source
-
-    def _books(self, budget: Budget, ledger: LedgerChoice, dataset: str | None) -> Books:
-        return Books.chosen(ledger, dataset, budget, private=self._instruments.noise.private)
-
     @property
-    def _about(self) -> dict[str, str]:
-        """What a grant's entry in the ledger says of the run."""
-        return {"method": self.method, "schema": self.schema.fingerprint}
-
-    def _state(self, grant: Grant, unit: Unit, books: Books) -> Statement:
-        private = self._instruments.noise.private
-        own = Statement(
-            self.method,
-            grant.bound(),
-            unit,
-            tuple(grant.charges),
-            private=private,
-            protection=self.protection,
-            record=books.record(grant),
+    def _run(self) -> PaidRun:
+        """Return the budget of a fit, its unit, and how it draws noise."""
+        return PaidRun(
+            method=self.method,
+            budget=self.budget,
+            unit=self.unit,
+            schema=self.schema,
+            inference=self.schema.inference,
             person_id=self.person_id,
+            pricing=self.pricing,
+            instruments=self._instruments,
         )
-        return own.resting_on(self.schema.inference)
+
+
+def check_synthesizer(given: object) -> None:
+    """Refuse the name of a method, or anything else, where a synthesizer is needed."""
+    if not isinstance(given, Synthesizer):
+        raise UsageError(
+            f"{given!r} is not a synthesizer; build one first, such as Nist(schema, epsilon=1)"
+        )
+
+
+def _check_schema(given: object) -> None:
+    """Refuse a path, or anything else, where a schema is needed."""
+    if not isinstance(given, Schema):
+        raise UsageError(
+            f"the schema is of type {type(given).__name__}; give a Schema, such as "
+            "Schema.load(path) reads from a file"
+        )

@@ -7,33 +7,37 @@ model holds them; drawing more would need more budget.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from understudy.counting import CountSource, NumbersRows
-from understudy.domain import Attributes, Domain
-from understudy.engines.capacity import ensure_rows_fit
 from understudy.errors import UsageError
-from understudy.marginal import Counts
-from understudy.model import Records
-from understudy.privacy.budget import Amount, Budget, Measure
+from understudy.facts.capacity import ensure_draws_fit, ensure_rows_fit
+from understudy.facts.codes import code_type
+from understudy.facts.domain import Attributes, Domain
+from understudy.facts.unit import Neighbours
+from understudy.methods.abilities import Abilities
+from understudy.methods.base import Synthesizer
+from understudy.methods.estimation.learned import Learned
+from understudy.models.distribution import CodedRows
+from understudy.models.model import Model
+from understudy.models.records import ReleasedRecords
+from understudy.privacy.accounting.events import SmoothedHistogramEvent
 from understudy.privacy.curator import Curator
-from understudy.privacy.histogram import SmoothedHistogram
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.schema import Schema
-from understudy.synthesizers.base import Learned, Synthesizer
-from understudy.table import code_type
+from understudy.privacy.mechanisms.histogram import SmoothedHistogram
+from understudy.rows.counting import Counts, CountSource, NumbersRows
 
 # A number of 62 bits holds the cell of as many attributes as their sizes allow.
 _MOST_CELLS = 2**62
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Histogram(Synthesizer):
     """Draws rows from the table's own histogram, smoothed so far as the budget requires.
 
     Args:
-        schema: what may stand in each column.
+        schema: the values that each column may hold.
         epsilon: as for every synthesizer; it is shared by all rows drawn.
         delta: 0; the method promises pure ε.
         neighbours: replace, the only relation its formula holds for.
@@ -41,7 +45,7 @@ class Histogram(Synthesizer):
             more of them come from the table.
 
     Example:
-        >>> from understudy.schema import Schema
+        >>> from understudy.facts.schema import Schema
         >>> schema = Schema.parse({"columns": {"smoker": {"kind": "boolean"}}})
         >>> rows = {"smoker": [True, False] * 500}
         >>> fitted = Histogram(schema, epsilon=1, rows=5).fit(rows, ledger=None)
@@ -50,36 +54,22 @@ class Histogram(Synthesizer):
     """
 
     method: ClassVar[str] = "histogram"
+    summary: ClassVar[str] = (
+        "nothing: it releases rows, each drawn from the table or from anywhere, as many as ε pays "
+        "for"
+    )
+    abilities: ClassVar[Abilities] = Abilities(
+        other_neighbours=False,
+        persons=False,
+        approximate=False,
+        other_budget="leave it out",
+        constraints=False,
+        options=("rows",),
+        releases_rows=True,
+    )
     default_neighbours: ClassVar[Neighbours] = Neighbours.REPLACE
 
-    def __init__(
-        self,
-        schema: Schema,
-        *,
-        epsilon: Amount | Budget,
-        delta: Amount = 0,
-        neighbours: Neighbours | str | None = None,
-        person_id: str | None = None,
-        rows_per_person: int | None = None,
-        rows: int | None = None,
-    ) -> None:
-        super().__init__(
-            schema,
-            epsilon=epsilon,
-            delta=delta,
-            neighbours=neighbours,
-            person_id=person_id,
-            rows_per_person=rows_per_person,
-        )
-        self.rows = rows
-
-    @property
-    def budget(self) -> Budget:
-        """The whole budget of a fit: pure."""
-        budget = super().budget
-        if budget.measure is Measure.APPROXIMATE:
-            raise UsageError("histogram promises pure epsilon and takes no delta; leave it out")
-        return budget
+    rows: int | None = None
 
     @property
     def is_free(self) -> bool:
@@ -87,20 +77,17 @@ class Histogram(Synthesizer):
         return self.rows == 0
 
     def check(self) -> None:
-        """Refuse parameters that cannot work, other relations than replace among them."""
+        """Refuse parameters that cannot work, before anything is read."""
         super().check()
-        if self.unit != Unit(Neighbours.REPLACE):
-            raise UsageError(
-                f"histogram has no bound for a {self.unit.label} under {self.unit.neighbours}; "
-                "use single rows under replace, or another method"
-            )
-        if self.schema.constraints:
-            raise UsageError(
-                "histogram hands out rows as they were drawn and keeps no constraints; "
-                "use another method, or leave them out"
-            )
         if self.rows is not None and self.rows < 0:
             raise UsageError(f"rows is {self.rows}; ask for none or more")
+        ensure_draws_fit(self.rows or 0, in_words(Domain.of(self.schema)))
+
+    @classmethod
+    def remarks(cls, model: Model) -> list[str]:
+        """How many rows came from the table."""
+        drawn = model.rows * (1 - _smoothing(model))
+        return [f"about {drawn:,.1f} rows were drawn from the table, the others from anywhere"]
 
     def learn(self, curator: Curator) -> Learned:
         """Number the rows' cells, draw from the mixture, and keep what was drawn."""
@@ -108,21 +95,17 @@ class Histogram(Synthesizer):
         draws = table_rows if self.rows is None else self.rows
         sets = in_words(curator.domain)
         mechanism = self._mechanism(curator, sets, table_rows, draws)
-        if mechanism is None:
-            return Learned(
-                (), 0, unpacked(np.empty((0, len(sets)), np.int64), sets, curator.domain)
-            )
-        drawn = curator.release(
-            mechanism,
-            lambda source: _numbered(source, sets),
-            name=f"{draws:,} rows of the smoothed histogram",
-        )
-        return Learned((), draws, unpacked(drawn, sets, curator.domain))
+        drawn = np.empty((0, len(sets)), np.int64)
+        if mechanism is not None:
+            name = f"{draws:,} rows of the smoothed histogram"
+            drawn = curator.release(mechanism, lambda source: _numbered(source, sets), name=name)
+        records = ReleasedRecords(curator.domain, unpacked(drawn, sets, curator.domain))
+        return Learned(records, draws)
 
     def _mechanism(
         self, curator: Curator, sets: list[Attributes], table_rows: int, draws: int
     ) -> SmoothedHistogram | None:
-        """What to draw with, or nothing for no rows; what cannot work is refused unpaid."""
+        """Choose the mechanism, or None for no rows; what cannot work is refused unpaid."""
         if draws == 0:
             return None
         if not curator.can_number_rows:
@@ -131,6 +114,7 @@ class Histogram(Synthesizer):
                 "export the table to a .parquet file, or use another method"
             )
         ensure_rows_fit(table_rows, sets)
+        ensure_draws_fit(draws, sets)
         cells = tuple(curator.domain.cells(attributes) for attributes in sets)
         mechanism = SmoothedHistogram.costing(
             curator.budget, cells=cells, table_rows=table_rows, draws=draws
@@ -142,6 +126,12 @@ class Histogram(Synthesizer):
                 "table; ask for fewer rows, use fewer columns or bins, or raise epsilon"
             )
         return mechanism
+
+
+def _smoothing(model: Model) -> float:
+    """How far a model's histogram was smoothed; wholly where nothing was drawn."""
+    events = (charge.event for charge in model.statement.charges)
+    return next((float(e.smoothing) for e in events if isinstance(e, SmoothedHistogramEvent)), 1.0)
 
 
 def in_words(domain: Domain) -> list[Attributes]:
@@ -156,9 +146,9 @@ def in_words(domain: Domain) -> list[Attributes]:
     return sets
 
 
-def unpacked(lines: Counts, sets: list[Attributes], domain: Domain) -> Records:
+def unpacked(lines: Counts, sets: list[Attributes], domain: Domain) -> CodedRows:
     """The codes of rows whose cells in the tables of some sets are known."""
-    codes: Records = {}
+    codes: CodedRows = {}
     for place, attributes in enumerate(sets):
         found = np.unravel_index(lines[:, place], domain.shape(attributes))
         codes |= {

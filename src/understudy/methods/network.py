@@ -6,49 +6,55 @@ stage is set by is public, declared, or already paid for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
+from typing import ClassVar
 
-from understudy.counting import Score
-from understudy.domain import Domain
-from understudy.engines.capacity import ensure_tables_fit
 from understudy.errors import UsageError
-from understudy.learn import scores
-from understudy.learn.allocation import least_error_weights
-from understudy.learn.consistency import best_total
-from understudy.learn.genetic import (
+from understudy.facts.capacity import ensure_tables_fit
+from understudy.facts.domain import Domain
+from understudy.facts.protection import Protection
+from understudy.facts.unit import Neighbours
+from understudy.methods.abilities import NETWORK_OPTIONS, Abilities
+from understudy.methods.base import Synthesizer
+from understudy.methods.budget_plan import Shares
+from understudy.methods.estimation.learned import Learned
+from understudy.methods.estimation.parameters import (
+    estimated,
+    family_tables,
+    measure_families,
+    measure_one_way,
+    one_way_tables,
+)
+from understudy.methods.structure.genetic import (
     USUAL_DEGREE,
     GeneticSearch,
     genetic_network,
     search_names,
 )
-from understudy.learn.given import SUFFIXES, check_network, read_network
-from understudy.learn.greedy import affordable_degree, greedy_network
-from understudy.learn.pairwise import (
+from understudy.methods.structure.given import GIVEN, STRUCTURES, Resolved
+from understudy.methods.structure.greedy import affordable_degree, greedy_network
+from understudy.methods.structure.pairwise import (
     capped_network,
     noisy_pair_scores,
+    priced_network,
     spanning_tree,
-    weighed_network,
 )
-from understudy.learn.parameters import (
-    conditionals,
-    family_tables,
-    measure_tables,
-    one_way_tables,
+from understudy.methods.structure.required import least_tables
+from understudy.methods.structure.restrict import NONE, Restrictions
+from understudy.methods.structure.scores import score_for
+from understudy.methods.structure.table_cost import (
+    TableCost,
+    by_gain,
+    by_usefulness,
+    in_shares_of,
 )
-from understudy.learn.required import least_tables
-from understudy.learn.restrict import NONE, Restrictions
-from understudy.learn.weighing import Weighing, by_gain, by_usefulness, expected_noise
-from understudy.network import Network
-from understudy.privacy.budget import Amount, Budget
+from understudy.models.model import Model
+from understudy.models.network import Network
+from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.protection import Protection
-from understudy.schema import Schema
-from understudy.synthesizers.base import Learned, Synthesizer
-
-STRUCTURES = ("greedy", "pairwise", "tree", "genetic")
+from understudy.rows.counting import Score
 
 # Bits, and distances to certainty, cannot be weighed against rows that noise displaces.
 _NOT_IN_ROWS = ("MI", "F")
@@ -56,27 +62,17 @@ _THETA = 4.0
 
 _SIZE_SHARE = Fraction(1, 100)
 # Choices one by one need more than scores asked for all at once.
-_STRUCTURE_SHARE = {name: Fraction(1, 5 if name == "greedy" else 10) for name in STRUCTURES}
-# One-way tables get at least this share, and more, up to the most, when they would be poor.
-_LEAST_ONE_WAY, _MOST_ONE_WAY = Fraction(15, 100), Fraction(1, 2)
-_ONE_WAY_PER_ERROR = 4
+_STRUCTURE_SHARE = {name: Fraction(1, 5 if name == "greedy" else 10) for name in STRUCTURES} | {
+    GIVEN: Fraction(0)
+}
 
 
-@dataclass(frozen=True)
-class Shares:
-    """How a budget is divided among the stages of a fit."""
-
-    size: Budget
-    one_way: Budget
-    structure: Budget
-    tables: Budget
-
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class NetworkSynthesizer(Synthesizer):
     """Learns a Bayesian network and one noisy table for each of its families.
 
     Args:
-        schema: what may stand in each column.
+        schema: the values that each column may hold.
         epsilon: as for every synthesizer.
         delta: as for every synthesizer.
         neighbours: as for every synthesizer.
@@ -92,44 +88,29 @@ class NetworkSynthesizer(Synthesizer):
         search: how long and how widely "genetic" searches.
     """
 
-    default_structure: str
+    abilities: ClassVar[Abilities] = Abilities(options=NETWORK_OPTIONS, learns_network=True)
+    default_structure: ClassVar[str]
 
-    def __init__(
-        self,
-        schema: Schema,
-        *,
-        epsilon: Amount | Budget,
-        delta: Amount = 0,
-        neighbours: Neighbours | str | None = None,
-        person_id: str | None = None,
-        rows_per_person: int | None = None,
-        structure: str | Path | Network | None = None,
-        degree: int | None = None,
-        score: str | None = None,
-        theta: float | None = None,
-        rows: int | None = None,
-        restrictions: Restrictions = NONE,
-        search: GeneticSearch | None = None,
-    ) -> None:
-        super().__init__(
-            schema,
-            epsilon=epsilon,
-            delta=delta,
-            neighbours=neighbours,
-            person_id=person_id,
-            rows_per_person=rows_per_person,
-        )
-        self.structure = structure
-        self.degree = degree
-        self.score = score
-        self.theta = theta
-        self.rows = rows
-        self.restrictions = restrictions
-        self.search = search
+    structure: str | Path | Network | None = None
+    degree: int | None = None
+    score: str | None = None
+    theta: float | None = None
+    rows: int | None = None
+    restrictions: Restrictions = NONE
+    search: GeneticSearch | None = None
+
+    _resolved: Resolved | None = field(init=False, default=None)
+
+    @classmethod
+    def remarks(cls, model: Model) -> list[str]:
+        """Whether anything but single columns was worth its noise."""
+        if model.network.degree or len(model.domain) == 1:
+            return []
+        return ["no two columns were worth the noise of a table: they are independent here"]
 
     @property
     def protection(self) -> Protection | None:
-        """What the restrictions withhold, where they name anything."""
+        """The dependences that the restrictions withhold, where they name any."""
         held = self.restrictions.protection
         return held.settled if held else None
 
@@ -141,14 +122,14 @@ class NetworkSynthesizer(Synthesizer):
         if self.theta is not None and self.theta <= 0:
             raise UsageError(f"theta is {self.theta}; it must be above 0, such as 4")
         domain = Domain.of(self.schema)
-        given = self._given_network(domain)
+        given = self.resolved.over(domain)
         score_for(self.unit, 1, domain, name=self.score)
         if self.restrictions:
             self._check_restrictions(domain, given)
 
     def _check_restrictions(self, domain: Domain, given: Network | None) -> None:
         """Refuse contradictions, and required tables that no memory holds, before spending."""
-        bounds = [self.degree] if self._learner != "tree" else [1, self.degree]
+        bounds = [self.degree] if self.resolved.learner != "tree" else [1, self.degree]
         degree = min((bound for bound in bounds if bound is not None), default=None)
         rules = self.restrictions
         rules.check(
@@ -166,48 +147,35 @@ class NetworkSynthesizer(Synthesizer):
         One-way tables are measured again beside the families': where no family is worth its
         noise, they get the whole of what is left.
         """
-        given, alone = self._given_network(curator.domain), one_way_tables(curator.domain)
-        ensure_tables_fit(
-            curator.domain, [*alone, *(family_tables(given, curator.domain) if given else [])]
-        )
-        size_share = self._size_share(curator)
-        size = self._size(curator, size_share)
-        needed = Fraction(0) if given or self.degree == 0 else _STRUCTURE_SHARE[self._learner]
-        shares = divide(curator, size, size_share, structure=needed)
+        size, shares = self._prepared(curator)
+        first = measure_one_way(curator, shares.one_way)
+        network = self._structure(curator, shares, size)
+        second = measure_families(curator, network, shares.tables)
+        return estimated(curator, network, [*first, *second], self.schema, rows=self.rows)
 
-        first = measure_tables(curator, alone, shares.one_way)
-        network = given or self._learn_structure(curator, shares, size)
-        second = measure_tables(
-            curator, [*family_tables(network, curator.domain), *alone], shares.tables
-        )
-
-        marginals, rows = [*first, *second], curator.public_rows
-        total = best_total(marginals) if rows is None else float(rows)
-        learned = conditionals(network, marginals, total, curator.domain, self.schema.constraints)
-        return Learned(learned, self._to_make(total))
-
-    def _given_network(self, domain: Domain) -> Network | None:
-        match self.structure:
-            case Network():
-                return check_network(self.structure, domain)
-            case None:
-                return None
-            case name if str(name) in STRUCTURES:
-                return None
-            case path if Path(path).suffix in SUFFIXES:
-                return check_network(read_network(path), domain)
-            case unknown:
-                choices, files = ", ".join(STRUCTURES), ", ".join(SUFFIXES)
-                raise UsageError(
-                    f"structure {unknown!r} is unknown; use {choices} or a file ({files})"
-                )
+    def _prepared(self, curator: Curator) -> tuple[float, Shares]:
+        """The number of rows, as far as it is known, and what each stage may spend."""
+        domain, given = curator.domain, self.resolved.over(curator.domain)
+        families = [] if given is None else family_tables(given, domain)
+        ensure_tables_fit(domain, [*one_way_tables(domain), *families])
+        share = self._size_share(curator)
+        size = self._size(curator, share)
+        structure = Fraction(0) if self.degree == 0 else _STRUCTURE_SHARE[self.resolved.learner]
+        return size, Shares.of(curator, size, spent=share, structure=structure)
 
     @property
-    def _learner(self) -> str:
-        return str(self.structure or self.default_structure)
+    def resolved(self) -> Resolved:
+        """The structure asked for: a network, or a learner. A file of one is read once.
+
+        What `check` found there is what `fit` learns, whatever becomes of the file in between.
+        """
+        asked = self.default_structure if self.structure is None else self.structure
+        if self._resolved is None or self._resolved.asked is not asked:
+            self._resolved = Resolved.of(asked)
+        return self._resolved
 
     def _size_share(self, curator: Curator) -> Budget:
-        """What the number of rows may cost: nothing where it is public or declared."""
+        """Find what the number of rows may cost: nothing where it is public or declared."""
         known = curator.public_rows is not None or self.rows is not None
         return curator.budget * (0 if known else _SIZE_SHARE)
 
@@ -220,37 +188,37 @@ class NetworkSynthesizer(Synthesizer):
         [count] = curator.measure([()], share)
         return max(float(count.total), 1.0)
 
-    def _to_make(self, total: float) -> int:
-        return max(round(total), 0) if self.rows is None else self.rows
-
-    def _learn_structure(self, curator: Curator, shares: Shares, size: float) -> Network:
-        domain = curator.domain
+    def _structure(self, curator: Curator, shares: Shares, size: float) -> Network:
+        """The network that was given, or one that is learned."""
+        domain, given = curator.domain, self.resolved.over(curator.domain)
+        if given is not None:
+            return given
         if len(domain) == 1 or self.degree == 0:
             return Network.without_edges(domain.attributes)
         score = score_for(curator.unit, size, domain, name=self.score)
-        weighing = self.weighing(domain, shares.tables, size)
-        if self._learner == "greedy":
+        table_cost = self.table_cost(domain, shares.tables, size)
+        if self.resolved.learner == "greedy":
             names = sum(len(domain.levels(attribute)) for attribute in domain)
             return greedy_network(
                 curator,
                 shares.structure,
                 score=score,
-                weighing=weighing,
+                table_cost=table_cost,
                 degree=self._degree(affordable_degree(names)),
                 restrictions=self.restrictions,
             )
-        return self._from_pairs(curator, shares.structure, score, weighing)
+        return self._from_pairs(curator, shares.structure, score, table_cost)
 
     def _degree(self, usual: int) -> int:
         """The degree that was asked for, else the usual one, or what required edges need."""
         return max(usual, self.restrictions.most_required) if self.degree is None else self.degree
 
     def _from_pairs(
-        self, curator: Curator, budget: Budget, score: Score, weighing: Weighing
+        self, curator: Curator, budget: Budget, score: Score, table_cost: TableCost
     ) -> Network:
         """A network by one of the learners that see nothing but noisy scores of pairs."""
-        domain, name, rules = curator.domain, self._learner, self.restrictions
-        most = weighing.most_cells
+        domain, name, rules = curator.domain, self.resolved.learner, self.restrictions
+        most = table_cost.most_cells
         pairs = noisy_pair_scores(
             curator,
             budget,
@@ -260,77 +228,27 @@ class NetworkSynthesizer(Synthesizer):
             names=search_names(domain, most) if name == "genetic" else None,
         )
         if name == "tree":
-            return spanning_tree(pairs, weighing, restrictions=rules)
+            return spanning_tree(pairs, table_cost, restrictions=rules)
         if name == "genetic":
             degree = self._degree(USUAL_DEGREE)
             return genetic_network(
-                pairs, weighing, degree=degree, restrictions=rules, search=self.search
+                pairs, table_cost, degree=degree, restrictions=rules, search=self.search
             )
         if self.theta is not None:
             return capped_network(pairs, most_cells=most, degree=self.degree, restrictions=rules)
         degree = self._degree(len(domain))
-        return weighed_network(pairs, weighing, degree=degree, restrictions=rules)
+        return priced_network(pairs, table_cost, degree=degree, restrictions=rules)
 
-    def weighing(self, domain: Domain, tables: Budget, size: float) -> Weighing:
-        """What tables may cost when so much is left for them; public, declared or paid for."""
+    def table_cost(self, domain: Domain, tables: Budget, size: float) -> TableCost:
+        """Price tables by the budget that is left for them; public, declared or paid for."""
         unit = self.unit
         if self.theta is not None or self.score in _NOT_IN_ROWS:
             theta = _THETA if self.theta is None else self.theta
             return by_usefulness(domain, tables, unit, rows=size, theta=theta)
-        weighing = by_gain(domain, tables, unit, rows=size)
-        return weighing if self._counts_rows else in_shares_of(weighing, size)
+        table_cost = by_gain(domain, tables, unit, rows=size)
+        return table_cost if self._counts_rows else in_shares_of(table_cost, size)
 
     @property
     def _counts_rows(self) -> bool:
         """Whether the score is in rows, and not in shares of them."""
         return self.unit.neighbours is Neighbours.ADD_REMOVE
-
-
-def score_for(unit: Unit, size: float, domain: Domain, *, name: str | None = None) -> Score:
-    """The score asked for, when its sensitivity holds for the relation; R or TVD unless asked."""
-    rows, binary = round(size), all(n == 2 for n in domain.sizes.values())
-    if unit.neighbours is Neighbours.ADD_REMOVE:
-        choices = {"TVD": scores.total_variation()}
-    else:
-        information = scores.mutual_information(rows, binary=binary)
-        choices = {"R": scores.r_score(rows), "MI": information, "F": scores.f_score(rows)}
-    chosen = name or next(iter(choices))
-    if chosen not in choices:
-        known = " or ".join(choices)
-        raise UsageError(
-            f"score {chosen!r} has no sensitivity under {unit.neighbours}; use {known}"
-        )
-    if chosen == "F" and not binary:
-        raise UsageError("score F is for tables of two-valued columns only; use R")
-    return choices[chosen]
-
-
-def in_shares_of(weighing: Weighing, size: float) -> Weighing:
-    """A price in rows as one in shares of n, for scores that are divided by n."""
-    return Weighing(weighing.price / max(size, 1.0), weighing.most_cells, weighing.noise)
-
-
-def divide(curator: Curator, size: float, size_share: Budget, *, structure: Fraction) -> Shares:
-    """The shares of a fit's stages, from the number of rows, the domain and the budget alone.
-
-    One-way tables get a larger share when, with the least one, they would be far off.
-    """
-    whole, spent = curator.budget, size_share.amount
-    for_structure = structure if len(curator.domain) > 1 else Fraction(0)
-    error = one_way_error(curator.domain, whole * _LEAST_ONE_WAY, curator.unit, size)
-    wanted = _LEAST_ONE_WAY + Fraction(round(_ONE_WAY_PER_ERROR * min(error, 1.0) * 1000), 1000)
-    one_way = min(wanted, _MOST_ONE_WAY)
-    left = Budget(whole.measure, whole.amount - spent)
-    parts = left.split([one_way, for_structure, 1 - one_way - for_structure])
-    return Shares(size_share, *parts)
-
-
-def one_way_error(domain: Domain, budget: Budget, unit: Unit, size: float) -> float:
-    """The mean total variation distance that one-way tables would have from their noise."""
-    cells = [domain[attribute] for attribute in domain]
-    shares = budget.split(least_error_weights(cells, budget.measure))
-    off = [
-        0.4 * count * expected_noise(share, unit, tables=1)
-        for count, share in zip(cells, shares, strict=True)
-    ]
-    return sum(off) / len(off) / max(size, 1.0)

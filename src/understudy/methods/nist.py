@@ -6,18 +6,19 @@ one-way tables are measured too, and the closure under intersection is not left 
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from understudy.errors import UsageError
-from understudy.privacy.budget import Budget, Measure
-from understudy.synthesizers.network import NetworkSynthesizer
+from understudy.methods.abilities import Abilities
+from understudy.methods.network import NetworkSynthesizer
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Nist(NetworkSynthesizer):
     """A Bayesian network under (ε, δ); by default add-remove neighbours and pair scores.
 
     Example:
-        >>> from understudy.schema import Schema
+        >>> from understudy.facts.schema import Schema
         >>> yes_or_no = {"kind": "boolean"}
         >>> schema = Schema.parse({"columns": {"smoker": yes_or_no, "coughs": yes_or_no}})
         >>> rows = {"smoker": [True, False] * 500, "coughs": [True, False] * 500}
@@ -26,12 +27,10 @@ class Nist(NetworkSynthesizer):
     """
 
     method: ClassVar[str] = "nist"
-    default_structure = "pairwise"
-
-    @property
-    def budget(self) -> Budget:
-        """The whole budget of a fit: (ε, δ)."""
-        budget = super().budget
-        if budget.measure is Measure.PURE:
-            raise UsageError("nist needs a delta above 0, such as 1e-9; use privbayes without")
-        return budget
+    summary: ClassVar[str] = (
+        "a Bayesian network under (ε, δ): noisy scores of all pairs, Gaussian noise on tables"
+    )
+    abilities: ClassVar[Abilities] = replace(
+        NetworkSynthesizer.abilities, pure=False, other_budget="use privbayes without"
+    )
+    default_structure: ClassVar[str] = "pairwise"

@@ -1,18 +1,19 @@
 """PrivBayes under pure ε: a greedy network by private choices, Laplace noise on its tables.
 
 Source: Zhang, Cormode, Procopiuc, Srivastava, Xiao 2017; AAU chapter 4. Where this differs: the
-noise goes on joint counts, one-way tables are measured too, and all tables are made to agree.
+noise is added to joint counts, one-way tables are measured too, and all tables are made to agree.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from understudy.errors import UsageError
-from understudy.privacy.budget import Budget, Measure
-from understudy.synthesizers.network import NetworkSynthesizer
+from understudy.methods.abilities import Abilities
+from understudy.methods.network import NetworkSynthesizer
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrivBayes(NetworkSynthesizer):
     """A Bayesian network under pure ε.
 
@@ -21,7 +22,7 @@ class PrivBayes(NetworkSynthesizer):
     chosen by the score R, and the number of rows is public.
 
     Example:
-        >>> from understudy.schema import Schema
+        >>> from understudy.facts.schema import Schema
         >>> yes_or_no = {"kind": "boolean"}
         >>> schema = Schema.parse({"columns": {"smoker": yes_or_no, "coughs": yes_or_no}})
         >>> rows = {"smoker": [True, False] * 500, "coughs": [True, False] * 500}
@@ -30,12 +31,11 @@ class PrivBayes(NetworkSynthesizer):
     """
 
     method: ClassVar[str] = "privbayes"
-    default_structure = "greedy"
-
-    @property
-    def budget(self) -> Budget:
-        """The whole budget of a fit: pure."""
-        budget = super().budget
-        if budget.measure is Measure.APPROXIMATE:
-            raise UsageError("privbayes promises pure epsilon and takes no delta; use nist")
-        return budget
+    summary: ClassVar[str] = (
+        "a Bayesian network under pure ε: families by private choices, Laplace noise on their "
+        "tables"
+    )
+    abilities: ClassVar[Abilities] = replace(
+        NetworkSynthesizer.abilities, approximate=False, other_budget="use nist"
+    )
+    default_structure: ClassVar[str] = "greedy"

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from understudy.conditional import Conditional
-from understudy.domain import Domain
-from understudy.network import Family
-from understudy.privacy.budget import Amount, Budget
+from understudy.facts.domain import Domain
+from understudy.methods.abilities import Abilities
+from understudy.methods.base import Synthesizer
+from understudy.methods.estimation.learned import Learned
+from understudy.models.bayes_net import BayesNet
+from understudy.models.conditional import Conditional
+from understudy.models.network import Family
 from understudy.privacy.curator import Curator
-from understudy.privacy.unit import Neighbours
-from understudy.schema import Schema
-from understudy.synthesizers.base import Learned, Synthesizer
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Random(Synthesizer):
-    """Learns nothing but, unless told, how many rows there are.
+    """Learns nothing but the number of rows, unless it is declared.
 
     Args:
-        schema: what may stand in each column.
+        schema: the values that each column may hold.
         epsilon: spent on the number of rows, when that is private and not declared.
         delta: as for every synthesizer.
         neighbours: as for every synthesizer.
@@ -28,27 +30,10 @@ class Random(Synthesizer):
     """
 
     method: ClassVar[str] = "random"
+    summary: ClassVar[str] = "the number of rows at most; every declared value is equally likely"
+    abilities: ClassVar[Abilities] = Abilities(options=("rows",))
 
-    def __init__(
-        self,
-        schema: Schema,
-        *,
-        epsilon: Amount | Budget,
-        delta: Amount = 0,
-        neighbours: Neighbours | str | None = None,
-        person_id: str | None = None,
-        rows_per_person: int | None = None,
-        rows: int | None = None,
-    ) -> None:
-        super().__init__(
-            schema,
-            epsilon=epsilon,
-            delta=delta,
-            neighbours=neighbours,
-            person_id=person_id,
-            rows_per_person=rows_per_person,
-        )
-        self.rows = rows
+    rows: int | None = None
 
     @property
     def is_free(self) -> bool:
@@ -62,7 +47,7 @@ class Random(Synthesizer):
             budget = curator.announce([()], [1])
             [count] = curator.measure([()], budget)
             rows = max(count.total, 0)
-        return Learned(uniform(curator.domain), rows)
+        return Learned(BayesNet(curator.domain, uniform(curator.domain)), rows)
 
 
 def uniform(domain: Domain) -> tuple[Conditional, ...]:

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from understudy.domain import Domain
 from understudy.errors import UsageError
-from understudy.network import Family
-
-Probabilities = npt.NDArray[np.float64]
+from understudy.facts.domain import Domain
+from understudy.models.network import Family
+from understudy.system.arrays import Probabilities
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from understudy.domain import Attributes, Domain
 from understudy.errors import UsageError
+from understudy.facts.domain import Attributes, Domain
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Family:
 
     @property
     def attributes(self) -> Attributes:
-        """The parents, then the child."""
+        """Return the parents, then the child."""
         return (*self.parents, self.child)
 
     @property
@@ -77,7 +77,7 @@ class Network:
 
     @classmethod
     def without_edges(cls, attributes: Sequence[str]) -> Network:
-        """The network in which every attribute stands alone."""
+        """Return the network without edges."""
         return cls(tuple(Family(attribute) for attribute in attributes))
 
     @classmethod
@@ -98,7 +98,7 @@ class Network:
 
     @property
     def order(self) -> Attributes:
-        """The attributes, parents before children."""
+        """Return the attributes, parents before children."""
         return tuple(family.child for family in self.families)
 
     @property
@@ -116,5 +116,5 @@ class Network:
 
     @property
     def degree(self) -> int:
-        """The largest number of parents."""
+        """Return the largest number of parents."""
         return max((len(family.parents) for family in self.families), default=0)

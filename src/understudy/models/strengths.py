@@ -8,18 +8,24 @@ table, and are left out of account.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from understudy.conditional import Conditional, Probabilities
-from understudy.domain import Domain
 from understudy.errors import CapacityError
-from understudy.infer.calibration import family_distributions
-from understudy.model import Model
-from understudy.sample import sample_codes
-from understudy.sample.forward import configurations
-from understudy.table import Codes
+from understudy.facts.codes import Codes
+from understudy.facts.domain import Domain
+from understudy.models.conditional import Conditional
+from understudy.models.inference.calibration import family_distributions
+from understudy.models.network import Network
+from understudy.models.sampling import sample_codes
+from understudy.models.sampling.forward import configurations
+from understudy.system.arrays import Probabilities
+
+if TYPE_CHECKING:
+    from understudy.models.bayes_net import BayesNet
+    from understudy.models.model import Model
 
 MEASURE = "total variation distance from independence"
 
@@ -59,21 +65,23 @@ def strengths_of(
 
     Privacy: post-processing of the model; costs nothing.
     """
+    if not model.network.families:
+        return Strengths({}, None)
+    law = model.distribution.require_network()
     try:
-        tables = family_distributions(model.conditionals, model.domain, most_cells=most_cells)
-        return Strengths(_scores(model, tables), None)
+        tables = family_distributions(law.conditionals, law.domain, most_cells=most_cells)
+        return Strengths(_scores(law.network, tables), None)
     except CapacityError:
-        return Strengths(_scores(model, _estimated(model, rows, seed)), rows)
+        return Strengths(_scores(law.network, _estimated(law, rows, seed)), rows)
 
 
-def _estimated(model: Model, rows: int, seed: int) -> dict[str, Probabilities]:
+def _estimated(law: BayesNet, rows: int, seed: int) -> dict[str, Probabilities]:
     """Families' distributions: parents as they were sampled, children as their tables say.
 
     Sampled children would add errors that grow with the number of their codes.
     """
-    free = replace(model, schema=replace(model.schema, constraints=()))
-    codes = sample_codes(free, rows, np.random.default_rng(seed))
-    return {c.family.child: _joint(c, codes, model.domain, rows) for c in model.conditionals}
+    codes = sample_codes(law, rows, np.random.default_rng(seed))
+    return {c.family.child: _joint(c, codes, law.domain, rows) for c in law.conditionals}
 
 
 def _joint(
@@ -88,9 +96,9 @@ def _joint(
     return np.asarray(met[..., None] * table)
 
 
-def _scores(model: Model, tables: Mapping[str, Probabilities]) -> dict[tuple[str, str], float]:
+def _scores(network: Network, tables: Mapping[str, Probabilities]) -> dict[tuple[str, str], float]:
     scores = {}
-    for family in model.network:
+    for family in network:
         for axis, parent in enumerate(family.parents):
             others = tuple(i for i in range(len(family.parents)) if i != axis)
             scores[parent, family.child] = _distance(tables[family.child].sum(axis=others))

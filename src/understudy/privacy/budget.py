@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 
-from understudy.amounts import at_least_text, at_most_text
 from understudy.errors import UsageError
+from understudy.system.amounts import at_least_text, at_most_text
 
 Amount = int | float | str | Fraction
 
@@ -94,6 +94,11 @@ class Budget:
     delta: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.measure, Measure):
+            raise UsageError(
+                f"{self.measure!r} is not a measure of privacy loss; use "
+                "Budget.approximate(epsilon, delta)"
+            )
         if self.amount < 0 or not 0 <= self.delta < 1:
             raise UsageError(
                 f"budget ({float(self.amount):g}, {float(self.delta):g}) is not possible; epsilon "

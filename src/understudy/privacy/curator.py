@@ -14,18 +14,21 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from understudy.counting import CountSource, NumbersRows, Score, Scores
-from understudy.domain import Attributes, Domain
-from understudy.engines.capacity import ensure_tables_fit
 from understudy.errors import UsageError
-from understudy.marginal import NoisyMarginal
+from understudy.facts.capacity import ensure_tables_fit
+from understudy.facts.domain import Attributes, Domain
+from understudy.facts.unit import Neighbours, Unit
+from understudy.privacy.accounting.events import Charge
 from understudy.privacy.budget import Budget
-from understudy.privacy.events import Charge
-from understudy.privacy.grant import CommittedGrant, Grant
-from understudy.privacy.mechanisms import Additive, Mechanism, additive, choice
-from understudy.privacy.noise import Integers, Noise, SystemNoise
-from understudy.privacy.released import table_question
-from understudy.privacy.unit import Neighbours, Unit
+from understudy.privacy.mechanisms.additive import Additive, additive
+from understudy.privacy.mechanisms.mechanism import Mechanism
+from understudy.privacy.mechanisms.released import table_question
+from understudy.privacy.mechanisms.selection import choice
+from understudy.privacy.noise.system import Noise, SystemNoise
+from understudy.privacy.noisy_marginal import NoisyMarginal
+from understudy.privacy.spending.grant import Grant
+from understudy.rows.counting import CountSource, NumbersRows, Score, Scores
+from understudy.system.arrays import Integers
 
 T = TypeVar("T")
 E = TypeVar("E")
@@ -39,7 +42,7 @@ _MOST_REMEMBERED = 2**19
 
 
 class Tape(Protocol):
-    """What stands between an exact answer and its release: nothing, a recorder, or a replay."""
+    """A tape lies between an exact answer and its release: it draws, records, or replays."""
 
     def looking(self) -> AbstractContextManager[None]:
         """The only time during which rows may be read."""
@@ -47,7 +50,7 @@ class Tape(Protocol):
     def answer(
         self, charge: Charge, mechanism: Mechanism[E, R], exact: E, draw: Callable[[], R]
     ) -> R:
-        """What is released for one question."""
+        """Return the release for one question."""
 
 
 class Live:
@@ -60,20 +63,20 @@ class Live:
     def answer(
         self, charge: Charge, mechanism: Mechanism[E, R], exact: E, draw: Callable[[], R]
     ) -> R:
-        """A fresh draw."""
+        """Draw afresh."""
         return draw()
 
 
 @dataclass(frozen=True)
 class Instruments:
-    """What a Curator draws with and records on."""
+    """A Curator draws with this noise and records on this tape."""
 
     noise: Noise = field(default_factory=SystemNoise)
     tape: Tape = field(default_factory=Live)
 
 
 @dataclass(frozen=True)
-class Question(Generic[E, R]):
+class Measurement(Generic[E, R]):
     """Something to be released: its name in the statement, and how it is answered."""
 
     name: str
@@ -81,7 +84,7 @@ class Question(Generic[E, R]):
 
     @property
     def charge(self) -> Charge:
-        """What asking it costs."""
+        """The charge that it is paid by."""
         return Charge(self.name, self.mechanism.event)
 
 
@@ -106,7 +109,7 @@ class Curator:
 
     @property
     def budget(self) -> Budget:
-        """What may be spent in all, in the measure that mechanisms are paid in."""
+        """The whole budget, in the measure that mechanisms are paid in."""
         return self._grant.spendable
 
     @property
@@ -131,13 +134,11 @@ class Curator:
         """
         return self._grant.announce(lambda b: [q.charge for q in self._about(sets, b, weights)])
 
-    def commit(self, questions: Sequence[Question[Any, Any]]) -> None:
+    def commit(self, questions: Sequence[Measurement[Any, Any]]) -> None:
         """Pay for a whole list of questions that will be asked by `release`, and nothing else.
 
         Privacy: the list may depend on public facts and on answers already paid for.
         """
-        if not isinstance(self._grant, CommittedGrant):
-            raise UsageError("this run pays question by question; give it a grant that commits")
         self._grant.commit([question.charge for question in questions])
 
     def measure(
@@ -162,11 +163,11 @@ class Curator:
 
     def _about(
         self, sets: Sequence[Attributes], budget: Budget, weights: Sequence[int]
-    ) -> Iterator[_TableQuestion]:
+    ) -> Iterator[_TableMeasurement]:
         l1, l2_squared = self.unit.count_l1, self.unit.count_l2_squared
         for attributes, share in zip(sets, budget.split(weights), strict=True):
             name = table_question(attributes)
-            yield _TableQuestion(name, additive(share, l1=l1, l2_squared=l2_squared))
+            yield _TableMeasurement(name, additive(share, l1=l1, l2_squared=l2_squared))
 
     def select(
         self,
@@ -175,7 +176,7 @@ class Curator:
         budget: Budget,
         *,
         of: Callable[[T], Attributes],
-        handicap: Callable[[T], float] | None = None,
+        penalty: Callable[[T], float] | None = None,
     ) -> T:
         """A private choice of a candidate with a high score.
 
@@ -184,12 +185,12 @@ class Curator:
             score: the quality, with its sensitivity.
             budget: what the choice may cost.
             of: the attributes whose table a candidate is scored by.
-            handicap: taken off a candidate's score; must depend on public facts alone.
+            penalty: taken off a candidate's score; must depend on public facts alone.
         """
         sets = [of(candidate) for candidate in candidates]
         ensure_tables_fit(self.domain, sets, kept=False)
         grid = self._grid(score)
-        less = np.array([handicap(c) if handicap else 0.0 for c in candidates])
+        less = np.array([penalty(c) if penalty else 0.0 for c in candidates])
         chosen = self.release(
             choice(budget, sensitivity=grid.sensitivity),
             lambda source: grid.onto(self._scored(source, sets, score) - less),
@@ -236,11 +237,11 @@ class Curator:
         self, mechanism: Mechanism[E, R], query: Callable[[CountSource], E], *, name: str
     ) -> R:
         """Whatever fits no other verb: the mechanism carries cost and sensitivity."""
-        return self.release_all([Question(name, mechanism)], lambda source: [query(source)])[0]
+        return self.release_all([Measurement(name, mechanism)], lambda source: [query(source)])[0]
 
     def release_all(
         self,
-        asked: Sequence[Question[E, R]],
+        asked: Sequence[Measurement[E, R]],
         look: Callable[[CountSource], Sequence[E]],
     ) -> list[R]:
         """Pay for every question, look once, and release the answers.
@@ -261,7 +262,7 @@ class Curator:
 
 
 @dataclass(frozen=True)
-class _TableQuestion(Question[Integers, Integers]):
+class _TableMeasurement(Measurement[Integers, Integers]):
     mechanism: Additive
 
 

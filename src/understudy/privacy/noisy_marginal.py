@@ -1,32 +1,16 @@
-"""Contingency tables, on either side of the door.
+"""Contingency tables that were released, on the public side of the door.
 
-`Marginal` holds exact counts and stays behind the Curator. `NoisyMarginal` was released by a
-mechanism that has been paid for. They share no base class, so that passing one for the other is a
-type error.
+A `NoisyMarginal` was released by a mechanism that has been paid for. It shares no base class with
+the exact `Marginal` behind the Curator, so that passing one for the other is a type error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
-from understudy.domain import Attributes
-
-Counts = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class Marginal:
-    """Exact counts over some attributes. Private: never shown, never written."""
-
-    attributes: Attributes
-    counts: Counts
-
-    def __repr__(self) -> str:
-        return f"Marginal({', '.join(self.attributes)}; counts private)"
+from understudy.facts.axes import Axes
+from understudy.facts.domain import Attributes
+from understudy.rows.counting import Counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +23,7 @@ class NoisyMarginal:
 
     @property
     def total(self) -> int:
-        """The noisy number of rows."""
+        """The noisy number of rows that the table counts."""
         return int(self.counts.sum())
 
     @property
@@ -47,10 +31,8 @@ class NoisyMarginal:
         """The variance of the total: every cell carries noise, the empty ones too."""
         return self.variance * self.counts.size
 
-    def project(self, attributes: Sequence[str]) -> NoisyMarginal:
+    def project(self, attributes: Attributes, /) -> NoisyMarginal:
         """The same release summed down to fewer attributes, in the order asked for."""
-        gone = tuple(i for i, a in enumerate(self.attributes) if a not in attributes)
-        left = [a for a in self.attributes if a in attributes]
-        summed = self.counts.sum(axis=gone).transpose([left.index(a) for a in attributes])
+        summed = Axes(self.attributes).project(self.counts, attributes)
         variance = self.variance * (self.counts.size // max(summed.size, 1))
-        return NoisyMarginal(tuple(attributes), summed, variance)
+        return NoisyMarginal(attributes, summed, variance)

@@ -15,12 +15,20 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from understudy.counting import CountSource, HasKeys, KeyCounts, NumbersRows, ScoreKernel, Scores
-from understudy.domain import Attributes, Domain
 from understudy.errors import UnderstudyError
-from understudy.marginal import Counts, Marginal
-from understudy.privacy.events import Charge
-from understudy.privacy.mechanisms import Mechanism
+from understudy.facts.domain import Attributes, Domain
+from understudy.privacy.accounting.events import Charge
+from understudy.privacy.mechanisms.mechanism import Mechanism
+from understudy.rows.counting import (
+    Counts,
+    CountSource,
+    HasKeys,
+    KeyCounts,
+    Marginal,
+    NumbersRows,
+    ScoreKernel,
+    Scores,
+)
 
 E = TypeVar("E")
 R = TypeVar("R")
@@ -123,7 +131,7 @@ class Recorder(_Gate):
     def answer(
         self, charge: Charge, mechanism: Mechanism[E, R], exact: E, draw: Callable[[], R]
     ) -> R:
-        """A fresh draw, remembered."""
+        """Draw afresh, and remember the answer."""
         released = draw()
         self.exchanges.append(Exchange(charge, deepcopy(exact), deepcopy(released)))
         return released

@@ -13,10 +13,22 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from understudy.domain import Attributes, Domain
-from understudy.marginal import Counts, Marginal
+from understudy.facts.domain import Attributes, Domain
+from understudy.facts.unit import Neighbours
 
+Counts = npt.NDArray[np.int64]
 Scores = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Marginal:
+    """Exact counts over some attributes. Private: never shown, never written."""
+
+    attributes: Attributes
+    counts: Counts
+
+    def __repr__(self) -> str:
+        return f"Marginal({', '.join(self.attributes)}; counts private)"
 
 
 class ScoreKernel(Protocol):
@@ -40,7 +52,7 @@ class Score:
     name: str
     kernel: ScoreKernel
     sensitivity: Fraction
-    neighbours: str
+    neighbours: Neighbours
 
 
 class CountSource(Protocol):
@@ -67,7 +79,7 @@ class CountSource(Protocol):
 
 @runtime_checkable
 class NumbersRows(Protocol):
-    """What some sources can do besides: say into which cell each single row falls."""
+    """Sources that can also say into which cell each single row falls."""
 
     def number_rows(self, sets: Sequence[Attributes]) -> Counts:
         """A line for each row read, in its place: its cell in each table, −1 if it was dropped."""
@@ -96,7 +108,7 @@ class ReleasedKeys:
 
 @runtime_checkable
 class HasKeys(Protocol):
-    """Private rows that can be asked which texts stand in a column."""
+    """Private rows that can be asked which texts a column holds."""
 
     def keys(self, column: str) -> KeyCounts:
         """How often each text of a column occurs; missing cells are not counted."""

@@ -12,19 +12,27 @@ from typing import overload
 
 import pyarrow as pa
 
-from understudy.codec import Codec
-from understudy.codec.persons import Persons
-from understudy.counting import CountSource, KeySource
-from understudy.engines.capacity import available_bytes
-from understudy.engines.chunked import ChunkedSource, Watch, unwatched
-from understudy.engines.cluster import open_cluster
-from understudy.engines.connection import DEFAULT_TIMEOUT, check_address
-from understudy.engines.database import is_database, open_database, open_keyed_database
-from understudy.engines.keyed import KeyedSource, tallied
-from understudy.engines.memory import MemorySource
 from understudy.errors import UsageError
-from understudy.files import SUFFIXES, Rows, read_blocks, read_footer, read_rows
-from understudy.schema import Schema
+from understudy.facts.capacity import available_bytes
+from understudy.facts.codec import Codec
+from understudy.facts.codec.persons import Persons
+from understudy.facts.schema import Schema
+from understudy.rows.counting import CountSource, KeySource
+from understudy.rows.engines.chunked import ChunkedSource
+from understudy.rows.engines.cluster import open_cluster
+from understudy.rows.engines.cluster_connection import DEFAULT_TIMEOUT, check_address
+from understudy.rows.engines.database import (
+    is_database,
+    open_database,
+    open_keyed_database,
+)
+from understudy.rows.engines.keyed import KeyedSource, tallied
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.reading import read_blocks, read_footer, read_rows
+from understudy.rows.table import Table
+from understudy.system.files.suffixes import SUFFIXES
+from understudy.system.frames import Rows
+from understudy.system.progress import ProgressCallback, unwatched
 
 _PART_OF_FREE = 0.6
 # Parquet is compressed; text holds numbers in about as many bytes as memory does.
@@ -47,7 +55,7 @@ class Access:
         cluster: the Dask cluster that counts, as tcp://HOST:PORT, tls://HOST:PORT or local.
         cluster_timeout: for how many seconds the cluster may be out of reach or without workers.
         persons: who has several rows, and how many are kept.
-        watch: told how far a reading in blocks has come; private, for the owner's eyes alone.
+        watch: called as a reading in blocks advances; private, for the owner's eyes alone.
     """
 
     ignore_extra: bool = False
@@ -57,7 +65,7 @@ class Access:
     cluster: str | None = None
     cluster_timeout: float = DEFAULT_TIMEOUT
     persons: Persons | None = None
-    watch: Watch = unwatched
+    watch: ProgressCallback = unwatched
 
     def __post_init__(self) -> None:
         if self.cluster is not None:
@@ -89,7 +97,7 @@ def open_source(data: Rows, schema: Schema, access: Access = _PLAIN) -> Iterator
         yield _in_blocks(data, codec, access)
     else:
         rows = read_rows(data, codec, ignore_extra=access.ignore_extra, encoding=access.encoding)
-        yield MemorySource(codec.encode(rows))
+        yield MemorySource(Table.of(codec.encode(rows)))
 
 
 @contextmanager

@@ -7,29 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from understudy.domain import Domain
 from understudy.errors import UsageError
-
-Codes = npt.NDArray[np.uint8 | np.uint16]
-Mask = npt.NDArray[np.bool_]
-
-
-def code_type(size: int) -> type[np.uint8] | type[np.uint16]:
-    """The narrowest type that holds codes below `size`; beyond 16 bits there is none."""
-    if size > 2**16:
-        raise UsageError(f"an attribute has {size:,} codes, more than {2**16:,}; group its values")
-    return np.uint8 if size <= 2**8 else np.uint16
-
-
-def as_coarse(codes: Codes, name: str, domain: Domain) -> Codes:
-    """Codes of an attribute as those of a copy of it; as they are under its own name."""
-    if name not in domain.coarser:
-        return codes
-    level = domain.coarser[name]
-    groups: Codes = level.groups.astype(code_type(level.size))
-    return groups[codes]
+from understudy.facts.codec import Encoding
+from understudy.facts.codes import Codes, Mask, as_coarse
+from understudy.facts.domain import Domain
 
 
 def _check_codes(name: str, codes: Codes | None, size: int, rows: int) -> None:
@@ -78,6 +60,17 @@ class Table:
     rows_read: int
     rows_per_person: int | None = None
     dropped: Mask | None = None
+
+    @classmethod
+    def of(cls, encoding: Encoding) -> Table:
+        """The table of rows that a codec has encoded."""
+        return cls(
+            domain=encoding.domain,
+            codes=encoding.codes,
+            rows_read=encoding.rows_read,
+            rows_per_person=encoding.rows_per_person,
+            dropped=encoding.dropped,
+        )
 
     def __post_init__(self) -> None:
         # Kernels count without looking where they write.

@@ -1,4 +1,4 @@
-"""The estimator: how many different users came by, from a state that says little about any one.
+"""The estimator: how many different users were seen, from a state that says little about any one.
 
 Privacy: for any one user and all of their events (user-level, added or removed), the state of an
 epoch seen once at any time costs ε, and each answer its share of another ε. Together they cost the
@@ -15,21 +15,21 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from understudy.amounts import at_most
 from understudy.errors import DataError, UnderstudyError, UsageError
-from understudy.privacy.adjacency import Adjacency, UnitKind
+from understudy.privacy.accounting.adjacency import Adjacency, UnitKind
 from understudy.privacy.budget import Amount, Budget
-from understudy.privacy.grant import Grant
-from understudy.privacy.ledger import Ledger
-from understudy.privacy.noise import Noise, SystemNoise
-from understudy.privacy.record import DEFAULT, Books, LedgerChoice
-from understudy.privacy.scope import SEIZED
+from understudy.privacy.noise.system import Noise, SystemNoise
+from understudy.privacy.spending.grant import Grant
+from understudy.privacy.spending.ledger import Ledger
+from understudy.privacy.spending.record import DEFAULT, Books, LedgerChoice
+from understudy.privacy.statements.scope import SEIZED
 from understudy.stream.design import Design
-from understudy.stream.entries import Bytes
 from understudy.stream.state import FileState, State, check_answers_left, state_bytes
 from understudy.stream.texts import Texts
 from understudy.stream.union import Union, released_union
 from understudy.stream.universe import Ids, Universe, ids_of
+from understudy.system.amounts import at_most
+from understudy.system.arrays import Bytes
 
 UNIT = "user, all events"
 NEIGHBOURS = "add-remove"
@@ -37,29 +37,29 @@ WHOM = Adjacency(UnitKind.USER)
 
 
 class StreamEstimator(Protocol):
-    """What every estimator over a stream of events does."""
+    """The protocol of every estimator over a stream of events."""
 
     def update(self, ids: Any) -> None:
-        """Take in users that came by."""
+        """Count users that were seen."""
 
     def delete(self, ids: Any) -> None:
         """Take in users that went away."""
 
-    def answer(self) -> Answer:
-        """What may be told; every answer is paid for."""
+    def answer(self) -> DistinctCount:
+        """Return a noisy count; every answer is paid for."""
 
     @property
     def state(self) -> Bytes:
-        """What an intruder would see."""
+        """Return the state as an intruder would see it."""
 
 
 @dataclass(frozen=True)
-class Answer:
+class DistinctCount:
     """A released estimate; unbiased, so that it may fall outside what is possible.
 
     Attributes:
-        density: the part of the universe that came by; of the places, in a hash space.
-        distinct: how many different users came by.
+        density: the part of the universe that was seen; of the places, in a hash space.
+        distinct: how many different users were seen.
         standard_error: of the density.
         distinct_error: of the number.
         m: how many users have an entry.
@@ -86,7 +86,7 @@ class Answer:
     method: str
 
     def document(self) -> dict[str, Any]:
-        """The answer for JSON."""
+        """Return the answer for JSON."""
         amounts = {
             name: getattr(self, name)
             for name in ("epsilon_state", "epsilon_answer", "epsilon_total")
@@ -110,11 +110,11 @@ class Answer:
 
 
 class DensityEstimator:
-    """Estimates how many different users came by, with a state that may be seized.
+    """Estimates how many different users were seen, with a state that may be seized.
 
     Privacy: the grant is charged for the state before its first bit is drawn and for every answer
     before its noise is. Answers must be asked for at times that do not depend on events, as by a
-    clock: "after every thousand events" would tell how many events there were.
+    clock: "after every thousand events" would reveal how many events there were.
 
     Example:
         >>> visits = DensityEstimator(1000, epsilon=0.5, ledger=None)
@@ -144,7 +144,7 @@ class DensityEstimator:
         """Declare everything; the state is drawn at once.
 
         Args:
-            universe: everybody who could come by, or how many, numbered from 0.
+            universe: everybody who could be seen, or how many, numbered from 0.
             epsilon: of the state, and of all answers together.
             answers: how many there may be.
             intrusions: how many may be announced, each for another ε; a grant may allow more.
@@ -171,7 +171,14 @@ class DensityEstimator:
         )
         _is_strict(outside)
         cost = Budget.pure(design.total_epsilon(1 + intrusions))
-        paid = _Paid.of(grant, cost, design, ledger, dataset or _name(path), noise)
+        paid = _Paid.of(
+            grant,
+            cost=cost,
+            design=design,
+            ledger=ledger,
+            dataset=dataset or _name(path),
+            noise=noise,
+        )
         try:
             paid.grant.charge([design.epoch_charge(1)])
             state = State.start(design) if path is None else FileState.create(path, design)
@@ -192,12 +199,19 @@ class DensityEstimator:
         grant: Grant | None = None,
         noise: Noise | None = None,
     ) -> Self:
-        """Go on with a state that a file holds; what was paid before is not paid again."""
+        """Resume a state that a file holds; what was paid before is not paid again."""
         state = FileState.open(path, names)
         design = state.design
         left = Budget.pure(design.answer_epsilon * (design.answers - state.given))
         try:
-            paid = _Paid.of(grant, left, design, ledger, dataset or _name(path), noise)
+            paid = _Paid.of(
+                grant,
+                cost=left,
+                design=design,
+                ledger=ledger,
+                dataset=dataset or _name(path),
+                noise=noise,
+            )
         except UnderstudyError:
             state.close()
             raise
@@ -223,12 +237,12 @@ class DensityEstimator:
 
     @property
     def design(self) -> Design:
-        """The terms."""
+        """Return the terms."""
         return self._state.design
 
     @property
     def state(self) -> Bytes:
-        """What an intruder would see."""
+        """Return the state as an intruder would see it."""
         return state_bytes(self._state)
 
     @property
@@ -242,16 +256,16 @@ class DensityEstimator:
         return self.design.answers - self._state.given
 
     def update(self, ids: Any) -> None:
-        """Take in users that came by: an iterator, a numpy or an Arrow array, or texts."""
+        """Count users that were seen: an iterator, a numpy or an Arrow array, or texts."""
         self._state.live.redraw(self._places(ids_of(ids)))
 
     def delete(self, ids: Any) -> None:
-        """Take in users that went away; one who never came by is as absent as before."""
+        """Take in users that went away; one who was never seen is as absent as before."""
         going = ids_of(ids)
         self.apply(going, np.ones(len(going), np.uint8))
 
     def apply(self, ids: Any, deletions: Bytes) -> None:
-        """Take in both kinds in order: 1 where a user goes away, 0 where one comes by."""
+        """Take in both kinds in order: 1 where a user goes away, 0 where one is seen."""
         if self.design.universe.collides and deletions.any():
             raise UsageError(
                 "users of a hash space cannot go away, since another may share their place; "
@@ -260,7 +274,7 @@ class DensityEstimator:
         self._state.live.redraw(self._places(ids_of(ids)), deletions)
 
     def announce_intrusion(self) -> None:
-        """The state was seen: keep it as public, and go on with a fresh one, for another ε."""
+        """The state was seen: keep it as public, and continue with a fresh one, for another ε."""
         if self.design.response.levels > 2:
             raise UsageError(
                 "epochs are put together for entries of two levels alone; "
@@ -269,7 +283,7 @@ class DensityEstimator:
         self._grant.charge([self.design.epoch_charge(self.epochs + 1)])
         self._state.begin_epoch()
 
-    def answer(self) -> Answer:
+    def answer(self) -> DistinctCount:
         """The density, paid for and with noise."""
         self._pay()
         union = released_union(self._state, self._noise)
@@ -304,7 +318,7 @@ class DensityEstimator:
 
 
 class _Paid:
-    """What a stream is paid from, and the ledger that is told at the end what it came to."""
+    """The grant of a stream, and the ledger that records its cost at the end."""
 
     def __init__(self, grant: Grant, ledger: Ledger | None = None) -> None:
         self.grant = grant
@@ -314,6 +328,7 @@ class _Paid:
     def of(
         cls,
         grant: Grant | None,
+        *,
         cost: Budget,
         design: Design,
         ledger: LedgerChoice,
@@ -325,20 +340,22 @@ class _Paid:
             return cls(grant)
         private = noise is None or noise.private
         books = Books.chosen(ledger, dataset, cost, private=private)
-        paid = cls(Grant(cost) if books.ledger is None else Grant(cost, books.ledger), books.ledger)
+        paid = cls(
+            Grant(cost) if books.ledger is None else Grant(cost, log=books.ledger), books.ledger
+        )
         if books.ledger is not None:
             books.ledger.open(books.dataset, paid.grant, adjacency=WHOM, about=about(design))
         return paid
 
     def close(self) -> None:
-        """State what the run came to, once."""
+        """State the cost of the run, once."""
         ledger, self._ledger = self._ledger, None
         if ledger is not None:
             ledger.close(self.grant)
 
 
 def about(design: Design) -> dict[str, str]:
-    """What a grant's entry in the ledger says of a stream."""
+    """Return the facts about a stream for its grant's entry in the ledger."""
     return {"method": f"stream density, {design.response.name}"}
 
 
@@ -352,12 +369,12 @@ def _is_strict(outside: str) -> bool:
     return outside == "refuse"
 
 
-def worded(state: State, union: Union) -> Answer:
+def worded(state: State, union: Union) -> DistinctCount:
     """A released estimate as an answer, with what it cost."""
     design, size = state.design, state.design.universe.size
     scaled = (union.density * size, union.standard_error * size)
     users, users_error = union.users_behind(size) if design.universe.collides else scaled
-    return Answer(
+    return DistinctCount(
         density=union.density,
         distinct=users,
         standard_error=union.standard_error,

@@ -1,4 +1,4 @@
-"""What is fixed before the first event: who could come by, what stands for them, what it costs.
+"""The design of a stream, fixed before the first event: its universe, its entries and its cost.
 
 `epsilon` is spent once on the state of each epoch, and once more on all declared answers together.
 """
@@ -11,9 +11,9 @@ from fractions import Fraction
 from functools import cached_property
 
 from understudy.errors import CapacityError, UsageError
-from understudy.privacy.accounting import pure_epsilon
+from understudy.privacy.accounting.costs import pure_epsilon
+from understudy.privacy.accounting.events import ApproximateEvent, Charge
 from understudy.privacy.budget import Amount, exact
-from understudy.privacy.events import ApproximateEvent, Charge
 from understudy.stream.entries import bytes_for
 from understudy.stream.response import Response, response_of
 from understudy.stream.sizing import Sizing, default_sample
@@ -22,12 +22,12 @@ from understudy.stream.universe import Edges, Range, Universe
 _MOST_ANSWERS = 10**6
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Design:
     """The terms of an estimator.
 
     Attributes:
-        universe: everybody who could come by.
+        universe: everybody who could be seen.
         epsilon: of the state, and of all answers together.
         answers: how many answers are declared.
         estimator: the name of the response.
@@ -72,25 +72,33 @@ class Design:
         chosen = _sample(universe, sample, sizing)
         _check_fits(chosen, sizing)
         universe = _ordered(universe, sampled=chosen < universe.size)
-        return cls(universe, amount, answers, estimator, levels, chosen, shards)
+        return cls(
+            universe=universe,
+            epsilon=amount,
+            answers=answers,
+            estimator=estimator,
+            levels=levels,
+            sample=chosen,
+            shards=shards,
+        )
 
     @cached_property
     def response(self) -> Response:
-        """What stands for users."""
+        """Return the kind of entry that each user has."""
         return response_of(self.estimator, self.state_epsilon, self.levels)
 
     @cached_property
     def sizing(self) -> Sizing:
-        """The accuracy of one answer."""
+        """Return the accuracy of one answer."""
         return Sizing(self.response, self.epsilon / self.answers)
 
     @property
     def state_epsilon(self) -> Fraction:
-        """What one epoch's state costs, seen once at any time."""
+        """Return the cost of one epoch's state, seen once at any time."""
         return self.epsilon / self.shards
 
     def answer_charge(self, number: int) -> Charge:
-        """The entry for one answer."""
+        """Return the entry for one answer."""
         return Charge(f"density, answer {number} of {self.answers}", self.sizing.noise.event)
 
     def epoch_charge(self, number: int) -> Charge:
@@ -100,11 +108,11 @@ class Design:
 
     @property
     def answer_epsilon(self) -> Fraction:
-        """What one answer costs."""
+        """Return the cost of one answer."""
         return pure_epsilon(self.sizing.noise.event) or Fraction(0)
 
     def total_epsilon(self, epochs: int = 1) -> Fraction:
-        """What all is worth: the states of so many epochs, and every declared answer."""
+        """Return the ε of the states of all epochs and of every declared answer together."""
         return self.state_epsilon * epochs + self.epsilon
 
 

@@ -16,12 +16,13 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from understudy.jit import kernel
 from understudy.stream.response import Response
+from understudy.system.arrays import Bytes, Words
+from understudy.system.jit import kernel
 
 Places = npt.NDArray[np.int64]
-Bytes = npt.NDArray[np.uint8]
-Words = npt.NDArray[np.uint64]
+
+
 Source = Callable[[int], bytes]
 
 # A batch's random bytes stay in the processor's cache; they are read, used and forgotten.
@@ -32,7 +33,7 @@ _BITS_IN_BYTE = 8
 
 
 class Entries(Protocol):
-    """What a state holds for its users, one entry each."""
+    """The entries of a state, one for each user."""
 
     @property
     def bytes(self) -> Bytes:
@@ -46,7 +47,7 @@ class Entries(Protocol):
 
         Args:
             places: entries, by number.
-            deletions: for each, 1 where the user goes away; all come by unless given.
+            deletions: for each, 1 where the user goes away; all are seen unless given.
         """
 
     def levels(self, start: int, end: int) -> Bytes:
@@ -54,11 +55,11 @@ class Entries(Protocol):
 
     @property
     def total(self) -> int:
-        """The sum of all entries."""
+        """Return the sum of all entries."""
 
 
 def bytes_for(count: int, response: Response) -> int:
-    """How many bytes so many entries take; bits fill whole words."""
+    """Return how many bytes n entries take; bits fill whole words."""
     return -(-count // 64) * 8 if response.levels == 2 else count
 
 
@@ -156,12 +157,12 @@ class Levels:
         return np.searchsorted(self._laws[law], words, side="right").astype(np.uint8)
 
     def levels(self, start: int, end: int) -> Bytes:
-        """The levels themselves."""
+        """Return the levels unchanged."""
         return self.bytes[start:end]
 
     @property
     def total(self) -> int:
-        """The sum of all levels."""
+        """Return the sum of all levels."""
         return int(self.bytes.sum(dtype=np.int64))
 
 
@@ -203,7 +204,7 @@ def replace_bits(
     high: Places,
     low: Words,
 ) -> int:
-    """The same where every event says which of two chances it takes."""
+    """Draw new bits where every event says which of two chances it takes."""
     used, size = 0, np.uint64(count)
     for i in range(places.size):
         place = np.uint64(places[i])

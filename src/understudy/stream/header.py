@@ -35,7 +35,7 @@ def read_header(path: Path, descriptor: int) -> dict[str, Any]:
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         whole = False
     if not whole:
-        raise DataError(f"state {path}: is no state of a stream, or damaged; start a new one")
+        raise DataError(f"state {path}: is not a state of a stream, or is damaged; start a new one")
     if document["version"] != _VERSION:
         raise DataError(f"state {path}: is of a newer version; update understudy")
     return dict(document)
@@ -58,7 +58,7 @@ def check_of(document: Mapping[str, Any]) -> str:
 
 
 def document_of(design: Design) -> dict[str, Any]:
-    """The terms for a header."""
+    """Return the terms for a header."""
     universe = design.universe
     return {
         "format": _FORMAT,
@@ -111,7 +111,7 @@ def _universe(header: Mapping[str, Any], names: Texts | None) -> Universe:
 
 
 def header_line(design: Design, *, given: int, epochs: int) -> bytes:
-    """A header of exactly one sector."""
+    """Return a header of exactly one sector."""
     document = document_of(design) | {"given": given, "epochs": epochs}
     line = json.dumps(document | {"check": check_of(document)}).encode()
     assert len(line) <= SECTOR, "a header is one sector"

@@ -19,10 +19,10 @@ import numpy as np
 import pyarrow as pa
 
 from understudy.errors import DataError, UsageError
-from understudy.files.parquet import read_footer
-from understudy.files.refusals import reading
+from understudy.rows.reading.parquet import read_footer
 from understudy.stream.texts import Texts
 from understudy.stream.universe import Ids, ids_of
+from understudy.system.files.refusals import reading
 
 Wait = Callable[[], float | None]
 """How many seconds there are until something is due; None where nothing is."""
@@ -105,7 +105,7 @@ def line_batches(descriptor: int, wait: Wait = forever) -> Iterator[Texts]:
             if got == 0:
                 return
             if end == 0 and held == _BUFFER:
-                raise DataError(f"a line is longer than {_BUFFER:,} bytes; one id stands in a line")
+                raise DataError(f"a line is longer than {_BUFFER:,} bytes; write one id in a line")
             buffer[: held - end] = buffer[end:held]
             held -= end
     finally:

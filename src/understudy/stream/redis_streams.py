@@ -19,10 +19,10 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from understudy.errors import DataError, UsageError
-from understudy.optional import require
 from understudy.stream.reading import Wait, forever
 from understudy.stream.texts import Texts
 from understudy.stream.universe import Ids, ids_of
+from understudy.system.extras import require
 
 SCHEMES = ("redis://", "rediss://", "unix://")
 
@@ -81,7 +81,7 @@ class RedisEvents:
         """Entries left from before, then new ones.
 
         Args:
-            idle: end after so many seconds without an entry; never, unless given.
+            idle: end after this many seconds without an entry; never, unless given.
             wait: within how many seconds a batch must come, be it empty; asked each time.
         """
         yield from self._left_over()
@@ -164,7 +164,7 @@ def _client(place: Place) -> Any:
     try:
         return redis.Redis.from_url(place.address, socket_timeout=_SECONDS)
     except ValueError:
-        raise UsageError("this is no Redis address; write redis://host:port/number") from None
+        raise UsageError("this is not a Redis address; write redis://host:port/number") from None
 
 
 def _joined(place: Place, entries: Sequence[tuple[bytes, Mapping[bytes, bytes] | None]]) -> Ids:
@@ -175,7 +175,7 @@ def _joined(place: Place, entries: Sequence[tuple[bytes, Mapping[bytes, bytes] |
     if all(_IDS in field for field in fields):
         block = b"".join(field[_IDS] for field in fields)
         if len(block) % 8:
-            raise DataError(f"{place}: `ids` of an entry are no numbers of 64 bits; delete it")
+            raise DataError(f"{place}: `ids` of an entry are not numbers of 64 bits; delete it")
         return np.frombuffer(block, "<i8").astype(np.int64, copy=False)
     return Texts.lines(np.frombuffer(b"\n".join(map(_lines, fields)), np.uint8))
 

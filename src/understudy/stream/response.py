@@ -1,7 +1,7 @@
-"""Randomised responses: what stands for a user who has come by, and for one who has not.
+"""Randomised responses: the entry of a user who was seen, and of one who was not.
 
 An entry of the state is one of a few levels. It is drawn from one law at the start and from
-another whenever its user comes by. Both laws are whole numbers of 2⁶⁴ths, so what is claimed is
+another whenever its user is seen. Both laws are whole numbers of 2⁶⁴ths, so what is claimed is
 what is drawn. A pair of laws that says more about a user than its ε cannot be constructed.
 Proof: docs/proofs/pan_private.md.
 """
@@ -16,7 +16,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from understudy.errors import UsageError
-from understudy.privacy.laws import DOUBT, falling
+from understudy.privacy.noise.laws import DOUBT, falling
 
 WHOLE = 1 << 64
 MOST_LEVELS = 256
@@ -36,7 +36,7 @@ class Response:
     Attributes:
         name: of the estimator.
         epsilon: what an entry may reveal about its user.
-        initial: chances of the levels before the user comes by, in 2⁶⁴ths.
+        initial: chances of the levels before the user is seen, in 2⁶⁴ths.
         updated: chances after.
 
     Example:
@@ -75,16 +75,16 @@ class Response:
 
     @cached_property
     def gap(self) -> float:
-        """How much higher an entry stands on average once its user has come by."""
+        """Return how much higher an entry is on average once its user was seen."""
         return float(_mean(self.updated) - _mean(self.initial))
 
     @cached_property
     def mean(self) -> float:
-        """The average of an entry whose user has not come by."""
+        """The average of an entry whose user was not seen."""
         return float(_mean(self.initial))
 
     def variance(self, density: float) -> float:
-        """The average variance of an entry when this part of the users has come by."""
+        """The average variance of an entry when this part of the users was seen."""
         initial, updated = self._variances
         return (1 - density) * initial + density * updated
 

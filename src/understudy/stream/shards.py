@@ -14,22 +14,23 @@ from fractions import Fraction
 import numpy as np
 
 from understudy.errors import UsageError
-from understudy.privacy.events import Charge
-from understudy.privacy.grant import Grant
-from understudy.privacy.mechanisms import DiscreteLaplace
-from understudy.privacy.noise import Noise, SystemNoise
-from understudy.stream.density import Answer, worded
+from understudy.privacy.accounting.events import Charge
+from understudy.privacy.mechanisms.additive import DiscreteLaplace
+from understudy.privacy.noise.system import Noise, SystemNoise
+from understudy.privacy.spending.grant import Grant
+from understudy.stream.density import DistinctCount, worded
 from understudy.stream.design import Design
 from understudy.stream.state import State, check_answers_left
-from understudy.stream.union import Sums, Union, entries_variance, possible, product_weights
+from understudy.stream.union import Union, entries_variance, possible, product_weights
 from understudy.stream.universe import Range
+from understudy.system.arrays import Integers
 
 _CHUNK = 1 << 20
 
 
 def merged(
     shards: Sequence[State], grant: Grant, *, disjoint: bool = False, noise: Noise | None = None
-) -> Answer:
+) -> DistinctCount:
     """One answer for all shards, counted as an answer of each.
 
     Privacy: charged as one answer. The caller must ensure, where `disjoint`, that no user is in
@@ -76,7 +77,7 @@ def _shared_union(shards: Sequence[State], mechanism: DiscreteLaplace, noise: No
     return Union.of(design, density, entries + answer)
 
 
-def _ones(shards: Sequence[State]) -> Sums:
+def _ones(shards: Sequence[State]) -> Integers:
     """How many users have 0, 1, ... ones over the shards."""
     sample, counts = shards[0].design.sample, np.zeros(len(shards) + 1, np.int64)
     for start in range(0, sample, _CHUNK):

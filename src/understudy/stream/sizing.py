@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from understudy.errors import UsageError
-from understudy.privacy.mechanisms import DiscreteLaplace
+from understudy.privacy.mechanisms.additive import DiscreteLaplace
 from understudy.stream.response import Response
 
 # Up to here everybody has an entry unless a sample is asked for.
@@ -48,7 +48,7 @@ class Sizing:
 
     @property
     def noise_variance(self) -> float:
-        """Of the noise on the sum."""
+        """Return the variance of the noise on the sum."""
         return self.noise.variance
 
     @property
@@ -131,7 +131,7 @@ def default_sample(sizing: Sizing, universe: int) -> int:
 
 
 def sampling_variance(sample: int, density: float, universe: int | None) -> float:
-    """What a sample without replacement adds to the variance: d(1 − d)/m · (U − m)/(U − 1)."""
+    """Return the variance that a sample without replacement adds: d(1 − d)/m · (U − m)/(U − 1)."""
     if universe is None or sample >= universe:
         return 0.0
     return density * (1 - density) / sample * (universe - sample) / (universe - 1)

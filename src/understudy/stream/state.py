@@ -25,12 +25,13 @@ from typing import Any
 import numpy as np
 
 from understudy.errors import BudgetExceeded, DataError, OutputError, UsageError
-from understudy.files.locking import is_at, open_locked
-from understudy.files.writing import writing
 from understudy.stream.design import Design
-from understudy.stream.entries import Bytes, Entries, Source, bytes_for, entries_in
+from understudy.stream.entries import Entries, Source, bytes_for, entries_in
 from understudy.stream.header import SECTOR, design_of, header_line, read_header
 from understudy.stream.texts import Texts
+from understudy.system.arrays import Bytes
+from understudy.system.files.locking import is_at, open_locked
+from understudy.system.files.writing import writing
 
 _DIGEST_AT = SECTOR
 _ENTRIES_AT = 2 * SECTOR
@@ -66,7 +67,7 @@ class State:
         return self.epochs[-1]
 
     def begin_epoch(self) -> None:
-        """Leave the entries as they are, and go on with fresh ones."""
+        """Leave the entries as they are, and continue with fresh ones."""
         store = np.zeros(bytes_for(self.design.sample, self.design.response), np.uint8)
         entries = entries_in(store, self.design.sample, self.design.response, self.source)
         entries.restart()
@@ -77,7 +78,7 @@ class State:
         self.given += 1
 
     def check_place(self) -> None:
-        """Refuse to go on where the state is not the one that others would find."""
+        """Refuse to continue where the state is not the one that others would find."""
 
     def close(self) -> None:
         """End; a state in memory is gone."""
@@ -141,7 +142,7 @@ class FileState(State):
             raise
 
     def begin_epoch(self) -> None:
-        """Go on with fresh entries behind the old ones; counted once they are all drawn."""
+        """Continue with fresh entries behind the old ones; counted once they are all drawn."""
         number = len(self.epochs)
         with writing(self.path):
             # Room is made now: a full disk would end the process when mapped memory is written.
@@ -158,7 +159,7 @@ class FileState(State):
         self._write_header()
 
     def check_place(self) -> None:
-        """Refuse to go on where another file has this one's name.
+        """Refuse to continue where another file has this one's name.
 
         Privacy: the other would not know of an answer, and whoever resumes it would get one more.
         """
@@ -236,7 +237,7 @@ def _check_size(path: Path, descriptor: int, design: Design, epochs: int) -> Non
 
 
 def state_bytes(state: State) -> Bytes:
-    """What an intruder would see of the entries that change, not to be written to."""
+    """Return the changing entries as an intruder would see them, read-only."""
     seen = state.live.bytes.view()
     seen.flags.writeable = False
     return seen

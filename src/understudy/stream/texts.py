@@ -10,13 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from understudy.jit import kernel
-
-Bytes = npt.NDArray[np.uint8]
-Integers = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint64]
+from understudy.system.arrays import Bytes, Integers, Words
+from understudy.system.jit import kernel
 
 # Where a number should stand and none does, or one of more than 18 digits.
 NONE = -1
@@ -33,7 +29,7 @@ class Texts:
 
     @classmethod
     def lines(cls, data: Bytes) -> Texts:
-        """The lines of a block without the white space around them; empty ones are no events."""
+        """The lines of a block without the white space around them; empty ones are not events."""
         starts, ends = np.empty((2, int((data == ord("\n")).sum()) + 1), np.int64)
         found = find_lines(data, starts, ends)
         return cls(data, starts[:found], ends[:found])

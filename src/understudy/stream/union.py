@@ -2,7 +2,7 @@
 
 An entry of value s stands for (μ₁ − s)/(μ₁ − μ₀) of an absent user: its mean is 1 for a user who
 has not come by and 0 for one who has. Over several epochs the product of these is 1 on average
-exactly when the user came by in none of them. Entries of past epochs were seen and are public, so
+exactly when the user was seen in none of them. Entries of past epochs were seen and are public, so
 users fall into public groups by them, and the answer is one noisy sum for each group. A user moves
 one of these sums by one entry.
 """
@@ -13,23 +13,20 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from understudy.privacy.noise import Noise
+from understudy.privacy.noise.system import Noise
 from understudy.stream.design import Design
 from understudy.stream.response import Response
 from understudy.stream.sizing import sampling_variance
 from understudy.stream.state import State
-
-Floats = npt.NDArray[np.float64]
-Sums = npt.NDArray[np.int64]
+from understudy.system.arrays import Floats, Integers
 
 _CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
 class Union:
-    """The part of the users that came by in any epoch, with its standard error."""
+    """The part of the users that were seen in any epoch, with its standard error."""
 
     density: float
     standard_error: float
@@ -67,8 +64,8 @@ def released_union(state: State, noise: Noise) -> Union:
     return union_of(state.design, sums + drawn, sizes)
 
 
-def union_of(design: Design, sums: Sums, sizes: Sums) -> Union:
-    """What released sums say; group k had k ones in past epochs."""
+def union_of(design: Design, sums: Integers, sizes: Integers) -> Union:
+    """Estimate the union from released sums; group k had k ones in past epochs."""
     response, past = design.response, sums.size - 1
     top, gap = response.mean + response.gap, response.gap
     weights = product_weights(response, past)
@@ -85,7 +82,7 @@ def union_of(design: Design, sums: Sums, sizes: Sums) -> Union:
 
 
 def product_weights(response: Response, bits: int) -> Floats:
-    """What so many bits say about an absent user, by how many of them are ones."""
+    """Return the weight of a user with k ones among these bits, for every k."""
     top, gap = response.mean + response.gap, response.gap
     absent, present = top / gap, (top - 1) / gap
     return np.array([present**k * absent ** (bits - k) for k in range(bits + 1)])
@@ -96,7 +93,7 @@ def entries_variance(design: Design, density: float, squares: float) -> float:
     return max(squares / design.sample - (1 - possible(density)), 0.0) / design.sample
 
 
-def _groups(state: State) -> tuple[Sums, Sums]:
+def _groups(state: State) -> tuple[Integers, Integers]:
     """Sums of the live entries, and numbers of users, by how many ones they had before."""
     *past, live = state.epochs
     sample = state.design.sample

@@ -1,4 +1,4 @@
-"""Who could come by: the universe of users, and the place of each one's entry.
+"""The universe of users who could be seen, and the place of each one's entry.
 
 A universe is public. Ids become places by arithmetic alone, under a key drawn once, so that no
 list of the users that came by, or that were sampled, exists anywhere. Places are 0 to size − 1 in
@@ -16,8 +16,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from understudy.errors import DataError, UsageError
-from understudy.jit import kernel
-from understudy.stream.texts import NONE, Integers, Texts, Words, decimal
+from understudy.stream.texts import NONE, Texts, decimal
+from understudy.system.arrays import Integers, Words
+from understudy.system.jit import kernel
 
 Ids = Integers | Texts
 
@@ -31,7 +32,7 @@ def new_key() -> str:
 
 
 class Universe(Protocol):
-    """Everybody who could come by."""
+    """Everybody who could be seen."""
 
     @property
     def kind(self) -> str:
@@ -43,7 +44,7 @@ class Universe(Protocol):
 
     @property
     def key(self) -> str:
-        """What makes the order of places random."""
+        """Return the key that makes the order of places random."""
 
     @property
     def collides(self) -> bool:
@@ -109,7 +110,7 @@ class Keys:
     def __post_init__(self) -> None:
         _check_size(len(self.names))
         if (self._ranked[1:] == self._ranked[:-1]).any():
-            raise DataError("a key stands twice in the file of keys; list everybody once")
+            raise DataError("a key occurs twice in the file of keys; list everybody once")
 
     @property
     def size(self) -> int:
@@ -131,7 +132,7 @@ class Keys:
 
 @dataclass(frozen=True)
 class Hashed:
-    """Users that nobody can list; each hashes to one of so many places, maybe with others."""
+    """Users that nobody can list; each hashes to one of the places, maybe with others."""
 
     size: int
     key: str = field(default_factory=new_key, repr=False)

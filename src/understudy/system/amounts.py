@@ -33,7 +33,7 @@ def at_least(amount: Fraction) -> float:
 
 
 def at_most_text(amount: Fraction | float, *, digits: int = _DIGITS) -> str:
-    """The smallest decimal of so many digits that is not below the amount.
+    """Return the smallest decimal of n digits that is not below the amount.
 
     Example:
         >>> at_most_text(Fraction("1.0000049")), at_most_text(Fraction(1, 10**6))
@@ -46,7 +46,7 @@ def at_most_text(amount: Fraction | float, *, digits: int = _DIGITS) -> str:
 
 
 def at_least_text(amount: Fraction | float, *, digits: int = _DIGITS) -> str:
-    """The largest decimal of so many digits that is not above the amount.
+    """Return the largest decimal of n digits that is not above the amount.
 
     Example:
         >>> at_least_text(Fraction("0.9999999"))

@@ -17,7 +17,7 @@ class ArrowStream(Protocol):
     """A data frame of any brand that can hand itself over as Arrow."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The rows as an Arrow stream."""
+        """Return the rows as an Arrow stream."""
 
 
 Rows = str | os.PathLike[str] | ArrowStream | Mapping[str, Any]
@@ -38,7 +38,7 @@ def arrow_table(data: ArrowStream | Mapping[str, Any]) -> pa.Table:
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
         # Arrow's own words may quote a cell.
         raise DataError(
-            "the data is no table that Arrow can read; pass columns of one type each"
+            "the data is not a table that Arrow can read; pass columns of one type each"
         ) from None
 
 

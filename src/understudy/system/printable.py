@@ -47,7 +47,7 @@ def printable_json(document: Mapping[str, Any], *, indent: int | None = None) ->
 
 
 def unseen_in(name: str) -> str | None:
-    """A character that may not stand in a name, if there is one, by its escape."""
+    """A character that a name may not have, if there is one, by its escape."""
     found = _UNSEEN.search(name)
     return None if found is None else _escape(found[0])
 

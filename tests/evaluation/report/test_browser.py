@@ -9,7 +9,7 @@ import pytest
 
 from support.browser import Browser, bare_figures, browsing, cut_off, overlaps
 from support.pages import HOSTILE, clinic, clinic_attacked, hard, little, released
-from understudy.report import evaluation_page
+from understudy.evaluation.report import evaluation_page
 
 PAGES: dict[str, Callable[[], str]] = {
     "clinic": lambda: evaluation_page(

@@ -11,15 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from understudy.evaluate.distributions import Distribution
-from understudy.report.bars import MOST_BINS, MOST_VALUES, bars_of, distribution_picture
-from understudy.report.dots import DotChart, DotLine
-from understudy.report.figure import decimal, percent, signed
-from understudy.report.heat import STEPS, Colours, heat_map
-from understudy.report.shapes import Scale, ticks
+from understudy.evaluation.marginals.distributions import ColumnShares
+from understudy.evaluation.report.bars import (
+    MOST_BINS,
+    MOST_VALUES,
+    bars_of,
+    distribution_picture,
+)
+from understudy.evaluation.report.dots import DotChart, DotLine
+from understudy.evaluation.report.figure import decimal, percent, signed
+from understudy.evaluation.report.heat import STEPS, Colours, heat_map
+from understudy.evaluation.report.shapes import Scale, ticks
 
 
-def _distribution(size: int, *, ordered: bool, missing: bool = False) -> Distribution:
+def _distribution(size: int, *, ordered: bool, missing: bool = False) -> ColumnShares:
     generator = np.random.default_rng(size)
     real, synthetic = (generator.dirichlet(np.full(size, 0.5)) for _ in range(2))
     kind = "integer" if ordered else "categorical"
@@ -27,8 +32,18 @@ def _distribution(size: int, *, ordered: bool, missing: bool = False) -> Distrib
     starts = [label.split(" ")[0] for label in labels]
     if missing:
         labels[-1] = starts[-1] = "missing"
-    return Distribution(
-        "c", kind, tuple(labels), tuple(starts), ordered, missing, real, synthetic, 0.1, 0.0, 0.0
+    return ColumnShares(
+        column="c",
+        kind=kind,
+        labels=tuple(labels),
+        starts=tuple(starts),
+        is_ordered=ordered,
+        has_missing=missing,
+        real=real,
+        synthetic=synthetic,
+        distance=0.1,
+        floor=0.0,
+        ceiling=0.0,
     )
 
 

@@ -10,12 +10,12 @@ import pytest
 
 from support.pages import CLINIC as SCHEMA
 from support.pages import HOSTILE, clinic, clinic_attacked, clinic_rows, hard, little, released
-from understudy.evaluate import evaluate
-from understudy.evaluate.membership import CAPTION
-from understudy.evaluate.variation import Variation
-from understudy.report import evaluation_page
-from understudy.report.contents import tiles
-from understudy.report.released import together
+from understudy.evaluation import evaluate
+from understudy.evaluation.disclosure.membership import CAPTION
+from understudy.evaluation.marginals.variation import Variation
+from understudy.evaluation.report import evaluation_page
+from understudy.evaluation.report.contents import tiles
+from understudy.evaluation.report.released import together
 
 
 def _sections(page: str) -> list[str]:
@@ -72,7 +72,7 @@ def test_the_worst_columns_come_first() -> None:
     distances = [float(d) for d in re.findall(r"<figcaption>Distance ([\d.]+);", page)]
     assert sorted(distances, reverse=True) == distances
     assert 20 == len(distances)
-    assert "8 more columns, all nearer than these" in page
+    assert "8 more columns, all with smaller distances" in page
 
 
 def _tile_lines(value: float, floor: float, ceiling: float) -> list[str]:

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.tables import day, integer, moment, real
-from understudy.codec import Codec
-from understudy.codec.ordinates import arrow_type
-from understudy.column import BinnedColumn
-from understudy.schema import Schema
+from understudy.facts.codec import Codec
+from understudy.facts.codec.ordinates import arrow_type
+from understudy.facts.column import BinnedColumn
+from understudy.facts.schema import Schema
+from understudy.rows.table import Table
 
 
 def codec_of(column: dict[str, Any]) -> Codec:
@@ -132,7 +133,7 @@ def test_a_row_with_one_dropped_cell_is_dropped_whole() -> None:
     """What one column drops is gone from all; rows_read still counts it."""
     schema = Schema.parse({"columns": {"a": BASE | {"outside": "drop"}, "b": {"kind": "boolean"}}})
     rows = pa.table({"a": [18, 99, 20], "b": [True, True, False]})
-    table = Codec(schema).encode(rows)
+    table = Table.of(Codec(schema).encode(rows))
     assert [0, 2] == table.codes["a"].tolist()
     assert [1, 0] == table.codes["b"].tolist()
     assert (2, 3) == (table.rows, table.rows_read)

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from understudy.codec import Codec
 from understudy.errors import DataError
-from understudy.schema import Schema
+from understudy.facts.codec import Codec
+from understudy.facts.schema import Schema
 
 
 def codec_of(column: dict[str, Any]) -> Codec:

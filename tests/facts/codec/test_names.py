@@ -19,16 +19,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.databases import TYPES, connection_to, duckdb_file, fill_postgres
-from understudy.codec import Codec
-from understudy.codec.names import BLANKS, names_of, number_names
-from understudy.codec.persons import Persons
-from understudy.counting import KeyCounts
-from understudy.engines.keyed import tallied
-from understudy.engines.memory import MemorySource
 from understudy.errors import DataError
-from understudy.files import Rows
-from understudy.schema import Schema
-from understudy.sources import Access, open_keyed, open_source
+from understudy.facts.codec import Codec
+from understudy.facts.codec.names import BLANKS, names_of, number_names
+from understudy.facts.codec.persons import Persons
+from understudy.facts.schema import Schema
+from understudy.rows.counting import KeyCounts
+from understudy.rows.engines.keyed import tallied
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.sources import Access, open_keyed, open_source
+from understudy.rows.table import Table
+from understudy.system.frames import Rows
 
 SCHEMA = Schema.parse(
     {
@@ -133,7 +134,7 @@ def _rows(names: Cells, kind: pa.DataType, seed: int = 5) -> pa.Table:
 
 
 def _kept(rows: pa.Table, most: int) -> Counter[tuple[int, ...]]:
-    table = Codec(SCHEMA, Persons("who", most)).encode(rows)
+    table = Table.of(Codec(SCHEMA, Persons("who", most)).encode(rows))
     return Counter(zip(*(table.codes[name].tolist() for name in "ab"), strict=True))
 
 
@@ -176,7 +177,7 @@ def _put(engine: str, rows: pa.Table, request: pytest.FixtureRequest) -> Rows:
 
 def _check_alike(data: Rows, rows: pa.Table, most: int) -> None:
     persons = Persons("who", most)
-    memory = MemorySource(Codec(SCHEMA, persons).encode(rows))
+    memory = MemorySource(Table.of(Codec(SCHEMA, persons).encode(rows)))
     with open_source(data, SCHEMA, Access(table="people", persons=persons)) as source:
         [ours], [theirs] = (s.count([("a", "b")]) for s in (source, memory))
         assert np.array_equal(theirs.counts, ours.counts)

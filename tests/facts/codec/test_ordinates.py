@@ -12,12 +12,19 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from understudy.codec import Codec
-from understudy.codec.ordinates import parse, read
-from understudy.column import BinnedColumn, DateColumn, DatetimeColumn, FloatColumn, IntegerColumn
 from understudy.errors import DataError
-from understudy.files import read_rows
-from understudy.schema import Schema
+from understudy.facts.codec import Codec
+from understudy.facts.codec.ordinates import parse, read
+from understudy.facts.column import (
+    BinnedColumn,
+    DateColumn,
+    DatetimeColumn,
+    FloatColumn,
+    IntegerColumn,
+)
+from understudy.facts.schema import Schema
+from understudy.rows.reading import read_rows
+from understudy.rows.table import Table
 
 WHOLE = IntegerColumn(min=-(2**62), max=2**62)
 REAL = FloatColumn(min=-1e300, max=1e300)
@@ -228,6 +235,6 @@ FRAMES = Schema.parse(
 def test_frames_of_every_brand_are_read_alike(frame: Any) -> None:
     """The same rows give the same codes from pandas, polars, Arrow and plain columns."""
     codec = Codec(FRAMES)
-    expected = codec.encode(pa.table(ROWS))
+    expected = Table.of(codec.encode(pa.table(ROWS)))
     assert [1, 2] == expected.codes["whole"].tolist()
-    assert expected == codec.encode(read_rows(frame, codec))
+    assert expected == Table.of(codec.encode(read_rows(frame, codec)))

@@ -17,16 +17,17 @@ from hypothesis import strategies as st
 from support.databases import duckdb_file, fill_postgres
 from support.replay import audit
 from understudy.cli.main import run
-from understudy.codec import Codec
-from understudy.codec.persons import Persons
-from understudy.counting import CountSource
-from understudy.engines.memory import MemorySource
 from understudy.errors import DataError, UsageError
-from understudy.privacy.audit import LeakFound
-from understudy.privacy.ledger import Ledger
-from understudy.schema import Schema
-from understudy.sources import Access, open_source
-from understudy.synthesizers import Independent, Nist, PrivBayes, Random, Synthesizer
+from understudy.facts.codec import Codec
+from understudy.facts.codec.persons import Persons
+from understudy.facts.schema import Schema
+from understudy.methods import Independent, Nist, PrivBayes, Random, Synthesizer
+from understudy.privacy.replay import LeakFound
+from understudy.privacy.spending.ledger import Ledger
+from understudy.rows.counting import CountSource
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.sources import Access, open_source
+from understudy.rows.table import Table
 
 SCHEMA = Schema.parse(
     {
@@ -58,7 +59,7 @@ def _rows(rows: list[Row]) -> pa.Table:
 
 
 def _kept(rows: list[Row], most: int) -> Counter[tuple[int, int]]:
-    table = Codec(SCHEMA, Persons("who", most)).encode(_rows(rows))
+    table = Table.of(Codec(SCHEMA, Persons("who", most)).encode(_rows(rows)))
     assert most == table.rows_per_person
     assert len(rows) == table.rows_read
     return Counter(zip(table.codes["a"].tolist(), table.codes["b"].tolist(), strict=True))
@@ -131,7 +132,7 @@ def test_databases_keep_the_same_rows(engine: str, request: pytest.FixtureReques
             data = ibis.duckdb.connect().create_table("people", _rows(rows))
         else:
             data = fill_postgres(request.getfixturevalue("postgres_server"), _rows(rows))
-        memory = MemorySource(Codec(SCHEMA, persons).encode(_rows(rows)))
+        memory = MemorySource(Table.of(Codec(SCHEMA, persons).encode(_rows(rows))))
         with open_source(data, SCHEMA, Access(table="people", persons=persons)) as source:
             assert most == source.rows_per_person
             [ours], [theirs] = (s.count([("a", "b")]) for s in (source, memory))
@@ -139,7 +140,7 @@ def test_databases_keep_the_same_rows(engine: str, request: pytest.FixtureReques
 
 
 def _source(rows: list[Row], most: int) -> MemorySource:
-    return MemorySource(Codec(SCHEMA, Persons("who", most)).encode(_rows(rows)))
+    return MemorySource(Table.of(Codec(SCHEMA, Persons("who", most)).encode(_rows(rows))))
 
 
 def _crowd(count: int) -> list[Row]:
@@ -223,6 +224,9 @@ def test_noise_grows_with_the_rows_of_a_person() -> None:
         ({"person_id": "who", "rows_per_person": 0}, "at least 1"),
         ({"person_id": "who", "rows_per_person": 2, "neighbours": "replace"}, "add-remove"),
         ({"person_id": "a", "rows_per_person": 2}, "learned as well"),
+        ({"person_id": "who", "rows_per_person": 1.5}, "a whole number"),
+        ({"person_id": "who", "rows_per_person": True}, "a whole number"),
+        ({"person_id": "who", "rows_per_person": "2"}, "a whole number"),
     ],
 )
 def test_impossible_persons_are_refused(
@@ -238,7 +242,7 @@ def test_impossible_persons_are_refused(
 
 def test_rows_that_are_not_bounded_are_refused() -> None:
     """A promise for persons needs an engine that saw to it, and the same number."""
-    sources: list[CountSource] = [MemorySource(Codec(SCHEMA).encode(_rows(_crowd(9))))]
+    sources: list[CountSource] = [MemorySource(Table.of(Codec(SCHEMA).encode(_rows(_crowd(9)))))]
     sources.append(_source(_crowd(9), 2))
     for source in sources:
         with pytest.raises(UsageError, match="not opened so"):
@@ -248,8 +252,9 @@ def test_rows_that_are_not_bounded_are_refused() -> None:
 
 
 def test_a_missing_column_of_persons_is_named() -> None:
-    """As any other column."""
-    with pytest.raises(DataError, match="no column 'person'"):
+    """The refusal speaks of the option that names it, and not of the schema."""
+    words = "no column 'person', which was named to identify persons; correct --person-id"
+    with pytest.raises(DataError, match=words):
         Independent(SCHEMA, epsilon=1, person_id="person", rows_per_person=2).fit(
             _rows(_crowd(9)), ledger=None
         )
@@ -266,7 +271,7 @@ def test_files_name_persons(suffix: str, tmp_path: Path) -> None:
     (pc.write_csv if suffix == ".csv" else pq.write_table)(rows, path)
     persons = Persons("patient", 2)
     with open_source(path, SCHEMA, Access(persons=persons)) as source:
-        expected = Codec(SCHEMA, persons).encode(rows)
+        expected = Table.of(Codec(SCHEMA, persons).encode(rows))
         [ours], [theirs] = (s.count([("a", "b")]) for s in (source, MemorySource(expected)))
         assert np.array_equal(theirs.counts, ours.counts)
     with (

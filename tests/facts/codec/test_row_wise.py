@@ -16,9 +16,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from support.tables import DIRTY_TEXTS, dirty_texts, schemas
-from understudy.codec import Codec
-from understudy.files import read_rows
-from understudy.schema import Schema
+from support.tiers import examples
+from understudy.facts.codec import Codec
+from understudy.facts.schema import Schema
+from understudy.rows.reading import read_rows
+from understudy.rows.table import Table
 
 # A cell that no vectorised reader takes, so that its whole column is read text by text.
 POISON = "no value at all"
@@ -63,7 +65,7 @@ def codec_of(kind: str) -> Codec:
 
 def fates(codec: Codec, rows: pa.Table) -> list[Fate]:
     """Every row's codes, or None for a dropped row, each row encoded by itself."""
-    alone = [codec.encode(rows.slice(i, 1)) for i in range(rows.num_rows)]
+    alone = [Table.of(codec.encode(rows.slice(i, 1))) for i in range(rows.num_rows)]
     return [
         tuple(int(codes[0]) for codes in table.codes.values()) if table.rows else None
         for table in alone
@@ -106,7 +108,7 @@ def test_a_text_is_read_alike_on_every_path(kind: str) -> None:
         assert ([] if fate is None else [fate]) == alone, text
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(kind=st.sampled_from([*KINDS]), cells=st.lists(st.none() | dirty_texts, max_size=6))
 @example(kind="any day", cells=["0000-01-01", "2021-02-30"])
 @example(kind="real", cells=["nan(1)", "five"])
@@ -118,7 +120,7 @@ def test_texts_are_encoded_row_by_row(kind: str, cells: list[str | None]) -> Non
     assert [fate for fate in fates(codec, rows) if fate is not None] == together(codec, rows)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(kind=st.sampled_from([*KINDS]), cells=st.lists(dirty_texts, max_size=6))
 @example(kind="whole", cells=["UTF8"])
 @example(kind="real", cells=["5", "invalid utf8"])

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.statistics import NEVER, fit_of_choices
-from understudy.codec import Codec
-from understudy.codec.stretches import Stretch
-from understudy.column import FloatColumn, IntegerColumn
-from understudy.constraints.meaning import bins_of
-from understudy.infer.question import read_conditions
-from understudy.schema import Schema
+from understudy.facts.codec import Codec
+from understudy.facts.codec.stretches import Region
+from understudy.facts.column import FloatColumn, IntegerColumn
+from understudy.facts.constraints.meaning import bins_of
+from understudy.facts.schema import Schema
+from understudy.models.inference.question import read_conditions
 
 COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
@@ -49,7 +49,7 @@ def _decoded(column: dict[str, Any], where: str, rows: int, code: int | None = N
 @given(said=conditions, bins=st.integers(1, 40))
 def test_runs_hold_exactly_the_values_that_fit(said: list[tuple[str, int]], bins: int) -> None:
     """Of every bin, as if its values were listed."""
-    column, stretch = IntegerColumn(min=0, max=39, bins=bins), Stretch()
+    column, stretch = IntegerColumn(min=0, max=39, bins=bins), Region()
     for relation, value in said:
         stretch = stretch.narrowed(column, relation, [value])
     for low, last in bins_of(column):
@@ -101,9 +101,9 @@ def test_real_numbers_fit(where: str, fits: Callable[[float], bool]) -> None:
 def test_open_ends_of_real_numbers_are_left_out() -> None:
     """Below and above exclude the value itself, by the nearest number that floats have."""
     column = FloatColumn(min=0.0, max=10.0, bins=5)
-    low = Stretch().narrowed(column, ">", [3.0])
-    high = Stretch().narrowed(column, "<", [3.0])
-    hole = Stretch().narrowed(column, "!=", [3.0])
+    low = Region().narrowed(column, ">", [3.0])
+    high = Region().narrowed(column, "<", [3.0])
+    hole = Region().narrowed(column, "!=", [3.0])
     above, below = math.nextafter(3.0, 9), math.nextafter(3.0, 0)
     assert [(above, 3.5)] == low.runs(column, (2.0, 3.5))
     assert [(2.0, below)] == high.runs(column, (2.0, 3.5))

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 
 from support.constraints import Rule, allowed_cells, document_of, ruled_columns
-from understudy.constraints import read_constraint
 from understudy.errors import SchemaError
-from understudy.schema import Schema
+from understudy.facts.constraints import read_constraint
+from understudy.facts.schema import Schema
 
 COLUMNS: dict[str, Any] = {
     "key": {"kind": "id"},
@@ -77,7 +77,7 @@ def test_the_codes_of_a_condition(condition: str, codes: list[int] | None) -> No
 @pytest.mark.parametrize(
     ("condition", "position", "words"),
     [
-        ("colour = red", 6, "'colour' is no column; known are key, sex, size"),
+        ("colour = red", 6, "'colour' is not a column; the columns are key, sex, size"),
         ("key = 3", 6, "'key' is an id, which is generated afresh; constrain others"),
         ("sex = x", 12, "'x' is not a declared value of column 'sex'; declare or correct it"),
         ("sex = ?", 12, "'?' is a missing marker; write: sex missing"),
@@ -93,19 +93,19 @@ def test_the_codes_of_a_condition(condition: str, codes: list[int] | None) -> No
         ("age in {3, 10}", 14, "'3' cuts the bin from 0 to 9"),
         ("age = -1", 12, "'-1' is a missing marker; write: age missing"),
         ("age < 30", 12, "'30' is out of the bounds of column 'age', 0 to 29; use one within"),
-        ("age < 9.5", 12, "'9.5' is no whole number; write one, as in the column's max"),
-        ("age < ten", 12, "'ten' is no whole number"),
-        ("age < 1_0", 12, "'1_0' is no whole number"),
-        ("age < nan", 12, "'nan' is no whole number"),
+        ("age < 9.5", 12, "'9.5' is not a whole number; write one, as in the column's max"),
+        ("age < ten", 12, "'ten' is not a whole number"),
+        ("age < 1_0", 12, "'1_0' is not a whole number"),
+        ("age < nan", 12, "'nan' is not a whole number"),
         ("score < nan", 14, "'nan' is out of the bounds"),
         ("score <= 0.5", 15, "from 0.5 to 1, and rows are drawn by whole bins; compare by < or >="),
         ("score < 0.25", 14, "with an edge at 0.25"),
         ("score = 0.5", 14, "compare by < or >="),
         ("born < 2000-01-15", 13, "from 2000-01-01 to 2000-01-31"),
         ("born < 2000-01-15", 13, "put an edge at 2000-01-15"),
-        ("born < 2000-02-01T10:00:00", 13, "is no day"),
-        ("born < soon", 13, "'soon' is no day"),
-        ("seen < '2000-01-01 12:00:00.5'", 13, "is no moment"),
+        ("born < 2000-02-01T10:00:00", 13, "is not a day"),
+        ("born < soon", 13, "'soon' is not a day"),
+        ("seen < '2000-01-01 12:00:00.5'", 13, "is not a moment"),
         ("seen < 2000-01-01T10:00:00", 13, "put an edge at 2000-01-01T10:00:00"),
     ],
 )
@@ -134,7 +134,7 @@ def test_every_finding_of_a_constraint_is_told() -> None:
 @pytest.mark.parametrize("text", [None, 3, ["if"], {"if": 1}])
 def test_a_constraint_is_a_text(text: object) -> None:
     """Anything else is refused by name."""
-    with pytest.raises(SchemaError, match="is no text; write"):
+    with pytest.raises(SchemaError, match="is not a text; write"):
         read_constraint(text, SCHEMA.columns)
 
 

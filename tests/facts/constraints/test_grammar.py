@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.constraints.grammar import Condition, Finding, parse
+from understudy.facts.constraints.grammar import Condition, ParseError, parse
 
 
 def told(conditions: tuple[Condition, ...] | None) -> list[tuple[str, ...]] | None:
@@ -63,37 +63,37 @@ def test_words_and_quotes(quoted: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "position", "words"),
     [
-        ("", 1, "the end stands where 'if' or 'not ('"),
-        ("   ", 1, "the end stands where 'if' or 'not ('"),
-        ("age < 3", 1, "'age' stands where 'if' or 'not ('"),
-        ("IF age < 3 then x missing", 1, "'IF' stands where 'if'"),
-        ("if", 3, "the end stands where a column"),
-        ("if age", 7, "the end stands where what is said of 'age'"),
-        ("if age 18", 8, "'18' stands where what is said of 'age'"),
-        ("if age << 18 then x missing", 9, "'<' stands where a value"),
+        ("", 1, "the end is found where 'if' or 'not ('"),
+        ("   ", 1, "the end is found where 'if' or 'not ('"),
+        ("age < 3", 1, "'age' is found where 'if' or 'not ('"),
+        ("IF age < 3 then x missing", 1, "'IF' is found where 'if'"),
+        ("if", 3, "the end is found where a column"),
+        ("if age", 7, "the end is found where what is said of 'age'"),
+        ("if age 18", 8, "'18' is found where what is said of 'age'"),
+        ("if age << 18 then x missing", 9, "'<' is found where a value"),
         ("if age =  then x missing", 11, "'then' is a word of the grammar"),
-        ("if age = 1 , b = 2 then x missing", 12, "',' stands where 'and' or 'then'"),
-        ("if a = dark blue then x missing", 13, "'blue' stands where 'and' or 'then'"),
-        ("if a = 1 then", 14, "the end stands where a column"),
-        ("if a = 1 then b = 2 or c = 3", 21, "'or' stands where the end"),
-        ("if a = 1 then b = 2)", 20, "')' stands where the end"),
+        ("if age = 1 , b = 2 then x missing", 12, "',' is found where 'and' or 'then'"),
+        ("if a = dark blue then x missing", 13, "'blue' is found where 'and' or 'then'"),
+        ("if a = 1 then", 14, "the end is found where a column"),
+        ("if a = 1 then b = 2 or c = 3", 21, "'or' is found where the end"),
+        ("if a = 1 then b = 2)", 20, "')' is found where the end"),
         ("if and = 1 then b = 2", 4, "'and' is a word of the grammar where a column"),
-        ("if a in b then c missing", 9, "'b' stands where '{'"),
-        ("if a in {} then c missing", 10, "'}' stands where a value"),
-        ("if a in {b c} then d missing", 12, "'c' stands where ',' or '}'"),
+        ("if a in b then c missing", 9, "'b' is found where '{'"),
+        ("if a in {} then c missing", 10, "'}' is found where a value"),
+        ("if a in {b c} then d missing", 12, "'c' is found where ',' or '}'"),
         ("if a in {b, then c missing", 13, "'then' is a word of the grammar where a value"),
-        ("if a not b then c missing", 10, "'b' stands where what is said of 'a'"),
-        ("not a = 1", 5, "'a' stands where '('"),
-        ("not (a = 1", 11, "the end stands where 'and' or ')'"),
-        ("not (a = 1) and b = 2", 13, "'and' stands where the end"),
+        ("if a not b then c missing", 10, "'b' is found where what is said of 'a'"),
+        ("not a = 1", 5, "'a' is found where '('"),
+        ("not (a = 1", 11, "the end is found where 'and' or ')'"),
+        ("not (a = 1) and b = 2", 13, "'and' is found where the end"),
         ("if 'a = 1 then b missing", 4, "the quote is not closed"),
-        ("if a ! 1 then b missing", 6, "'!' stands alone; write !="),
-        ("not ((a = 1))", 6, "'(' stands where a column"),
+        ("if a ! 1 then b missing", 6, "'!' is alone; write !="),
+        ("not ((a = 1))", 6, "'(' is found where a column"),
     ],
 )
 def test_errors_point_at_the_character(text: str, position: int, words: str) -> None:
     """Counted from 1, with what stands there and what to do."""
-    with pytest.raises(Finding) as caught:
+    with pytest.raises(ParseError) as caught:
         parse(text)
     assert (position, True) == (caught.value.position, words in str(caught.value)), caught.value
     assert ";" in str(caught.value)
@@ -107,6 +107,6 @@ def test_any_text_is_read_or_pointed_into(text: str) -> None:
     """No text makes the parser fail otherwise, or point outside of it."""
     try:
         position = parse(text).premise[0].column.position
-    except Finding as finding:
+    except ParseError as finding:
         position = finding.position
     assert 1 <= position <= len(text) + 1

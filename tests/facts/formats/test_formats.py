@@ -12,8 +12,8 @@ import pytest
 
 from support import foreign
 from understudy.errors import SchemaError, UsageError
-from understudy.formats import Draft, DraftColumn, draft_of, read_draft
-from understudy.schema import Schema
+from understudy.facts.formats import Draft, DraftColumn, draft_of, read_draft
+from understudy.facts.schema import Schema
 
 
 def bodies(document: object, table: str | None = None) -> dict[str, Any]:
@@ -197,21 +197,27 @@ def test_a_schema_of_our_own_is_sent_to_its_check() -> None:
         ({"tables": {"t": 5}}, "the table is not described by a table"),
         (
             {"fields": {"a": {"type": "numerical", "subtype": "integer", "min": 0.5}}},
-            "column 'a': a bound is no integer",
+            "column 'a': a bound is not of kind integer",
         ),
-        ({"fields": {"a": {"type": "numerical", "max": float("nan")}}}, "a bound is no float"),
-        ({"fields": {"a": {"type": "datetime", "max": "soon"}}}, "a bound is no datetime"),
+        (
+            {"fields": {"a": {"type": "numerical", "max": float("nan")}}},
+            "a bound is not of kind float",
+        ),
+        ({"fields": {"a": {"type": "datetime", "max": "soon"}}}, "a bound is not of kind datetime"),
         (
             {"fields": {"a": {"type": "datetime", "format": "%d %d", "max": "1 1"}}},
-            "a bound is no date",
+            "a bound is not of kind date",
         ),
-        ({"fields": {"a": {"type": "categorical", "values": "ab"}}}, "its values are no list"),
-        ({"fields": {"a": {"type": "categorical", "values": [[]]}}}, "no text or number"),
+        ({"fields": {"a": {"type": "categorical", "values": "ab"}}}, "its values are not a list"),
+        ({"fields": {"a": {"type": "categorical", "values": [[]]}}}, "neither text nor number"),
         ({"tableSchema": "people.json"}, "links are not followed"),
         ({"tableSchema": {"columns": []}}, "describes no column"),
-        ({"tableSchema": {"columns": [{"name": "a", "datatype": 5}]}}, "its datatype is no name"),
-        ({"tableSchema": {"columns": [{"name": "a", "null": 5}]}}, "null is no text"),
-        ({"tableSchema": {"columns": [{"name": "a"}, {"name": "a"}]}}, "the name stands twice"),
+        (
+            {"tableSchema": {"columns": [{"name": "a", "datatype": 5}]}},
+            "its datatype is not a name",
+        ),
+        ({"tableSchema": {"columns": [{"name": "a", "null": 5}]}}, "null is neither a text"),
+        ({"tableSchema": {"columns": [{"name": "a"}, {"name": "a"}]}}, "the name occurs twice"),
         ({"tables": [5]}, "a table is not described by a table"),
         (
             {

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from understudy.federated.net import flower
-from understudy.federated.net.superlink import OPEN_CALL, Guard
+from understudy.federated.wire import flower
+from understudy.federated.wire.superlink import OPEN_CALL, Guard
 
 SECRET = "secret"
 KNOWN = {"understudy-analyst": SECRET}

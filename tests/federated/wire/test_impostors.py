@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from support.holders import Site
-from understudy.federated.net import flower, letters
-from understudy.federated.net.keys import private_key
-from understudy.federated.net.session import Session
+from understudy.federated.wire import envelopes as letters
+from understudy.federated.wire import flower
+from understudy.federated.wire.keys import private_key
+from understudy.federated.wire.session import Session
 
 if os.environ.get("CI") != "true":
     pytest.importorskip("flwr")
@@ -170,7 +171,7 @@ def test_a_holder_does_not_answer_in_anothers_name(
     while not sent:
         asking.join(0.01)
     with _calling(site, channel, _proof(site, "south", "south")) as client:
-        forged = letters.answer(letters.Letter(b"forged", b"x" * 16), sent[0])
+        forged = letters.answer(letters.Envelope(b"forged", b"x" * 16), sent[0])
         Session(client, _number("south", channel)).reply(forged)
     (tmp_path / "go").touch()
     asking.join(90)

@@ -11,18 +11,19 @@ from typing import Any
 import pytest
 
 from understudy.errors import DataError
-from understudy.federated.net import bundle, flower, letters
-from understudy.federated.net.letters import Letter
-from understudy.federated.net.node import Link, Node
+from understudy.federated.wire import bundle, flower
+from understudy.federated.wire import envelopes as letters
+from understudy.federated.wire.envelopes import Envelope
+from understudy.federated.wire.node import Link, Node
 
 if os.environ.get("CI") != "true":
     pytest.importorskip("flwr")
 
 RUN, NODE = 7, 12
-LETTER = Letter(b"body", b"nonce")
+LETTER = Envelope(b"body", b"nonce")
 
 
-def _question(letter: Letter = LETTER, *, kind: str = letters.ASK, run: int = RUN) -> Any:
+def _question(letter: Envelope = LETTER, *, kind: str = letters.ASK, run: int = RUN) -> Any:
     return letters.question(letter, kind=kind, run=run, node=NODE, seconds=60)
 
 
@@ -80,7 +81,7 @@ def test_a_letter_waits_for_its_last_part() -> None:
 
 
 def test_damaged_parts_are_refused() -> None:
-    """Bytes that are no parts of a message."""
+    """Bytes that are not parts of a message."""
     _, tree = letters.envelope(_question())
     with pytest.raises(DataError, match="damaged"):
         letters.assembled(tree, lambda name: b"garbage")
@@ -115,14 +116,14 @@ def test_a_body_beyond_the_limit_does_not_travel(monkeypatch: pytest.MonkeyPatch
     """Neither side makes one."""
     monkeypatch.setattr(letters, "MESSAGE_LIMIT", 3)
     with pytest.raises(DataError, match="at most 3 travel"):
-        Letter(b"long", b"")
+        Envelope(b"long", b"")
 
 
 def test_a_reply_brings_the_nonce_back() -> None:
     """By it the analyst knows that whoever replied had the question."""
     handler = Handler()
     reply = letters.opened(_reply(_node(handler), _question()))
-    assert Letter(b"echo body", b"nonce") == reply
+    assert Envelope(b"echo body", b"nonce") == reply
     assert [b"body"] == handler.bodies
 
 
@@ -156,7 +157,7 @@ def test_a_fault_does_not_quote_what_the_handler_raised() -> None:
     """The analyst and the log learn that there was one."""
     said: list[str] = []
     node = Node(Link("127.0.0.1:1", Path("key"), Path("roots")), Handler(), said.append)
-    reply = _reply(node, _question(Letter(b"fail", b"")))
+    reply = _reply(node, _question(Envelope(b"fail", b"")))
     assert "fault" in reply.error.reason
     assert "4711" not in reply.error.reason + "".join(said)
 

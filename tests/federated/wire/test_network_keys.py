@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from understudy.errors import DataError, OutputError
-from understudy.federated.net import keys
-from understudy.federated.net.flower import trusting
+from understudy.federated.wire import keys
+from understudy.federated.wire.flower import trusting
 
 
 def test_a_holders_key_is_its_own_and_its_public_half_fits(tmp_path: Path) -> None:
@@ -48,9 +48,9 @@ def test_what_is_no_key_is_refused(tmp_path: Path, content: bytes) -> None:
     place = tmp_path / "north"
     place.write_bytes(content)
     place.chmod(0o600)
-    with pytest.raises(DataError, match="is no holder's key"):
+    with pytest.raises(DataError, match="is not a holder's key"):
         keys.private_key(place)
-    with pytest.raises(DataError, match="is no holder's public key"):
+    with pytest.raises(DataError, match="is not a holder's public key"):
         keys.public_key(place)
 
 

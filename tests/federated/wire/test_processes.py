@@ -16,8 +16,9 @@ import pytest
 from support.holders import NAMES, Site
 from support.servers import free_port
 from understudy.errors import DataError, UsageError
-from understudy.federated.net import bundle, flower, letters
-from understudy.federated.net.node import Link, Node
+from understudy.federated.wire import bundle, flower
+from understudy.federated.wire import envelopes as letters
+from understudy.federated.wire.node import Link, Node
 
 if os.environ.get("CI") != "true":
     pytest.importorskip("flwr")
@@ -38,7 +39,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 @pytest.fixture
 def heard_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """An analyst who waits for all to hear the farewell, as long as a busy machine may need."""
-    monkeypatch.setattr("understudy.federated.net.channel._FAREWELL_SECONDS", 60.0)
+    monkeypatch.setattr("understudy.federated.wire.channel._FAREWELL_SECONDS", 60.0)
 
 
 def _refusal(site: Site, address: str, **changes: Any) -> str:
@@ -182,14 +183,14 @@ def test_holders_end_with_the_farewell(tmp_path: Path) -> None:
         assert {"north": b"echo one"} == channel.ask({"north": b"one"}, deadline=30)
     out, err = process.communicate(timeout=60)
     assert (0, "1") == (process.returncode, out)
-    assert "farewell" in err
+    assert "closed the run" in err
 
 
 class Forger(Node):
     """Answers without the number that came with the question."""
 
-    def _letter(self, session: Any, message: Any) -> letters.Letter:
-        return letters.Letter(b"forged", b"guessed")
+    def _letter(self, session: Any, message: Any) -> letters.Envelope:
+        return letters.Envelope(b"forged", b"guessed")
 
 
 @pytest.mark.usefixtures("heard_out")
@@ -247,7 +248,7 @@ def test_an_address_in_use_is_said(tmp_path: Path) -> None:
     """The analyst does not start where somebody listens already."""
     import socket
 
-    from understudy.federated.net import hub
+    from understudy.federated.wire import hub
 
     site = Site.made(tmp_path, ["north"])
     with socket.create_server(("127.0.0.1", 0)) as taken:

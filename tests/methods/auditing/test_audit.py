@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from support.deadly import Deadly
-from support.methods import BUILDERS
-from understudy.auditing import (
+from support.methods import BUILDERS, EVERYDAY
+from support.tiers import full_but
+from understudy.errors import UsageError, WorkerLost
+from understudy.facts.domain import Attributes
+from understudy.facts.unit import Neighbours
+from understudy.methods import (
+    Histogram,
+    Independent,
+    Learned,
+    Nist,
+    PrivBayes,
+    Random,
+    Synthesizer,
+)
+from understudy.methods.auditing import (
     PERSON,
     SCHEMA,
     Audit,
@@ -22,35 +36,20 @@ from understudy.auditing import (
     neighbours_for,
     run_on,
 )
-from understudy.auditing.attack import log_likelihood
-from understudy.conditional import Conditional
-from understudy.domain import Attributes
-from understudy.errors import UsageError, WorkerLost
-from understudy.learn.parameters import one_way_tables
-from understudy.network import Family, Network
+from understudy.methods.auditing.attack import log_likelihood
+from understudy.methods.budget_plan import Shares
+from understudy.methods.estimation.parameters import one_way_tables
+from understudy.models.bayes_net import BayesNet
+from understudy.models.conditional import Conditional
+from understudy.models.network import Family, Network
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator, Instruments
-from understudy.privacy.grant import Grant
-from understudy.privacy.histogram import SmoothedHistogram
-from understudy.privacy.mechanisms import (
-    DiscreteGaussian,
-    DiscreteLaplace,
-    ExactAnswer,
-    Exponential,
-    PermuteAndFlip,
-)
-from understudy.privacy.noise import Integers, SystemNoise
-from understudy.privacy.unit import Neighbours
-from understudy.synthesizers import (
-    Histogram,
-    Independent,
-    Learned,
-    Nist,
-    PrivBayes,
-    Random,
-    Synthesizer,
-)
-from understudy.synthesizers.network import Shares
+from understudy.privacy.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, ExactAnswer
+from understudy.privacy.mechanisms.histogram import SmoothedHistogram
+from understudy.privacy.mechanisms.selection import Exponential, PermuteAndFlip
+from understudy.privacy.noise.system import SystemNoise
+from understudy.privacy.spending.grant import Grant
+from understudy.system.arrays import Integers
 
 # So sure that a method without fault is accused once in a million tests.
 SURE = 1 - 1e-6
@@ -63,7 +62,7 @@ def alone(method: Synthesizer, *, runs: int, confidence: float = 0.99) -> Audit:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", BUILDERS)
+@pytest.mark.parametrize("name", full_but((*EVERYDAY, "dpgan"), BUILDERS))
 def test_no_method_is_refuted(name: str) -> None:
     """Every method in every setting: attacks find nothing, noise is as claimed, replay agrees."""
     runs = 6 if "gan" in name else 60
@@ -73,7 +72,7 @@ def test_no_method_is_refuted(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("most", [1, 3])
+@pytest.mark.parametrize("most", full_but({3}, [1, 3]))
 @pytest.mark.parametrize("kind", [Random, Independent, PrivBayes, Nist])
 def test_no_method_is_refuted_for_persons(kind: type[Synthesizer], most: int) -> None:
     """Whole persons: more rows than are kept, rows without a name, a name in two spellings."""
@@ -119,7 +118,7 @@ class ObservedDomain(Independent):
             seen = curator._source.count([(attribute,)])[0].counts > 0
             weights = np.where(seen, np.maximum(noisy.counts, 1), 0).astype(float)
             conditionals.append(Conditional.from_weights(Family(attribute), weights))
-        return Learned(tuple(conditionals), 10)
+        return Learned(BayesNet(curator.domain, tuple(conditionals)), 10)
 
 
 def test_a_domain_read_from_the_rows_is_found() -> None:
@@ -142,7 +141,7 @@ class ObservedCells(Random):
             return np.asarray(counts[counts > 0])
 
         curator.release(mechanism, occupied, name="counts of what occurs")
-        return Learned(Random(self.schema, epsilon=1, rows=1).learn(curator).conditionals, 1)
+        return Random(self.schema, epsilon=1, rows=1).learn(curator)
 
 
 def test_an_answer_of_another_length_is_found() -> None:
@@ -154,11 +153,11 @@ def test_an_answer_of_another_length_is_found() -> None:
 class UnpaidChoices(PrivBayes):
     """Forgets to charge for the structure, and chooses at a generous budget."""
 
-    def _learn_structure(self, curator: Curator, shares: Shares, size: float) -> Network:
+    def _structure(self, curator: Curator, shares: Shares, size: float) -> Network:
         generous = Budget.pure(40)
         aside = Curator(curator._source, curator.unit, Grant(generous), curator._instruments)
         unpaid = Shares(shares.size, shares.one_way, generous, shares.tables)
-        return super()._learn_structure(aside, unpaid, size)
+        return super()._structure(aside, unpaid, size)
 
 
 @pytest.mark.slow
@@ -178,7 +177,7 @@ class TooLittleSmoothing(Histogram):
         mechanism = SmoothedHistogram.costing(curator.budget, cells=(4,), table_rows=1, draws=1)
         object.__setattr__(mechanism, "smoothing", mechanism.smoothing / 8)
         curator.release(mechanism, lambda s: _cells(s, [("first", "second")]), name="a row")
-        return Learned(Random(self.schema, epsilon=1, rows=1).learn(curator).conditionals, 1)
+        return Random(self.schema, epsilon=1, rows=1).learn(curator)
 
 
 def _cells(source: object, sets: Sequence[Attributes]) -> Integers:
@@ -200,9 +199,8 @@ class Fickle(Random):
 
     def learn(self, curator: Curator) -> Learned:
         """Different from fit to fit, on either table."""
-        return Learned(
-            super().learn(curator).conditionals, int(np.random.default_rng().integers(9))
-        )
+        rows = int(np.random.default_rng().integers(9))
+        return replace(super().learn(curator), rows=rows)
 
 
 def test_chance_of_another_kind_is_no_evidence() -> None:

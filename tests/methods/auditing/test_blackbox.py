@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from understudy.auditing import SCHEMA, BoxFinding, audit, cases_for
-from understudy.auditing.blackbox import Seen, attacked
+from understudy.methods import Independent
+from understudy.methods.auditing import SCHEMA, EventBound, audit, cases_for
+from understudy.methods.auditing.blackbox import Seen, attacked
 from understudy.privacy.curator import Instruments
-from understudy.privacy.noise import SystemNoise
-from understudy.synthesizers import Independent
+from understudy.privacy.noise.system import SystemNoise
 
 SURE = 1 - 1e-6
 
@@ -22,10 +22,10 @@ Numbers = npt.NDArray[np.float64]
 def _seen(cells: Numbers, other: Numbers | None = None, asked: str = "") -> Seen:
     parts = {"one": cells} | ({} if other is None else {"other": other})
     totals = {name: float(numbers.sum()) for name, numbers in parts.items()}
-    return Seen(asked, asked, parts, totals, {})
+    return Seen(asked=asked, priced=asked, parts=parts, totals=totals, along={})
 
 
-def _attack(present: list[Seen], absent: list[Seen], delta: float = 0.0) -> BoxFinding:
+def _attack(present: list[Seen], absent: list[Seen], delta: float = 0.0) -> EventBound:
     return attacked("made up", present, absent, delta=delta, error=0.01)
 
 
@@ -145,6 +145,17 @@ def test_shared_noise_is_found_without_any_law() -> None:
 
 def test_findings_are_told() -> None:
     """In a sentence, and for JSON without infinities."""
-    found = BoxFinding("c", 8, "s", "=", -math.inf, "absent", 0.5, 0.1, 1.6, 2.0)
+    found = EventBound(
+        case="c",
+        runs=8,
+        statistic="s",
+        relation="=",
+        value=-math.inf,
+        calls="absent",
+        likely=0.5,
+        unlikely=0.1,
+        epsilon=1.6,
+        provable=2.0,
+    )
     assert "c: s = nothing tells that it is absent" == found.sentence
     assert found.document()["value"] is None

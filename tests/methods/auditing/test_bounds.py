@@ -7,24 +7,24 @@ import math
 import numpy as np
 import pytest
 
-from understudy.auditing.bounds import (
+from understudy.errors import UsageError
+from understudy.methods.auditing.bounds import (
     Curve,
-    Evidence,
+    LogLikelihoodRatios,
     curve_of,
     largest_provable,
     least_false_negative,
     lower_bound,
 )
-from understudy.errors import UsageError
 
 
-def _responses(epsilon: float, runs: int, generator: np.random.Generator) -> Evidence:
+def _responses(epsilon: float, runs: int, generator: np.random.Generator) -> LogLikelihoodRatios:
     """Evidence for the truth from randomized response, whose only loss is ε itself."""
     truthful = generator.random(runs) < math.exp(epsilon) / (1 + math.exp(epsilon))
     return np.where(truthful, epsilon, -epsilon)
 
 
-def _pair(epsilon: float, runs: int, seed: int) -> tuple[Evidence, Evidence]:
+def _pair(epsilon: float, runs: int, seed: int) -> tuple[LogLikelihoodRatios, LogLikelihoodRatios]:
     generator = np.random.default_rng(seed)
     return _responses(epsilon, runs, generator), -_responses(epsilon, runs, generator)
 
@@ -106,6 +106,6 @@ def test_the_errors_that_a_claim_leaves() -> None:
 
 @pytest.mark.parametrize(("runs", "confidence"), [(2, 0.99), (100, 1.0), (100, 0.0)])
 def test_what_shows_nothing_is_refused(runs: int, confidence: float) -> None:
-    """Too few runs, or a confidence that is none."""
+    """Too few runs, or a confidence outside of 0 to 1."""
     with pytest.raises(UsageError, match=r"too few|confidence is"):
         largest_provable(runs, delta=0, confidence=confidence)

@@ -11,19 +11,22 @@ import numpy as np
 import pytest
 
 from support.methods import BUILDERS
-from understudy.auditing import SCHEMA, NoiseVerdict, Tally, draws_of, neighbours_for, run_on
-from understudy.privacy.curator import Instruments
-from understudy.privacy.histogram import SmoothedHistogram
-from understudy.privacy.mechanisms import (
-    DiscreteGaussian,
-    DiscreteLaplace,
-    ExactAnswer,
-    Exponential,
-    PermuteAndFlip,
+from understudy.methods import Independent, Synthesizer
+from understudy.methods.auditing import (
+    SCHEMA,
+    NoiseVerdict,
+    Tally,
+    draws_of,
+    neighbours_for,
+    run_on,
 )
-from understudy.privacy.noise import Integers, Noise, SystemNoise
-from understudy.privacy.sampled import LineGaussian
-from understudy.synthesizers import Independent, Synthesizer
+from understudy.privacy.curator import Instruments
+from understudy.privacy.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, ExactAnswer
+from understudy.privacy.mechanisms.histogram import SmoothedHistogram
+from understudy.privacy.mechanisms.sampled import LineGaussian
+from understudy.privacy.mechanisms.selection import Exponential, PermuteAndFlip
+from understudy.privacy.noise.system import Noise, SystemNoise
+from understudy.system.arrays import Integers
 
 # All tests of noise together accuse noise without fault less than once in a million runs.
 ERROR = 1e-6
@@ -71,7 +74,9 @@ def test_places_of_choices_have_mean_zero(kind: type[PermuteAndFlip | Exponentia
 
 def test_places_of_drawn_rows_have_mean_zero() -> None:
     """By the chance that a row of the table, or any other, is drawn."""
-    mechanism = SmoothedHistogram(Fraction(5), Fraction(1, 4), (6,), 4, 1)
+    mechanism = SmoothedHistogram(
+        epsilon=Fraction(5), smoothing=Fraction(1, 4), cells=(6,), table_rows=4, draws=1
+    )
     exact = np.array([[0], [0], [3], [-1]])
     every = np.arange(6)[:, None]
     draws = draws_of(mechanism, exact, every)

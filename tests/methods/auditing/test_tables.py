@@ -7,11 +7,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from understudy.auditing import PERSON, SCHEMA, Case, cases_for
-from understudy.auditing.tables import codec_for
-from understudy.privacy.unit import Neighbours
-from understudy.schema import Schema
-from understudy.synthesizers import Histogram, Independent, Synthesizer
+from understudy.facts.schema import Schema
+from understudy.facts.unit import Neighbours
+from understudy.methods import Histogram, Independent, Synthesizer
+from understudy.methods.auditing import PERSON, SCHEMA, Case, cases_for
+from understudy.methods.auditing.tables import codec_for
 
 WIDE = Schema.parse(
     {

@@ -18,17 +18,19 @@ import pytest
 from support.databases import duckdb_file
 from support.discovery import opening, seeded_schema
 from support.shared import shared_file
-from understudy.codec import Codec
-from understudy.column import CategoricalColumn
-from understudy.counting import KeySource
-from understudy.discover import Discovery, Skeleton, infer_schema
 from understudy.errors import BudgetExceeded, DataError, SchemaError, UsageError
-from understudy.evaluate.fidelity import total_variation, workload
+from understudy.evaluation.marginals.fidelity import total_variation
+from understudy.facts.codec import Codec
+from understudy.facts.column import CategoricalColumn
+from understudy.facts.schema import Schema
+from understudy.facts.workload import workload
+from understudy.methods import Independent, Nist
+from understudy.methods.discover import Discovery, Skeleton, infer_schema
 from understudy.privacy.curator import Instruments
-from understudy.privacy.ledger import Ledger
-from understudy.schema import Schema
-from understudy.sources import Access
-from understudy.synthesizers import Independent, Nist
+from understudy.privacy.spending.ledger import Ledger
+from understudy.rows.counting import KeySource
+from understudy.rows.sources import Access
+from understudy.rows.table import Table
 from understudy.testing import SeededNoise
 
 
@@ -196,7 +198,7 @@ def test_predictable_noise_is_named(tmp_path: Path) -> None:
     assert first.statement.sentence.startswith("NOT PRIVATE")
     assert first.schema.inference is not None
     assert not first.schema.inference.private
-    with pytest.raises(UsageError, match="no entry for a ledger"):
+    with pytest.raises(UsageError, match="must not be recorded in a ledger"):
         seeded.run(rows, dataset="t", ledger=Ledger(tmp_path / "l.jsonl"))
 
 
@@ -304,7 +306,7 @@ def test_the_same_is_found_wherever_rows_are(place: str, tmp_path: Path) -> None
     skeleton = _skeleton(**EVERYWHERE)
 
     def found(rows: Any, how: Access) -> Schema:
-        from understudy.sources import open_keyed
+        from understudy.rows.sources import open_keyed
 
         seeded = Instruments(noise=SeededNoise(5))
         discovery = Discovery(skeleton, 3, "1e-6", instruments=seeded)
@@ -319,8 +321,8 @@ def test_the_same_is_found_wherever_rows_are(place: str, tmp_path: Path) -> None
 
 def test_many_more_values_than_codes_are_cut_to_the_most_frequent() -> None:
     """A column cannot have more codes than 16 bits number; a paid schema is legal all the same."""
-    from understudy.counting import ReleasedKeys
-    from understudy.discover.values import listing
+    from understudy.methods.discover.values import listing
+    from understudy.rows.counting import ReleasedKeys
 
     released = ReleasedKeys({str(i): i for i in range(70_000)})
     body = listing(_skeleton(x={"kind": "categorical"}), "x", released)
@@ -340,12 +342,16 @@ def test_adult_with_a_learned_schema_comes_near_the_declared_one() -> None:
     kinds = {name: {"kind": column.kind} for name, column in declared.columns.items()}
     learned = seeded_schema(rows, _skeleton(**kinds), epsilon=1, delta="1e-6").schema
     exam = Codec(_with_catch_all(declared))
-    real, sets = exam.encode(rows), workload(exam.domain, 3)
+    real, sets = Table.of(exam.encode(rows)), workload(exam.domain, 3)
     found = [
         total_variation(
             real,
-            exam.encode(
-                Nist(schema, epsilon=1, delta="1e-6").fit(rows, ledger=None).sample(rows.num_rows)
+            Table.of(
+                exam.encode(
+                    Nist(schema, epsilon=1, delta="1e-6")
+                    .fit(rows, ledger=None)
+                    .sample(rows.num_rows)
+                )
             ),
             sets,
         ).mean()

@@ -10,15 +10,16 @@ from typing import Any
 import pytest
 
 from support.discovery import Rows, audit
-from understudy.discover import Discovery, Skeleton
-from understudy.discover.cells import Cells, Tree
-from understudy.discover.discovery import Coarse
-from understudy.discover.discovery import _keys as keys_of
-from understudy.discover.values import listing
-from understudy.privacy.audit import LeakFound
+from understudy.facts.unit import Neighbours, Unit
+from understudy.methods.discover import Discovery, Skeleton
+from understudy.methods.discover.cells import Intervals, Tree
+from understudy.methods.discover.discovery import Coarse
+from understudy.methods.discover.discovery import _keys as keys_of
+from understudy.methods.discover.values import listing
 from understudy.privacy.curator import Curator
-from understudy.privacy.mechanisms import DiscreteLaplace, KeyRelease
-from understudy.privacy.unit import Neighbours, Unit
+from understudy.privacy.mechanisms.additive import DiscreteLaplace
+from understudy.privacy.mechanisms.keys import KeyRelease
+from understudy.privacy.replay import LeakFound
 
 NAMES = ("city", "code", "size", "pay", "day")
 SKELETON = Skeleton.parse(
@@ -104,7 +105,7 @@ def test_a_look_at_the_keys_is_caught() -> None:
 class Halved(Discovery):
     """Calibrates the first count to half of what a row moves."""
 
-    def _coarse(self, curator: Curator, name: str, cells: Cells) -> Coarse:
+    def _coarse(self, curator: Curator, name: str, cells: Intervals) -> Coarse:
         mechanism = DiscreteLaplace.costing(self._counts[0], sensitivity=Fraction(1, 2))
         noisy = curator.release(
             mechanism,

@@ -8,17 +8,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from support.discovery import seeded_schema
-from understudy.column import BinnedColumn, DateColumn, FloatColumn, IntegerColumn
-from understudy.discover import Discovery, Skeleton, infer_schema
-from understudy.discover.bins import Range, _starts, agreeing, fitted
-from understudy.discover.cells import Cells, Tree
-from understudy.privacy.mechanisms import DiscreteLaplace
-from understudy.privacy.noise import Integers
-from understudy.privacy.unit import Neighbours, Unit
+from understudy.facts.column import (
+    BinnedColumn,
+    DateColumn,
+    FloatColumn,
+    IntegerColumn,
+)
+from understudy.facts.unit import Neighbours, Unit
+from understudy.methods.discover import Discovery, Skeleton, infer_schema
+from understudy.methods.discover.bins import LearnedRange, _starts, agreeing, fitted
+from understudy.methods.discover.cells import Intervals, Tree
+from understudy.privacy.mechanisms.additive import DiscreteLaplace
+from understudy.system.arrays import Integers
 
 UNITS = [Unit(Neighbours.ADD_REMOVE), Unit(Neighbours.REPLACE), Unit(Neighbours.ADD_REMOVE, 3)]
 
@@ -46,7 +51,7 @@ def _worst_loss(mechanism: DiscreteLaplace, here: Integers, there: Integers) -> 
 @pytest.mark.parametrize("span", [(0, 9), (0, 300), (8, 70)])
 def test_exact_likelihood_ratios_of_the_second_count(unit: Unit, span: tuple[int, int]) -> None:
     """No output is more than e^ε times likelier on a neighbour, and the bound is reached."""
-    cells = Cells.over(_integers(*span))
+    cells = Intervals.over(_integers(*span))
     first, last = 1, len(cells.edges) - 2
     tree = Tree(cells, first, last, (first, last))
     epsilon = Fraction(1, 2)
@@ -62,7 +67,7 @@ def test_exact_likelihood_ratios_of_the_second_count(unit: Unit, span: tuple[int
 
 def test_one_level_of_noise_for_two_levels_of_counts_is_too_little() -> None:
     """The exact ratio can fail: a row stands in a part and in a leaf."""
-    cells = Cells.over(_integers(0, 300))
+    cells = Intervals.over(_integers(0, 300))
     last = len(cells.edges) - 1
     tree = Tree(cells, 0, last, (0, last))
     careless = DiscreteLaplace.costing(Fraction(1, 2), sensitivity=Fraction(1))
@@ -88,7 +93,7 @@ columns = st.one_of(
 @given(columns, st.data())
 def test_cells_cover_the_range_and_can_be_numbered(column: BinnedColumn, data: Any) -> None:
     """From the lower bound to the upper one, increasing, parts inside cells, in 16-bit codes."""
-    cells = Cells.over(column)
+    cells = Intervals.over(column)
     low, high = column.bounds
     assert (low, high) == (cells.edges[0], cells.high)
     first = data.draw(st.integers(0, len(cells.edges) - 1))
@@ -103,7 +108,7 @@ def test_cells_cover_the_range_and_can_be_numbered(column: BinnedColumn, data: A
 
 def test_zero_has_a_cell_of_its_own() -> None:
     """What most columns of amounts are full of."""
-    whole, real = Cells.over(_integers(-9, 9)), Cells.over(FloatColumn(min=-1.0, max=1.0))
+    whole, real = Intervals.over(_integers(-9, 9)), Intervals.over(FloatColumn(min=-1.0, max=1.0))
     assert (-9, -7, -3, -1, 0, 1, 2, 4, 8) == whole.edges
     zero = real.edges.index(0.0)
     assert 5e-324 == real.edges[zero + 1]
@@ -214,13 +219,12 @@ def test_any_range_can_be_made_to_fit(
     edges: list[int], markers: list[str], more: int, outside: Any
 ) -> None:
     """Whatever markers and stand-in were declared, the column is legal in the end."""
-    if str(outside) in markers:
-        return
+    assume(str(outside) not in markers)
     column = IntegerColumn.model_construct(
         min=-100, max=100, edges=None, bins=None, outside=outside, missing=tuple(markers)
     )
     edges = sorted(edges)
-    found = fitted(column, Range(tuple(edges), edges[-1] + more, edges[0], found=True))
+    found = fitted(column, LearnedRange(tuple(edges), edges[-1] + more, edges[0], found=True))
     IntegerColumn(missing=tuple(markers), outside=outside, **found.document(column))
 
 

@@ -11,23 +11,28 @@ from typing import Any
 import numpy as np
 import pytest
 
-from understudy import sources
-from understudy.cli import example
-from understudy.codec import Codec
-from understudy.domain import Domain
-from understudy.engines.memory import MemorySource
 from understudy.errors import UsageError
-from understudy.evaluate.fidelity import total_variation, workload
-from understudy.planning import MOST_COLUMNS, MOST_ROWS, Plan, plan_fit
-from understudy.planning.rehearsal import AllAlike, Silence, Stretched, chance_distance
-from understudy.planning.watching import CHOICES, ONE_WAY, ROWS, SCORES, TABLES
+from understudy.evaluation.marginals.fidelity import total_variation
+from understudy.facts.codec import Codec
+from understudy.facts.domain import Domain
+from understudy.facts.schema import Schema
+from understudy.facts.workload import workload
+from understudy.jobs import example
+from understudy.methods import Independent, Nist, PrivBayes, Random, Synthesizer
+from understudy.methods.planning import MOST_COLUMNS, MOST_ROWS, Plan, plan_fit
+from understudy.methods.planning.rehearsal import (
+    Silence,
+    chance_distance,
+)
+from understudy.methods.planning.watching import CHOICES, ONE_WAY, ROWS, SCORES, TABLES
+from understudy.models.sampling import deal_codes
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Instruments
-from understudy.privacy.ledger import Ledger
-from understudy.sample import deal_codes
-from understudy.schema import Schema
-from understudy.synthesizers import Independent, Nist, PrivBayes, Random, Synthesizer
-from understudy.table import Table
+from understudy.privacy.spending.ledger import Ledger
+from understudy.rows import sources
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.made_up import AllAlike, MadeUp, ScaledSource
+from understudy.rows.table import Table
 from understudy.testing import seeded
 
 SIZES = (3, 2, 12, 5, 2)
@@ -125,7 +130,7 @@ def test_nothing_is_opened_or_charged(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("a plan reads nothing and spends nothing")
 
     monkeypatch.setattr(sources, "open_source", refuse)
-    monkeypatch.setattr("understudy.synthesizers.base.open_source", refuse)
+    monkeypatch.setattr("understudy.privacy.run.open_source", refuse)
     monkeypatch.setattr(Ledger, "grant", refuse)
     monkeypatch.setattr("builtins.open", _opens_no_table(open))
     synthesizer = BUILDERS["nist"]()
@@ -186,8 +191,8 @@ def test_rows_that_stand_for_several_tell_the_same(monkeypatch: pytest.MonkeyPat
     columns = {f"a{i}": {"kind": "integer", "min": 1, "max": n} for i, n in enumerate(sizes)}
     synthesizer = Nist(Schema.parse({"columns": columns}), epsilon=3, delta=1e-9)
     whole = _planned(synthesizer, 60_000)
-    monkeypatch.setattr("understudy.planning.forecast._MOST_ROWS", 10_000)
-    monkeypatch.setattr("understudy.planning.forecast._FEWEST_ROWS", 1_000)
+    monkeypatch.setattr("understudy.methods.planning.forecast._MOST_ROWS", 10_000)
+    monkeypatch.setattr("understudy.methods.planning.forecast._FEWEST_ROWS", 1_000)
     sixth = _planned(synthesizer, 60_000)
     assert (60_000, 10_000) == (whole.rehearsed_rows, sixth.rehearsed_rows)
     for all_rows, fewer in zip(
@@ -212,7 +217,7 @@ def test_chance_keeps_tables_apart() -> None:
 def test_the_forecast_is_near(method: str) -> None:
     """On a table whose making had no part in the populations it is within a factor of two."""
     schema = example.schema()
-    table = Codec(schema).encode(example.rows())
+    table = Table.of(Codec(schema).encode(example.rows()))
     synthesizer: Synthesizer = {
         "nist": Nist(schema, epsilon=1, delta=1e-9),
         "privbayes": PrivBayes(schema, epsilon=1),
@@ -280,7 +285,7 @@ def test_random_rows_are_planned_for() -> None:
 def test_stretched_rows_count_several_times() -> None:
     """Counts, rows and scores are those of a table that holds every row so many times."""
     source = _source()
-    stretched = Stretched(source.table, 3)
+    stretched = ScaledSource(MadeUp(source.table), 3)
     sets = [("a0",), ("a1", "a2"), ("a0", "a1", "a3"), ()]
     assert 3 * source.rows_read == stretched.rows_read
     for once, thrice in zip(source.count(sets), stretched.count(sets), strict=True):

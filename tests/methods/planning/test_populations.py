@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from understudy.domain import Domain
-from understudy.network import Network
-from understudy.planning.populations import LADDER, Character, imagine
+from understudy.facts.domain import Domain
+from understudy.methods.planning.populations import LADDER, Character, imagine
+from understudy.models.network import Network
 
 DOMAIN = Domain({f"a{i}": size for i, size in enumerate([2, 3, 5, 1, 8, 16, 2, 40, 4, 300])})
 

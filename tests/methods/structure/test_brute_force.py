@@ -11,17 +11,18 @@ import pyarrow.parquet as pq
 import pytest
 
 from support.shared import shared_file
-from understudy.domain import Attributes, Domain
-from understudy.engines.memory import MemorySource
-from understudy.learn.greedy import greedy_network
-from understudy.learn.scores import mutual_information
-from understudy.learn.weighing import Weighing
-from understudy.network import Family
+from understudy.facts.codes import Codes
+from understudy.facts.domain import Attributes, Domain
+from understudy.facts.unit import Neighbours, Unit
+from understudy.methods.structure.greedy import greedy_network
+from understudy.methods.structure.scores import mutual_information
+from understudy.methods.structure.table_cost import TableCost
+from understudy.models.network import Family
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator
-from understudy.privacy.grant import Grant
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.table import Codes, Table
+from understudy.privacy.spending.grant import Grant
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
 
 BINS = 20
 BOUNDS = {"Time": (0.0, 172_800.0), "Amount": (0.0, 500.0)}
@@ -95,7 +96,7 @@ def test_greedy_search_finds_the_network_of_brute_force(degree: int) -> None:
         curator,
         Budget.unlimited(),
         score=mutual_information(table.rows, binary=False),
-        weighing=Weighing(0.0, 10**7),
+        table_cost=TableCost(0.0, 10**7),
         degree=degree,
     )
     assert _BruteForce(table, degree).families() == list(found.families)

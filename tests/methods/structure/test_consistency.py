@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from understudy.domain import Attributes, Domain
-from understudy.learn import consistency
-from understudy.learn.consistency import Estimate, made_consistent
-from understudy.marginal import NoisyMarginal
-from understudy.projection import project
+from support.tiers import full_but
+from understudy.facts.axes import Axes
+from understudy.facts.domain import Attributes, Domain
+from understudy.methods.estimation import consistency
+from understudy.methods.estimation.consistency import Estimate, made_consistent
+from understudy.privacy.noisy_marginal import NoisyMarginal
 
 Table = npt.NDArray[np.float64]
 
@@ -57,7 +58,7 @@ def _random_family(generator: np.random.Generator) -> list[Attributes]:
 
 
 def _seen(estimate: Estimate, names: Attributes) -> Table:
-    return project(estimate.counts, estimate.attributes, names, Domain(SIZES))
+    return Axes(estimate.attributes).project(estimate.counts, names, Domain(SIZES))
 
 
 def _largest_disagreement(estimates: Sequence[Estimate]) -> float:
@@ -70,7 +71,7 @@ def _largest_disagreement(estimates: Sequence[Estimate]) -> float:
     return worst
 
 
-@pytest.mark.parametrize("count", [80, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", full_but({80}, [80, 1000]))
 def test_many_families_of_tables_become_consistent(count: int) -> None:
     """Nested, cyclic, overlapping, repeated, disjoint: all agree, are possible, and add up."""
     generator = np.random.default_rng(0)
@@ -117,7 +118,7 @@ def _joint(seed: int) -> Table:
 
 
 def _projected(joint: Table, attributes: Attributes) -> Table:
-    return project(joint, tuple(SIZES), attributes, Domain(SIZES))
+    return Axes(tuple(SIZES)).project(joint, attributes, Domain(SIZES))
 
 
 @pytest.mark.parametrize("seed", range(5))

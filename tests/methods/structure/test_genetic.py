@@ -12,24 +12,32 @@ import pytest
 from benchmarks.real_tables import TABLES, credit_card
 from support.learners import random_pairs
 from support.shared import shared_file
-from understudy.domain import Domain
-from understudy.engines.memory import MemorySource
 from understudy.errors import UsageError
-from understudy.hierarchy import Level
-from understudy.learn.chromosomes import flip, places_in, swap
-from understudy.learn.genetic import GeneticSearch, genetic_network, search_names
-from understudy.learn.pairwise import PairScores, noisy_pair_scores, weighed_network
-from understudy.learn.restrict import NONE, Restrictions
-from understudy.learn.scores import mutual_information
-from understudy.learn.weighing import Weighing
-from understudy.network import Network
+from understudy.facts.domain import Domain
+from understudy.facts.hierarchy import Level
+from understudy.facts.unit import Neighbours, Unit
+from understudy.methods.structure.chromosomes import flip, places_in, swap
+from understudy.methods.structure.genetic import (
+    GeneticSearch,
+    genetic_network,
+    search_names,
+)
+from understudy.methods.structure.pairwise import (
+    PairScores,
+    noisy_pair_scores,
+    priced_network,
+)
+from understudy.methods.structure.restrict import NONE, Restrictions
+from understudy.methods.structure.scores import mutual_information
+from understudy.methods.structure.table_cost import TableCost
+from understudy.models.network import Network
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator
-from understudy.privacy.grant import Grant
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.table import Table
+from understudy.privacy.spending.grant import Grant
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
 
-FREE = Weighing(0.0, 2**31)
+FREE = TableCost(0.0, 2**31)
 # Nothing but descent.
 PLAIN = GeneticSearch(rival=False)
 
@@ -46,15 +54,15 @@ def _problem(attributes: int, seed: int) -> PairScores:
     return PairScores(domain, {frozenset(p): float(generator.random() ** 3) for p in pairs}, 0.0)
 
 
-def fitness(network: Network, pairs: PairScores, weighing: Weighing = FREE) -> float:
+def fitness(network: Network, pairs: PairScores, table_cost: TableCost = FREE) -> float:
     """The scores of all edges, less the price of the tables' cells."""
     axes = [family.axes for family in network if family.parents]
-    cost = sum(weighing.price * pairs.domain.cells(table) for table in axes)
+    cost = sum(table_cost.price * pairs.domain.cells(table) for table in axes)
     return sum(pairs.between(child, parents) for *parents, child in axes) - cost
 
 
 def exact_best(
-    pairs: PairScores, degree: int, restrictions: Restrictions = NONE, weighing: Weighing = FREE
+    pairs: PairScores, degree: int, restrictions: Restrictions = NONE, table_cost: TableCost = FREE
 ) -> float:
     """The best fitness there is, by all subsets: the last attribute and its best family."""
     domain = pairs.domain
@@ -62,8 +70,8 @@ def exact_best(
     def family(child: str, others: frozenset[str]) -> float:
         may = [p for p in others if restrictions.allows(p, child)]
         sets = (c for size in range(degree + 1) for c in itertools.combinations(may, size))
-        fitting = (c for c in sets if not c or domain.cells((*c, child)) <= weighing.most_cells)
-        cost = {True: 0.0, False: weighing.price}
+        fitting = (c for c in sets if not c or domain.cells((*c, child)) <= table_cost.most_cells)
+        cost = {True: 0.0, False: table_cost.price}
         return max(
             pairs.between(child, c) - cost[not c] * domain.cells((*c, child)) for c in fitting
         )
@@ -86,10 +94,10 @@ def test_the_search_comes_within_a_hundredth_of_the_best(seed: int) -> None:
     pairs = _problem(attributes, seed)
     edges = [e for e in itertools.permutations(pairs.domain, 2) if generator.random() < 0.3]
     wished = Restrictions(forbidden=tuple(edges)) if seed % 2 else NONE
-    weighing = FREE if seed % 3 else Weighing(0.002, 60)
-    found = genetic_network(pairs, weighing, degree=degree, restrictions=wished, search=PLAIN)
-    best = exact_best(pairs, degree, wished, weighing)
-    assert 0.99 * best <= fitness(found, pairs, weighing) <= best + 1e-9
+    table_cost = FREE if seed % 3 else TableCost(0.002, 60)
+    found = genetic_network(pairs, table_cost, degree=degree, restrictions=wished, search=PLAIN)
+    best = exact_best(pairs, degree, wished, table_cost)
+    assert 0.99 * best <= fitness(found, pairs, table_cost) <= best + 1e-9
 
 
 def test_a_shorter_search_would_not_do() -> None:
@@ -114,7 +122,7 @@ def test_real_tables_lose_nothing_against_growing(name: str) -> None:
     score = mutual_information(source.rows_read, binary=False)
     pairs = noisy_pair_scores(curator, Budget.unlimited(), score, most_cells=2**31)
     for degree in (1, 3):
-        grown = weighed_network(pairs, FREE, degree=degree)
+        grown = priced_network(pairs, FREE, degree=degree)
         found = genetic_network(pairs, FREE, degree=degree)
         assert 0.99 * fitness(grown, pairs) <= fitness(found, pairs)
 
@@ -165,7 +173,7 @@ def test_scores_that_say_nothing_give_no_edges(value: float) -> None:
 
 
 def test_scores_within_their_noise_give_no_edges() -> None:
-    """The best of many is flattered: one and a half standard deviations are taken off."""
+    """The best of many scores too high: one and a half standard deviations are taken off."""
     domain = _domain([2, 2])
     pair = frozenset(domain)
     degrees = [
@@ -203,8 +211,8 @@ def test_a_population_may_be_all_selected() -> None:
 def test_no_table_has_more_cells_than_allowed(most: int) -> None:
     """Of a set of parents as many count as fit, the most telling first."""
     domain = _domain([2, 3, 4, 5, 6, 7])
-    weighing = Weighing(0.0, most)
-    network = genetic_network(random_pairs(domain, 1), weighing, degree=4, search=PLAIN)
+    table_cost = TableCost(0.0, most)
+    network = genetic_network(random_pairs(domain, 1), table_cost, degree=4, search=PLAIN)
     cells = [domain.cells(family.axes) for family in network if family.parents]
     assert not cells or max(cells) <= most
     assert cells or most < 6
@@ -220,7 +228,7 @@ def test_large_attributes_stand_under_one_name() -> None:
     ]
     score = {frozenset({"a / 10", "b"}): 5.0, frozenset({"a", "b"}): 50.0}
     pairs = PairScores(domain, score, 0.0)
-    network = genetic_network(pairs, Weighing(0.0, 100), degree=1, search=PLAIN)
+    network = genetic_network(pairs, TableCost(0.0, 100), degree=1, search=PLAIN)
     assert {"a / 10", "b"} == set(network.families[1].axes)
 
 

@@ -6,10 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from understudy.domain import Domain
 from understudy.errors import UsageError
-from understudy.learn.given import SUFFIXES, check_network, read_network, read_predictors
-from understudy.network import Family, Network
+from understudy.facts.domain import Domain
+from understudy.methods.structure.given import (
+    SUFFIXES,
+    check_network,
+    read_network,
+    read_predictors,
+)
+from understudy.models.network import Family, Network
 
 DOMAIN = Domain({"age": 5, "sex": 2, "income": 3})
 
@@ -39,9 +44,9 @@ def test_order_in_the_file_does_not_matter(tmp_path: Path) -> None:
         ('{"age": ["income"], "income": ["age"]}', "age, income; break the cycle"),
         ('{"age": ["age"]}', "age; break the cycle"),
         ('{"age": [], "sex": [], "age": ["sex"]}', "'age' twice"),
-        ("age -> income", "is no JSON"),
-        ('{"age": [', "is no JSON"),
-        ("[" * 100_000, "is no JSON"),
+        ("age -> income", "is not JSON"),
+        ('{"age": [', "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
         ('["age"]', "write"),
         ('{"age": "sex"}', "write"),
         ('{"age": [3]}', "write"),
@@ -59,7 +64,7 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path, suffix: str) -> None
     """A picture is no network."""
     path = tmp_path / f"network{suffix}"
     path.write_bytes(b"\x89PNG\xff\xfe")
-    with pytest.raises(UsageError, match="is no UTF-8 text"):
+    with pytest.raises(UsageError, match="is not UTF-8 text"):
         read_network(path)
 
 
@@ -94,12 +99,12 @@ def test_a_matrix_may_have_rows_and_columns_in_any_order(tmp_path: Path) -> None
         (",a,b\na,0,0\na,0,0\nb,0,0\n", "row 'a' is there twice"),
         (",a,b\na,0,0\n", "row 'b' is missing"),
         (",a\na,0\nZZZ,0\n", "line 3 begins with no name of the header"),
-        (",a,b\na,0,2\nb,0,0\n", "row 'a', column 'b' is no 0 or 1"),
-        (",a,b\na,0,\nb,0,0\n", "row 'a', column 'b' is no 0 or 1"),
+        (",a,b\na,0,2\nb,0,0\n", "row 'a', column 'b' is not 0 or 1"),
+        (",a,b\na,0,\nb,0,0\n", "row 'a', column 'b' is not 0 or 1"),
         (",a,b\na,0\nb,0,0\n", "row 'a' has 1 cells, the header names 2"),
         ("", "has no header"),
         ("a;b;c\n", "has no header"),
-        (',"a\n', "is no CSV"),
+        (',"a\n', "is not CSV"),
     ],
 )
 def test_what_is_no_matrix_is_refused(tmp_path: Path, text: str, says: str) -> None:
@@ -115,7 +120,9 @@ def test_what_is_no_bif_is_refused_with_its_path(tmp_path: Path) -> None:
     """And with the line."""
     path = tmp_path / "network.bif"
     path.write_text("variable a {}\nprobability a {}")
-    with pytest.raises(UsageError, match=r"network\.bif: is no BIF: line 2: \( is expected; check"):
+    with pytest.raises(
+        UsageError, match=r"network\.bif: is not BIF: line 2: \( is expected; check"
+    ):
         read_network(path)
 
 
@@ -156,7 +163,7 @@ def test_predictors_are_read_line_by_line(tmp_path: Path) -> None:
         ("", "predictors .* has no header"),
         (",age,sex\nage,0,0\n", "row 'sex' is missing"),
         (",age,sex\nage,0,0\nsex,1\n", "row 'sex' has 1 cells, the header names 2"),
-        (",age,sex\nage,0,yes\nsex,1,0\n", "row 'age', column 'sex' is no 0 or 1"),
+        (",age,sex\nage,0,yes\nsex,1,0\n", "row 'age', column 'sex' is not 0 or 1"),
         (",age,sex\nage,1,0\nsex,1,0\n", "'age' does not predict itself"),
     ],
 )
@@ -170,5 +177,5 @@ def test_a_matrix_that_is_no_text_is_refused(tmp_path: Path) -> None:
     """A picture is no matrix."""
     path = tmp_path / "matrix.csv"
     path.write_bytes(b"\x89PNG\xff\xfe")
-    with pytest.raises(UsageError, match="is no UTF-8 text"):
+    with pytest.raises(UsageError, match="is not UTF-8 text"):
         read_predictors(path)

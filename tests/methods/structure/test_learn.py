@@ -8,14 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from understudy.domain import Domain
-from understudy.learn.allocation import least_error_weights
-from understudy.learn.consistency import best_total, onto_simplex
-from understudy.learn.parameters import conditionals
-from understudy.marginal import Counts, NoisyMarginal
-from understudy.network import Family, Network
+from understudy.facts.domain import Domain
+from understudy.facts.schema import Schema
+from understudy.methods.estimation.allocation import least_error_weights
+from understudy.methods.estimation.consistency import best_total, onto_simplex
+from understudy.methods.estimation.parameters import conditionals
+from understudy.models.network import Family, Network
 from understudy.privacy.budget import Measure
-from understudy.schema import Schema
+from understudy.privacy.noisy_marginal import NoisyMarginal
+from understudy.rows.counting import Counts
 
 counts = st.lists(st.integers(-50, 200), min_size=1, max_size=12).map(np.array)
 
@@ -83,7 +84,7 @@ def test_conditionals_come_from_the_joint() -> None:
     """P(child | parents) is the joint over its parents' sum, in the family's order of axes."""
     joint = NoisyMarginal(("child", "parent"), np.array([[10, 0, 0], [30, 20, 0]]), 1.0)
     network = Network((Family("parent"), Family("child", ("parent",))))
-    table = conditionals(network, [joint], 60, PAIR)[1].probabilities
+    table = conditionals(network, [joint], total=60, domain=PAIR)[1].probabilities
     assert table[0].tolist() == pytest.approx([0.25, 0.75])
     assert table[1].tolist() == pytest.approx([0.0, 1.0])
 
@@ -93,7 +94,7 @@ def test_parents_never_seen_give_the_child_its_own_distribution() -> None:
     joint = NoisyMarginal(("child", "parent"), np.array([[10, 0, 0], [30, 20, 0]]), 1.0)
     network = Network((Family("parent"), Family("child", ("parent",))))
     assert [1 / 6, 5 / 6] == pytest.approx(
-        conditionals(network, [joint], 60, PAIR)[1].probabilities[2].tolist()
+        conditionals(network, [joint], total=60, domain=PAIR)[1].probabilities[2].tolist()
     )
 
 
@@ -105,7 +106,9 @@ def test_cells_that_constraints_forbid_are_emptied() -> None:
 
     def learned(cell: int) -> list[list[float]]:
         joint = NoisyMarginal(("child", "parent"), np.array([[10, cell, 5], [30, 20, 5]]), 1.0)
-        [_, table] = conditionals(network, [joint], 70, PAIR, ruled.constraints)
+        [_, table] = conditionals(
+            network, [joint], total=70, domain=PAIR, constraints=ruled.constraints
+        )
         return [list(line) for line in table.probabilities]
 
     assert [[0.25, 0.75], [0.0, 1.0], [0.5, 0.5]] == [pytest.approx(line) for line in learned(0)]
@@ -115,5 +118,7 @@ def test_cells_that_constraints_forbid_are_emptied() -> None:
 def test_no_rows_give_uniform_conditionals() -> None:
     """With nothing known, every value is as likely as the next."""
     nothing = NoisyMarginal(("a",), np.array([-5, -3, -9]), 1.0)
-    [alone] = conditionals(Network.without_edges(["a"]), [nothing], 0.0, Domain({"a": 3}))
+    [alone] = conditionals(
+        Network.without_edges(["a"]), [nothing], total=0.0, domain=Domain({"a": 3})
+    )
     assert [1 / 3] * 3 == alone.probabilities.tolist()

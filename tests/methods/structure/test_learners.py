@@ -10,29 +10,34 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from understudy.counting import Score, ScoreKernel, Scores
-from understudy.domain import Attributes, Domain
-from understudy.engines.memory import MemorySource
-from understudy.learn.candidates import Candidates
-from understudy.learn.greedy import affordable_degree, greedy_network
-from understudy.learn.pairwise import (
+from support.tiers import examples
+from understudy.facts.codes import Codes
+from understudy.facts.domain import Attributes, Domain
+from understudy.facts.unit import Neighbours, Unit
+from understudy.methods.structure.candidates import Candidates
+from understudy.methods.structure.greedy import affordable_degree, greedy_network
+from understudy.methods.structure.pairwise import (
     PairScores,
     capped_network,
     noisy_pair_scores,
+    priced_network,
     spanning_tree,
-    weighed_network,
 )
-from understudy.learn.scores import mutual_information, r_score, total_variation
-from understudy.learn.weighing import Weighing
-from understudy.marginal import Marginal
-from understudy.network import Family, Network
+from understudy.methods.structure.scores import (
+    mutual_information,
+    r_score,
+    total_variation,
+)
+from understudy.methods.structure.table_cost import TableCost
+from understudy.models.network import Family, Network
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator
-from understudy.privacy.grant import Grant
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.table import Codes, Table
+from understudy.privacy.spending.grant import Grant
+from understudy.rows.counting import Marginal, Score, ScoreKernel, Scores
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
 
-FREE = Weighing(0.0, 2**31)
+FREE = TableCost(0.0, 2**31)
 
 
 class WatchedSource:
@@ -82,23 +87,24 @@ def _source(sizes: Sequence[int], rows: int, seed: int) -> MemorySource:
     return MemorySource(Table(domain, codes, rows))
 
 
-def _curator(source: MemorySource | WatchedSource, budget: Budget) -> Curator:
-    return Curator(source, Unit(Neighbours.REPLACE), Grant(budget))
+def _curator(source: MemorySource | WatchedSource, paid: Budget | Grant) -> Curator:
+    grant = paid if isinstance(paid, Grant) else Grant(paid)
+    return Curator(source, Unit(Neighbours.REPLACE), grant)
 
 
-def _within(domain: Domain, family: Family, weighing: Weighing) -> bool:
-    return not family.parents or domain.cells(family.attributes) <= weighing.most_cells
+def _within(domain: Domain, family: Family, table_cost: TableCost) -> bool:
+    return not family.parents or domain.cells(family.attributes) <= table_cost.most_cells
 
 
 def _families(
-    domain: Domain, placed: Sequence[str], *, degree: int, weighing: Weighing
+    domain: Domain, placed: Sequence[str], *, degree: int, table_cost: TableCost
 ) -> Iterator[Family]:
     """Every family that may come next, from scratch."""
     for child in (a for a in domain if a not in placed):
         for size in range(degree + 1):
             for parents in itertools.combinations(placed, size):
                 family = Family(child, parents)
-                if _within(domain, family, weighing):
+                if _within(domain, family, table_cost):
                     yield family
 
 
@@ -111,12 +117,12 @@ def test_candidates_are_all_families_and_no_others(
 ) -> None:
     """Kept from step to step they are what enumeration from scratch gives, each once."""
     domain = Domain({f"a{i}": size for i, size in enumerate(counts)})
-    weighing = Weighing(0.0, most)
-    candidates = Candidates(domain, degree=degree, weighing=weighing)
+    table_cost = TableCost(0.0, most)
+    candidates = Candidates(domain, degree=degree, table_cost=table_cost)
     order = list(domain)
     random.shuffle(order)  # type: ignore[attr-defined]
     for place in range(len(order)):
-        expected = _families(domain, order[:place], degree=degree, weighing=weighing)
+        expected = _families(domain, order[:place], degree=degree, table_cost=table_cost)
         actual = list(candidates)
         assert set(expected) == set(actual)
         assert len(set(actual)) == len(actual)
@@ -125,7 +131,7 @@ def test_candidates_are_all_families_and_no_others(
 
 
 def _exact_greedy(
-    source: MemorySource, score: Score, weighing: Weighing, degree: int
+    source: MemorySource, score: Score, table_cost: TableCost, degree: int
 ) -> tuple[Family, ...]:
     """The greedy network by enumeration, on the grid of scores, the first of equals taken."""
     domain, placed = source.domain, [source.domain.attributes[0]]
@@ -135,14 +141,14 @@ def _exact_greedy(
         # Children in the domain's order, each with its parent sets as they became possible.
         order = {attribute: place for place, attribute in enumerate(placed)}
         ranked = sorted(
-            _families(domain, placed, degree=degree, weighing=weighing),
+            _families(domain, placed, degree=degree, table_cost=table_cost),
             key=lambda f: (
                 domain.attributes.index(f.child),
                 max((order[p] for p in f.parents), default=-1),
             ),
         )
         values = source.score([f.attributes for f in ranked], score.kernel)
-        costs = [weighing.price * domain.cells(f.attributes) * bool(f.parents) for f in ranked]
+        costs = [table_cost.price * domain.cells(f.attributes) * bool(f.parents) for f in ranked]
         grid = np.rint((values - np.array(costs)) / step)
         best = {f for f, value in zip(ranked, grid, strict=True) if value == grid.max()}
         families.append(next(f for f in ranked if f in best))
@@ -151,8 +157,8 @@ def _exact_greedy(
 
 
 @pytest.mark.parametrize("degree", [0, 1, 2, 3])
-@pytest.mark.parametrize("weighing", [FREE, Weighing(0.002, 40), Weighing(0.0, 12)], ids=str)
-def test_greedy_without_noise_is_the_brute_force_greedy(degree: int, weighing: Weighing) -> None:
+@pytest.mark.parametrize("table_cost", [FREE, TableCost(0.002, 40), TableCost(0.0, 12)], ids=str)
+def test_greedy_without_noise_is_the_brute_force_greedy(degree: int, table_cost: TableCost) -> None:
     """All families within degree and cap are considered, and the best one taken, every time."""
     for seed in range(5):
         source = _source([2, 3, 2, 4, 2], 400, seed)
@@ -161,32 +167,33 @@ def test_greedy_without_noise_is_the_brute_force_greedy(degree: int, weighing: W
                 _curator(source, Budget.unlimited()),
                 Budget.unlimited(),
                 score=score,
-                weighing=weighing,
+                table_cost=table_cost,
                 degree=degree,
             )
-            assert _exact_greedy(source, score, weighing, degree) == network.families
+            assert _exact_greedy(source, score, table_cost, degree) == network.families
 
 
 def test_a_table_is_looked_at_once() -> None:
     """Along the whole search no family is scored twice, and no other table is touched."""
     source = WatchedSource(_source([2, 3, 2, 4, 2], 300, 1))
     curator = _curator(source, Budget.pure(1))
-    network = greedy_network(curator, Budget.pure(1), score=r_score(300), weighing=FREE, degree=3)
+    network = greedy_network(curator, Budget.pure(1), score=r_score(300), table_cost=FREE, degree=3)
     assert len(set(source.scored)) == len(source.scored)
     possible = {
         family.attributes
         for place in range(1, 5)
-        for family in _families(source.domain, network.order[:place], degree=3, weighing=FREE)
+        for family in _families(source.domain, network.order[:place], degree=3, table_cost=FREE)
     }
     assert possible == set(source.scored)
 
 
 def test_greedy_spends_exactly_its_budget() -> None:
     """d − 1 choices of equal cost, and nothing left."""
-    curator = _curator(_source([2, 2, 2, 2], 100, 1), Budget.pure("3/10"))
-    greedy_network(curator, Budget.pure("3/10"), score=r_score(100), weighing=FREE, degree=2)
-    assert 3 == len(curator._grant.charges)
-    assert 0 == curator._grant.remaining.amount
+    grant = Grant(Budget.pure("3/10"))
+    curator = _curator(_source([2, 2, 2, 2], 100, 1), grant)
+    greedy_network(curator, Budget.pure("3/10"), score=r_score(100), table_cost=FREE, degree=2)
+    assert 3 == len(grant.charges)
+    assert 0 == grant.remaining.amount
 
 
 def test_the_affordable_degree_shrinks_with_the_attributes() -> None:
@@ -238,7 +245,7 @@ def test_the_spanning_tree_takes_another_edge_where_the_best_is_too_large() -> N
     domain = Domain({"small": 2, "wide": 50, "child": 10})
     # small–wide, small–child, wide–child; the last is the best and has 500 cells.
     pairs = _pairs(domain, [1.0, 2.0, 9.0])
-    tree = spanning_tree(pairs, Weighing(0.0, 100))
+    tree = spanning_tree(pairs, TableCost(0.0, 100))
     expected = {Family("small"), Family("child", ("small",)), Family("wide", ("small",))}
     assert expected == set(tree)
 
@@ -249,7 +256,7 @@ def test_the_spanning_tree_drops_edges_that_noise_outweighs() -> None:
     pairs = _pairs(domain, [40.0, 14.0, 13.0], noise=10.0)
     assert {Family("a"), Family("b", ("a",)), Family("c")} == set(spanning_tree(pairs, FREE))
     assert {Family("a"), Family("b"), Family("c")} == set(
-        spanning_tree(pairs, Weighing(7.0, 2**31))
+        spanning_tree(pairs, TableCost(7.0, 2**31))
     )
 
 
@@ -316,23 +323,23 @@ def test_the_weighed_network_weighs_scores_against_cells() -> None:
     # next. c: b 9 − 4 = 5; with a too: 16 − 8 = 8.
     pairs = _pairs(domain, [10.0, 7.0, 9.0])
     both = (Family("b"), Family("a", ("b",)), Family("c", ("b", "a")))
-    assert both == weighed_network(pairs, Weighing(1.0, 2**31), degree=3).families
+    assert both == priced_network(pairs, TableCost(1.0, 2**31), degree=3).families
     one = (Family("b"), Family("a", ("b",)), Family("c", ("b",)))
-    assert one == weighed_network(pairs, Weighing(1.0, 2**31), degree=1).families
+    assert one == priced_network(pairs, TableCost(1.0, 2**31), degree=1).families
     # At price 2: a 10 − 8, c 9 − 8; the second parent would add 7 for 8 more.
-    assert one == weighed_network(pairs, Weighing(2.0, 2**31), degree=3).families
+    assert one == priced_network(pairs, TableCost(2.0, 2**31), degree=3).families
     # At price 3 no edge is worth its 12.
-    assert 0 == weighed_network(pairs, Weighing(3.0, 2**31), degree=3).degree
+    assert 0 == priced_network(pairs, TableCost(3.0, 2**31), degree=3).degree
 
 
 def test_the_weighed_network_drops_edges_that_noise_outweighs() -> None:
     """One and a half standard deviations are taken off every score."""
     domain = Domain({"a": 2, "b": 2, "c": 2})
     pairs = _pairs(domain, [40.0, 14.0, 13.0], noise=10.0)
-    network = weighed_network(pairs, FREE, degree=2)
+    network = priced_network(pairs, FREE, degree=2)
     assert 1 == sum(len(family.parents) for family in network)
     assert 3 == sum(
-        len(f.parents) for f in weighed_network(_pairs(domain, [40, 14, 13]), FREE, degree=2)
+        len(f.parents) for f in priced_network(_pairs(domain, [40, 14, 13]), FREE, degree=2)
     )
 
 
@@ -346,15 +353,15 @@ def _scored_pairs(draw: st.DrawFn) -> PairScores:
     return _pairs(domain, values, draw(st.floats(0, 50)))
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(_scored_pairs(), st.integers(1, 100), st.floats(0, 10), st.integers(1, 4))
 def test_every_learner_gives_a_network_of_the_domain(
     pairs: PairScores, most: int, price: float, degree: int
 ) -> None:
     """Whatever the scores: exactly the domain's attributes, within degree and cap."""
-    domain, weighing = pairs.domain, Weighing(price, most)
-    weighed = weighed_network(pairs, weighing, degree=degree)
-    tree = spanning_tree(pairs, weighing)
+    domain, table_cost = pairs.domain, TableCost(price, most)
+    weighed = priced_network(pairs, table_cost, degree=degree)
+    tree = spanning_tree(pairs, table_cost)
     capped = capped_network(pairs, most_cells=most)
     assert weighed.degree <= degree
     assert tree.degree <= 1
@@ -362,7 +369,7 @@ def test_every_learner_gives_a_network_of_the_domain(
         assert set(domain) == set(network.order)
         assert len(domain) == len(network.families)
         assert Network(network.families) == network
-        assert all(_within(domain, family, weighing) for family in network)
+        assert all(_within(domain, family, table_cost) for family in network)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
@@ -372,12 +379,12 @@ def test_few_attributes_are_enough(count: int) -> None:
     unit = Unit(Neighbours.ADD_REMOVE)
     curator = Curator(source, unit, Grant(Budget.zcdp(2)))
     score = total_variation()
-    greedy = greedy_network(curator, Budget.zcdp(1), score=score, weighing=FREE, degree=2)
+    greedy = greedy_network(curator, Budget.zcdp(1), score=score, table_cost=FREE, degree=2)
     pairs = noisy_pair_scores(curator, Budget.zcdp(1), score, most_cells=10**6)
     assert count * (count - 1) // 2 == len(pairs.scores)
     for network in (
         greedy,
-        weighed_network(pairs, FREE, degree=2),
+        priced_network(pairs, FREE, degree=2),
         capped_network(pairs, most_cells=100),
         spanning_tree(pairs, FREE),
     ):
@@ -394,7 +401,7 @@ def test_pair_scores_come_with_their_noise() -> None:
     assert 0 == pairs.noise
 
 
-def _share_with_parents(weighing: Weighing) -> float:
+def _share_with_parents(table_cost: TableCost) -> float:
     """How often the second of two unrelated attributes gets the first for a parent."""
     codes: dict[str, Codes] = {
         "a": np.tile(np.arange(2, dtype=np.uint8), 200),
@@ -405,7 +412,7 @@ def _share_with_parents(weighing: Weighing) -> float:
     for _ in range(300):
         curator = Curator(source, Unit(Neighbours.ADD_REMOVE), Grant(Budget.pure(1)))
         network = greedy_network(
-            curator, Budget.pure(1), score=total_variation(), weighing=weighing, degree=1
+            curator, Budget.pure(1), score=total_variation(), table_cost=table_cost, degree=1
         )
         found += network.degree
     return found / 300
@@ -413,8 +420,8 @@ def _share_with_parents(weighing: Weighing) -> float:
 
 def test_parents_must_be_worth_more_than_the_noise_of_the_choice() -> None:
     """Three scales of noise are taken off: a useless parent is chosen with chance ½·e⁻³."""
-    assert 0.35 < _share_with_parents(Weighing(0.0, 10**6)) < 0.65
-    assert _share_with_parents(Weighing(1e-9, 10**6)) < 0.12
+    assert 0.35 < _share_with_parents(TableCost(0.0, 10**6)) < 0.65
+    assert _share_with_parents(TableCost(1e-9, 10**6)) < 0.12
 
 
 def test_pairs_too_large_are_not_asked_about() -> None:

@@ -10,22 +10,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.learners import LEARNERS, random_pairs, restrictions_on
-from understudy.domain import Domain
-from understudy.engines.memory import MemorySource
+from support.tiers import examples
 from understudy.errors import UsageError
-from understudy.learn.pairwise import noisy_pair_scores, weighed_network
-from understudy.learn.required import least_tables, required_family
-from understudy.learn.restrict import Restrictions
-from understudy.learn.scores import total_variation
-from understudy.learn.weighing import Weighing
-from understudy.network import Family, Network
+from understudy.facts.codes import Codes
+from understudy.facts.domain import Domain
+from understudy.facts.protection import Protection
+from understudy.facts.schema import Schema
+from understudy.facts.unit import Neighbours, Unit
+from understudy.methods.structure.pairwise import noisy_pair_scores, priced_network
+from understudy.methods.structure.required import least_tables, required_family
+from understudy.methods.structure.restrict import Restrictions
+from understudy.methods.structure.scores import total_variation
+from understudy.methods.structure.table_cost import TableCost
+from understudy.models.network import Family, Network
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator
-from understudy.privacy.grant import Grant
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.protection import Protection
-from understudy.schema import Schema
-from understudy.table import Codes, Table
+from understudy.privacy.spending.grant import Grant
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
 
 DOMAIN = Domain({"age": 5, "sex": 2, "income": 3, "job": 4})
 LARGE = Domain.of(
@@ -66,7 +68,7 @@ def check_kept(network: Network, restrictions: Restrictions, degree: int) -> Non
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(data=st.data())
 def test_every_learner_keeps_them(name: str, data: st.DataObject) -> None:
     """Whatever is wished for together, no network breaks it, and none is left unfinished."""
@@ -74,8 +76,10 @@ def test_every_learner_keeps_them(name: str, data: st.DataObject) -> None:
     domain = Domain({f"a{i}": size for i, size in enumerate(sizes)})
     degree = 1 if name == "tree" else data.draw(st.integers(0, 4))
     restrictions = data.draw(restrictions_on(domain, degree))
-    weighing = data.draw(st.sampled_from([Weighing(0.0, 2**31), Weighing(0.05, 40)]))
-    network = LEARNERS[name](domain, data.draw(st.integers(0, 99)), weighing, degree, restrictions)
+    table_cost = data.draw(st.sampled_from([TableCost(0.0, 2**31), TableCost(0.05, 40)]))
+    network = LEARNERS[name](
+        domain, data.draw(st.integers(0, 99)), table_cost, degree, restrictions
+    )
     assert set(domain) == set(network.order)
     check_kept(network, restrictions, degree)
 
@@ -86,7 +90,7 @@ def test_every_learner_keeps_them_with_coarser_copies(name: str) -> None:
     wished = Restrictions(
         required=(("place", "shop"),), protection=Protection("place", {"sex": None})
     )
-    network = LEARNERS[name](LARGE, 1, Weighing(0.0, 500), 2, wished)
+    network = LEARNERS[name](LARGE, 1, TableCost(0.0, 500), 2, wished)
     assert {("place", "shop"), ("place", "sex")} == _edges(network)
     cells = [LARGE.cells(family.axes) for family in network if family.parents]
     assert max(cells) <= 500
@@ -96,9 +100,9 @@ def test_nothing_wished_for_changes_nothing() -> None:
     """Restrictions that allow everything are no restrictions."""
     pairs = random_pairs(DOMAIN, 3)
     everything = {child: tuple(p for p in DOMAIN if p != child) for child in DOMAIN}
-    plain = weighed_network(pairs, Weighing(0.0, 100), degree=3)
+    plain = priced_network(pairs, TableCost(0.0, 100), degree=3)
     for wished in (Restrictions(predictors=everything), Restrictions(tiers=(tuple(DOMAIN),))):
-        assert plain == weighed_network(pairs, Weighing(0.0, 100), degree=3, restrictions=wished)
+        assert plain == priced_network(pairs, TableCost(0.0, 100), degree=3, restrictions=wished)
 
 
 def test_pairs_that_can_be_no_edge_are_not_asked_about() -> None:
@@ -162,7 +166,7 @@ CONTRADICTIONS: dict[str, tuple[Restrictions, str]] = {
     ),
     "protected parent": (
         Restrictions(required=(("sex", "job"),), protection=Protection("age", {"sex": None})),
-        "required edge sex:job: 'sex' is protected and is no parent",
+        "required edge sex:job: 'sex' is protected and cannot be a parent",
     ),
     "depends on protected": (
         Restrictions(protection=Protection("age", {"sex": ("job",), "job": None})),
@@ -187,11 +191,11 @@ CONTRADICTIONS: dict[str, tuple[Restrictions, str]] = {
     ),
     "against tiers": (
         Restrictions(required=(("age", "sex"),), tiers=(("sex",), ("age",))),
-        "required edge age:sex: 'age' stands in a later tier",
+        "required edge age:sex: 'age' is in a later tier",
     ),
     "against an unnamed tier": (
         Restrictions(required=(("age", "sex"),), tiers=(("sex",),)),
-        "required edge age:sex: 'age' stands in a later tier",
+        "required edge age:sex: 'age' is in a later tier",
     ),
     "forbidden": (
         Restrictions(required=(("age", "sex"),), forbidden=(("age", "sex"),)),

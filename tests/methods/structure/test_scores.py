@@ -15,10 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from understudy.counting import Score
 from understudy.errors import UsageError
-from understudy.learn.scores import f_score, mutual_information, r_score, total_variation
-from understudy.marginal import Counts, Marginal
+from understudy.methods.structure.scores import (
+    f_score,
+    mutual_information,
+    r_score,
+    total_variation,
+)
+from understudy.rows.counting import Counts, Marginal, Score
 
 Shape = tuple[int, ...]
 

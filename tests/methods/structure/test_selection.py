@@ -1,4 +1,4 @@
-"""Private choices come as often as the closed form of the mechanism says, handicaps included."""
+"""Private choices come as often as the closed form of the mechanism says, penalties included."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import pytest
 
 from support.neighbours import random_rows, source_of
 from support.statistics import NEVER, fit_of_choices
-from understudy.counting import Score
-from understudy.domain import Attributes
-from understudy.learn.scores import r_score, total_variation
+from understudy.facts.domain import Attributes
+from understudy.facts.unit import Unit
+from understudy.methods.structure.scores import r_score, total_variation
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator
-from understudy.privacy.grant import Grant
-from understudy.privacy.mechanisms import Exponential, PermuteAndFlip
-from understudy.privacy.unit import Neighbours, Unit
+from understudy.privacy.mechanisms.selection import Exponential, PermuteAndFlip
+from understudy.privacy.spending.grant import Grant
+from understudy.rows.counting import Score
 
 ROWS = random_rows(200, seed=8)
 CANDIDATES: list[Attributes] = [
@@ -28,24 +28,24 @@ DRAWS = 8000
 Chances = npt.NDArray[np.float64]
 
 
-def _handicaps(score: Score) -> list[float]:
-    """Handicaps large against the sensitivity, the largest for the best candidate."""
+def _penalties(score: Score) -> list[float]:
+    """Penalties large against the sensitivity, the largest for the best candidate."""
     return [float(score.sensitivity) * weight for weight in (7, 0, 2, 1, 3)]
 
 
-def _steps(score: Score, handicaps: list[float]) -> npt.NDArray[np.int64]:
-    """Scores less handicaps, in steps of a 65536th part of the sensitivity."""
+def _steps(score: Score, penalties: list[float]) -> npt.NDArray[np.int64]:
+    """Scores less penalties, in steps of a 65536th part of the sensitivity."""
     exact = source_of(ROWS).score(CANDIDATES, score.kernel)
     step = float(score.sensitivity / 2**16)
-    return np.asarray(np.rint((exact - np.array(handicaps)) / step), np.int64)
+    return np.asarray(np.rint((exact - np.array(penalties)) / step), np.int64)
 
 
 def _draws(score: Score, each: Budget) -> npt.NDArray[np.int64]:
-    handicaps = dict(zip(CANDIDATES, _handicaps(score), strict=True))
-    unit = Unit(Neighbours(score.neighbours))
+    penalties = dict(zip(CANDIDATES, _penalties(score), strict=True))
+    unit = Unit(score.neighbours)
     curator = Curator(source_of(ROWS), unit, Grant(each * DRAWS))
     chosen = [
-        curator.select(CANDIDATES, score, each, of=lambda c: c, handicap=handicaps.__getitem__)
+        curator.select(CANDIDATES, score, each, of=lambda c: c, penalty=penalties.__getitem__)
         for _ in range(DRAWS)
     ]
     return np.array([CANDIDATES.index(c) for c in chosen])
@@ -61,7 +61,7 @@ def test_choices_fit_the_closed_form(score: Score, each: Budget) -> None:
     flip = PermuteAndFlip.costing(Fraction(2), sensitivity=sensitivity)
     gumbel = Exponential.costing(Fraction(2), sensitivity=sensitivity)
     used, other = (flip, gumbel) if each.measure == "pure" else (gumbel, flip)
-    steps = _steps(score, _handicaps(score))
+    steps = _steps(score, _penalties(score))
 
     draws = _draws(score, each)
     assert fit_of_choices(draws, used.probabilities(steps)) > NEVER

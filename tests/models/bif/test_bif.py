@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from support.networks import model_of, random_network
-from understudy.bif import NotBif, parents_of
-from understudy.bif.names import words_for, written
+from support.tiers import examples
 from understudy.errors import UsageError
-from understudy.infer.labels import labels_of
-from understudy.learn.given import read_network
-from understudy.model import Model
-from understudy.network import Family, Network
+from understudy.methods.structure.given import read_network
+from understudy.models.bif import NotBif, parents_of
+from understudy.models.bif.names import words_for, written
+from understudy.models.inference.labels import labels_of
+from understudy.models.model import Model
+from understudy.models.network import Family, Network
+from understudy.models.records import ReleasedRecords
 
 NAMES = (
     *("age", "Age", "marital status", "marital_status", "größe", "2nd job", "table2", "a;b}c"),
@@ -50,7 +53,7 @@ def _tables(text: str) -> list[list[list[float]]]:
     return [[[float(n) for n in row.split(", ")] for row in block] for block in rows]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.one_of(st.sampled_from(NAMES), st.text()), unique=True, max_size=12))
 def test_every_name_becomes_a_word_of_its_own(names: list[str]) -> None:
     """All differ, even when case is ignored, and words stay what they are."""
@@ -89,7 +92,7 @@ def test_probabilities_are_written_in_full() -> None:
 
 
 def test_labels_stand_beside_their_words() -> None:
-    """Those that are no words; missing cells are null."""
+    """Those that are not words; missing cells are null."""
     model, found = _model(), {}
     for block in re.findall(r"^variable .*?\n\}$", _text(model), re.DOTALL | re.MULTILINE):
         properties = dict(re.findall(r"^  property (\w+) = (.*) ;$", block, re.MULTILINE))
@@ -181,6 +184,8 @@ def test_what_is_no_bif_is_told_by_its_line(text: str, says: str) -> None:
 def test_models_of_rows_have_no_network() -> None:
     """They are refused with a way out."""
     model = model_of(Network((Family("a"),)))
-    held = Model(model.schema, (), 1, model.statement, {"a": np.array([1], np.uint8)})
+    held = replace(
+        model, rows=1, distribution=ReleasedRecords(model.domain, {"a": np.array([1], np.uint8)})
+    )
     with pytest.raises(UsageError, match="holds released rows"):
         held.bif_lines()

@@ -8,12 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.networks import model_of, random_network
+from support.tiers import examples
 from understudy.errors import CapacityError
-from understudy.infer import posterior
-from understudy.infer.calibration import family_distributions
+from understudy.models.inference import posterior
+from understudy.models.inference.calibration import family_distributions
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.integers(1, 9), st.integers(0, 3), st.integers(0, 2**32))
 def test_families_are_as_asked_one_by_one(count: int, degree: int, seed: int) -> None:
     """For every family, axes in its own order, unseen combinations included."""

@@ -7,11 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from understudy.conditional import Conditional, Probabilities
-from understudy.engines import capacity
+from support.tiers import examples
 from understudy.errors import CapacityError, UsageError
-from understudy.infer import Evidence, conditioned, elimination, most_probable, posterior
-from understudy.network import Family, Network
+from understudy.facts import capacity
+from understudy.models.conditional import Conditional
+from understudy.models.inference import (
+    Evidence,
+    conditioned,
+    elimination,
+    most_probable,
+    posterior,
+)
+from understudy.models.network import Family, Network
+from understudy.system.arrays import Probabilities
 
 
 @st.composite
@@ -64,7 +72,7 @@ def _weighted(conditionals: list[Conditional], known: Evidence) -> Probabilities
     return joint
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(data=st.data())
 def test_posteriors_are_those_of_enumeration(data: st.DataObject) -> None:
     """For every set of targets, in any order, and whatever is known."""
@@ -86,7 +94,7 @@ def test_posteriors_are_those_of_enumeration(data: st.DataObject) -> None:
     assert found == pytest.approx(expected / total)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(data=st.data())
 def test_the_most_probable_row_is_that_of_enumeration(data: st.DataObject) -> None:
     """Or one that is as probable."""
@@ -102,7 +110,7 @@ def test_the_most_probable_row_is_that_of_enumeration(data: st.DataObject) -> No
     assert joint[tuple(row.values())] == pytest.approx(joint.max())
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(data=st.data())
 def test_conditioned_networks_have_the_law_of_enumeration(data: st.DataObject) -> None:
     """The product of the new conditionals is the old one given the evidence, cell by cell."""

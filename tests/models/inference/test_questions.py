@@ -7,6 +7,7 @@ import itertools
 import json
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,15 +16,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.cli.main import run
-from understudy.codec import Codec
-from understudy.column import IntegerColumn
 from understudy.errors import UsageError
-from understudy.infer import allowed
-from understudy.infer.question import read_conditions
-from understudy.model import Model
-from understudy.query import ask
-from understudy.schema import Schema
-from understudy.synthesizers import Histogram, Nist
+from understudy.facts.codec import Codec
+from understudy.facts.column import IntegerColumn
+from understudy.facts.schema import Schema
+from understudy.methods import Histogram, Nist
+from understudy.models.inference import allowed
+from understudy.models.inference.question import read_conditions
+from understudy.models.model import Model
+from understudy.models.query import Answer, ask
 
 SCHEMA = Schema.parse(
     {
@@ -157,13 +158,13 @@ def test_the_most_probable_row_can_be_decoded(model: Model) -> None:
     ("question", "words"),
     [
         ("sex", "at character 1: write P(column | conditions)"),
-        ("P(sx)", "at character 3: 'sx' is no column; known are id, age"),
+        ("P(sx)", "at character 3: 'sx' is not a column; the columns are id, age"),
         ("P(id)", "at character 3: 'id' is an id"),
-        ("P(sex | age)", "at character 9: 'age' stands alone"),
-        ("P(sex | age > )", "at character 14: the end stands where a value is expected"),
-        ("P(sex | age > x)", "'x' is no whole number"),
-        ("P(sex | age < 30.5)", "'30.5' is no whole number"),
-        ("P(sex | born < 2000-01-05T12:00)", "is no day"),
+        ("P(sex | age)", "at character 9: 'age' is alone"),
+        ("P(sex | age > )", "at character 14: the end is found where a value is expected"),
+        ("P(sex | age > x)", "'x' is not a whole number"),
+        ("P(sex | age < 30.5)", "'30.5' is not a whole number"),
+        ("P(sex | born < 2000-01-05T12:00)", "is not a day"),
         ("P(sex | age > 99)", "out of its declared bounds"),
         ("P(sex | sex > male)", "column 'sex' has no order"),
         ("P(sex | well = maybe)", "has no value 'maybe'; known are false, true"),
@@ -200,11 +201,29 @@ def test_models_without_a_network_are_refused(model: Model) -> None:
     with pytest.raises(UsageError, match="holds released rows"):
         ask(held, "P(sex)")
     rules = SCHEMA.document() | {"constraints": ["if sex = male then well = yes"]}
-    ruled = Model(Schema.parse(rules), model.conditionals, model.rows, model.statement)
+    ruled = replace(model, schema=Schema.parse(rules))
     with pytest.raises(UsageError, match="ask by samples"):
         ruled.probability("well", given={"sex": "male"})
     answer = ask(ruled, "P(well = true | sex = male)", seed=1)
     assert (1.0, False) == (float(answer.chances), answer.exact)
+
+
+def test_an_answer_is_shown_in_one_line(model: Model) -> None:
+    """The question and the most probable values come first; a notebook shows the same line."""
+    sexes = ask(model, "P(sex | age >= 20)")
+    shown = " ".join(f"{name} {chance:.4g}," for chance, name in _by_chance(sexes))
+    assert f"P(sex | age >= 20): {shown[:-1]}" == repr(sexes)
+    assert f"P(sex | age &gt;= 20): {shown[:-1]}" == sexes._repr_html_()
+    chance = ask(model, "P(sex = male)")
+    assert f"P(sex = male): {float(chance.chances):.4g}" == repr(chance)
+    both = repr(ask(model, "P(sex, age)", samples=2000, seed=1))
+    assert " & " in both
+    assert both.endswith(" more (estimated)")
+
+
+def _by_chance(answer: Answer) -> list[tuple[float, str]]:
+    [names] = answer.labels
+    return sorted(zip(answer.chances.tolist(), map(str, names), strict=True), reverse=True)
 
 
 def test_evidence_that_no_sample_fits_is_told(model: Model) -> None:

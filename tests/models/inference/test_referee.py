@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from understudy.conditional import Conditional, Probabilities
-from understudy.infer import conditioned, posterior
-from understudy.network import Family
+from understudy.models.conditional import Conditional
+from understudy.models.inference import conditioned, posterior
+from understudy.models.network import Family
+from understudy.system.arrays import Probabilities
 
 pytestmark = [
     pytest.mark.slow,

@@ -14,13 +14,19 @@ from hypothesis import strategies as st
 
 from support.networks import model_of, named, networks, random_network
 from support.pictures import Area, Picture
-from understudy.draw import network_png, network_svg, png
-from understudy.draw.drawing import drawn
-from understudy.draw.lettering import ELLIPSIS, is_bounded, shortened, text_width
-from understudy.draw.svg import Marks, svg_of
+from support.tiers import examples
 from understudy.errors import UsageError
-from understudy.network import Family, Network
-from understudy.strengths import Strengths
+from understudy.models.network import Family, Network
+from understudy.models.pictures import network_png, network_svg, png
+from understudy.models.pictures.drawing import drawn
+from understudy.models.pictures.lettering import (
+    ELLIPSIS,
+    is_bounded,
+    shortened,
+    text_width,
+)
+from understudy.models.pictures.svg import Marks, svg_of
+from understudy.models.strengths import Strengths
 
 _PAIR = Network((Family("age"), Family("sex", ("age",))))
 
@@ -65,7 +71,7 @@ def _touches(box: Area, spot: tuple[float, float], *, side: str) -> bool:
     return box.left <= spot[0] <= box.right and abs(edge - spot[1]) <= 0.1
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(networks())
 def test_nothing_overlaps(network: Network) -> None:
     """In networks of all shapes, with marks and a caption."""
@@ -169,7 +175,7 @@ def test_captions_tell_the_method_the_size_and_the_budget() -> None:
     assert "total variation distance from independence, exact" in svg
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.text(max_size=60), st.floats(20, 200))
 def test_shortened_texts_fit(text: str, most: float) -> None:
     """Whatever they hold, and untouched where they fit already."""

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 
 from support.networks import named, networks, random_network
-from understudy.draw.layers import Layers, _Neighbours, components, layered
-from understudy.network import Family, Network
+from support.tiers import examples
+from understudy.models.network import Family, Network
+from understudy.models.pictures.layers import Layers, _Neighbours, components, layered
 
 
 def _crossings(layers: Layers) -> int:
@@ -22,7 +23,7 @@ def _crossings(layers: Layers) -> int:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(networks())
 def test_children_stand_below_their_parents(network: Network) -> None:
     """Every point stands in one row, and every edge goes down row by row to its child."""
@@ -38,7 +39,7 @@ def test_children_stand_below_their_parents(network: Network) -> None:
         assert all(b[1] == a[1] + 1 and {a, b} <= set(points) for a, b in way)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(networks())
 def test_crossings_are_counted_right(network: Network) -> None:
     """As many as there are when each pair of segments is looked at."""
@@ -46,7 +47,7 @@ def test_crossings_are_counted_right(network: Network) -> None:
     assert _crossings(layers) == _Neighbours.of(layers.segments).crossings(layers.rows)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(networks())
 def test_no_swap_of_neighbours_would_take_a_crossing_away(network: Network) -> None:
     """The order that is kept cannot be mended in so simple a way."""

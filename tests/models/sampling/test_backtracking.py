@@ -9,11 +9,11 @@ import numpy.typing as npt
 import pytest
 
 from support.statistics import NEVER, fit_of_choices
-from understudy.conditional import Conditional
 from understudy.errors import UsageError
-from understudy.network import Network
-from understudy.sample import step_back_codes
-from understudy.table import Codes
+from understudy.facts.codes import Codes
+from understudy.models.conditional import Conditional
+from understudy.models.network import Network
+from understudy.models.sampling import step_back_codes
 
 Counts = npt.NDArray[np.float64]
 Law = dict[tuple[int, ...], float]

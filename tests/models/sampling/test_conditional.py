@@ -11,16 +11,25 @@ import pytest
 from support.constraints import STATEMENT
 from support.joint import cells_of, joint_given
 from support.statistics import NEVER, fit_of_choices
-from understudy import sample
-from understudy.conditional import Conditional
 from understudy.errors import CapacityError, UsageError
-from understudy.infer import Evidence, elimination
-from understudy.model import Model
-from understudy.network import Family
-from understudy.sample import given, rejection, sample_blocks, sample_codes, sample_rows, ways
-from understudy.sample.weighting import fit_of, weighted_codes
-from understudy.schema import Schema
-from understudy.synthesizers import Independent
+from understudy.facts.schema import Schema
+from understudy.methods import Independent
+from understudy.models import sampling as sample
+from understudy.models.bayes_net import BayesNet
+from understudy.models.conditional import Conditional
+from understudy.models.inference import Evidence, elimination
+from understudy.models.model import Model
+from understudy.models.network import Family
+from understudy.models.records import ReleasedRecords
+from understudy.models.sampling import (
+    given,
+    rejection,
+    sample_blocks,
+    sample_codes,
+    sample_rows,
+    ways,
+)
+from understudy.models.sampling.weighting import fit_of, weighted_codes
 
 COLUMNS: dict[str, Any] = {
     "key": {"kind": "id"},
@@ -49,7 +58,7 @@ def _model(constraints: tuple[str, ...] = ()) -> Model:
         Conditional(Family("well", ("sex", "pay")), well),
     )
     schema = Schema.parse({"columns": COLUMNS, "constraints": list(constraints)})
-    return Model(schema, conditionals, 100, STATEMENT)
+    return Model(schema, BayesNet.of(schema, conditionals), 100, STATEMENT)
 
 
 def _fits(row: dict[str, Any]) -> bool:
@@ -129,7 +138,7 @@ def test_evidence_hardly_ever_met_is_no_trouble() -> None:
         Conditional(Family(child, (parent,)), np.tile(line, (10, 1)))
         for parent, child in itertools.pairwise(names)
     ]
-    model = Model(schema, tuple(chain), 10, STATEMENT)
+    model = Model(schema, BayesNet.of(schema, chain), 10, STATEMENT)
     known = given(model, ", ".join(f"{name} = 7" for name in names))
     assert pytest.approx(1e-16) == known.chance
     assert [dict.fromkeys(names, 7)] * 5 == sample_rows(model, 5, where=known).to_pylist()
@@ -166,7 +175,7 @@ def test_constraints_that_leave_nothing_are_told_at_once() -> None:
 def test_released_rows_are_filtered() -> None:
     """Those that fit, in their order, all of them unless fewer are asked for; never others."""
     codes = sample_codes(_model(), 500, np.random.default_rng(9))
-    model = Model(SCHEMA, (), 500, STATEMENT, codes)
+    model = Model(SCHEMA, ReleasedRecords(_model().domain, codes), 500, STATEMENT)
     rows = sample_rows(model, where="sex = male, pay < 3", seed=1)
     expected = (codes["sex"] == 0) & (codes["pay"] == 0)
     assert expected.sum() == rows.num_rows
@@ -180,7 +189,9 @@ def test_released_rows_are_filtered() -> None:
         sample_rows(model, 600, where="sex = male", seed=1)
     with pytest.raises(UsageError, match="leave it out"):
         sample_rows(model, 5, where="sex = male", how="exact")
-    nobody = Model(SCHEMA, (), 0, STATEMENT, {a: codes[a][:0] for a in codes})
+    nobody = Model(
+        SCHEMA, ReleasedRecords(model.domain, {a: codes[a][:0] for a in codes}), 0, STATEMENT
+    )
     with pytest.raises(UsageError, match="0 of 0 released rows"):
         sample_rows(nobody, where="sex = male")
 
@@ -244,16 +255,16 @@ def test_weights_of_nothing_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("where", "words"),
     [
-        ("", "at character 1: the end stands where a column is expected"),
-        ("sx = male", "at character 1: 'sx' is no column; known are key, age"),
+        ("", "at character 1: the end is found where a column is expected"),
+        ("sx = male", "at character 1: 'sx' is not a column; the columns are key, age"),
         ("key = 3", "at character 1: 'key' is an id"),
-        ("sex = male, age", "at character 13: 'age' stands alone"),
+        ("sex = male, age", "at character 13: 'age' is alone"),
         ("sex = other", "has no value 'other'; known are male, female"),
         ("age < 5, age > 8", "at character 1: column 'age': no value fits all that is said"),
         ("sex = male, age = 4, age = 5", "at character 13: column 'age': no value fits"),
-        ("age > ", "at character 6: the end stands where a value is expected"),
+        ("age > ", "at character 6: the end is found where a value is expected"),
         ("age > 99", "out of its declared bounds"),
-        ("age > 3.5", "'3.5' is no whole number"),
+        ("age > 3.5", "'3.5' is not a whole number"),
         ("pay <= 0", "no value fits"),
         ("age >= 10, age <= 19, sex = male", "probability 0"),
     ],

@@ -7,15 +7,16 @@ import pytest
 from scipy.stats import binom
 
 from support.constraints import STATEMENT
-from understudy.conditional import Conditional
-from understudy.infer.question import read_question
-from understudy.model import Model
-from understudy.network import Family
-from understudy.query import ask
-from understudy.sample import sample_codes, weighted_codes
-from understudy.sample.estimate import estimated_distribution
-from understudy.sample.weighting import WeightedRows, fit_of
-from understudy.schema import Schema
+from understudy.facts.schema import Schema
+from understudy.models.bayes_net import BayesNet
+from understudy.models.conditional import Conditional
+from understudy.models.inference.question import read_question
+from understudy.models.model import Model
+from understudy.models.network import Family
+from understudy.models.query import ask
+from understudy.models.sampling import sample_codes, weighted_codes
+from understudy.models.sampling.estimate import estimated_distribution
+from understudy.models.sampling.weighting import WeightedRows, fit_of
 
 SCHEMA = Schema.parse(
     {
@@ -42,7 +43,7 @@ def _model() -> Model:
         Conditional(Family("sex", ("age",)), np.array([[0.3, 0.7], [0.5, 0.5], [0.6, 0.4]])),
         Conditional(Family("ill", ("age", "sex")), np.stack([1 - ill, ill], axis=-1)),
     )
-    return Model(SCHEMA, conditionals, 100, STATEMENT)
+    return Model(SCHEMA, BayesNet.of(SCHEMA, conditionals), 100, STATEMENT)
 
 
 def _covered(question: str, stretch: float) -> int:

@@ -17,13 +17,15 @@ from support.constraints import (
     ruled_columns,
 )
 from support.statistics import NEVER, fit_of_choices
-from understudy.codec import Codec
-from understudy.conditional import Conditional
-from understudy.model import Model
-from understudy.network import Family
-from understudy.sample import Sampler, deal_codes, sample_codes, sample_rows
-from understudy.schema import Schema
-from understudy.table import Codes
+from support.tiers import examples, slow_but
+from understudy.facts.codec import Codec
+from understudy.facts.codes import Codes
+from understudy.facts.schema import Schema
+from understudy.models.bayes_net import BayesNet
+from understudy.models.conditional import Conditional
+from understudy.models.model import Model
+from understudy.models.network import Family
+from understudy.models.sampling import Sampler, deal_codes, sample_codes, sample_rows
 
 Columns = tuple[str, ...]
 
@@ -44,7 +46,7 @@ def cells_of(model: Model, codes: dict[str, Codes]) -> npt.NDArray[np.int64]:
 
 @pytest.mark.parametrize("sampler", [sample_codes, deal_codes], ids=lambda s: s.__name__)
 @given(ruled=ruled_columns(), seed=st.integers(0, 2**32 - 1), rows=st.integers(0, 300))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_every_row_keeps_every_constraint(
     sampler: Sampler, ruled: tuple[Columns, tuple[Rule, ...]], seed: int, rows: int
 ) -> None:
@@ -60,7 +62,7 @@ def test_every_row_keeps_every_constraint(
 
 
 @given(ruled=ruled_columns(most=4), seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_rows_have_the_masked_law(ruled: tuple[Columns, tuple[Rule, ...]], seed: int) -> None:
     """Cells come as often as the enumerated law says; what it gives no chance never comes."""
     columns, rules = ruled
@@ -82,13 +84,15 @@ def _gated() -> Model:
     }
     constraints = ["if c = x then a = x", "if c = y then b in {x, y} and a != x"]
     third = np.full(3, 1 / 3)
+    conditionals = (
+        Conditional(Family("a"), np.array([0.2, 0.3, 0.5])),
+        Conditional(Family("b", ("a",)), np.array([third, third, [0.0, 0.0, 1.0]])),
+        Conditional(Family("c", ("b",)), np.array([[1.0, 0.0], [0.5, 0.5], [0.5, 0.5]])),
+    )
+    schema = Schema.parse({"constraints": constraints, "columns": columns})
     return Model(
-        Schema.parse({"constraints": constraints, "columns": columns}),
-        (
-            Conditional(Family("a"), np.array([0.2, 0.3, 0.5])),
-            Conditional(Family("b", ("a",)), np.array([third, third, [0.0, 0.0, 1.0]])),
-            Conditional(Family("c", ("b",)), np.array([[1.0, 0.0], [0.5, 0.5], [0.5, 0.5]])),
-        ),
+        schema,
+        BayesNet.of(schema, conditionals),
         100,
         random_model(Schema.parse({"columns": columns}), ("a", "b", "c"), 0).statement,
     )
@@ -147,7 +151,7 @@ def test_what_constraints_do_not_touch_is_drawn_as_before() -> None:
     assert 2 not in after["score"]
 
 
-@pytest.mark.parametrize("rows", [500, 40])
+@pytest.mark.parametrize("rows", slow_but({40}, [500, 40]))
 def test_wide_tables_are_masked_where_they_are_used(rows: int) -> None:
     """More configurations of parents than rows: lines are made for those that occur."""
     columns = {
@@ -159,16 +163,12 @@ def test_wide_tables_are_masked_where_they_are_used(rows: int) -> None:
         {"constraints": ["if big >= 100 then late < 5 and flag = no"], "columns": columns}
     )
     generator = np.random.default_rng(0)
-    model = Model(
-        schema,
-        (
-            Conditional(Family("big"), generator.dirichlet(np.ones(300))),
-            Conditional(Family("late", ("big",)), generator.dirichlet(np.ones(10), 300)),
-            Conditional(Family("flag", ("big", "late")), generator.dirichlet([1, 1], (300, 10))),
-        ),
-        100,
-        _gated().statement,
+    conditionals = (
+        Conditional(Family("big"), generator.dirichlet(np.ones(300))),
+        Conditional(Family("late", ("big",)), generator.dirichlet(np.ones(10), 300)),
+        Conditional(Family("flag", ("big", "late")), generator.dirichlet([1, 1], (300, 10))),
     )
+    model = Model(schema, BayesNet.of(schema, conditionals), 100, _gated().statement)
     drawn = sample_rows(model, rows, seed=1).to_pylist()
     high = [row for row in drawn if row["big"] >= 100]
     assert high

@@ -9,15 +9,16 @@ import numpy as np
 import pytest
 
 from support.statistics import NEVER, fit_of_choices
-from understudy import sample
-from understudy.conditional import Conditional
 from understudy.errors import UsageError
-from understudy.model import Model
-from understudy.network import Family
-from understudy.privacy.accounting import PURE, Bound
-from understudy.privacy.statement import Statement
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.schema import Schema
+from understudy.facts.schema import Schema
+from understudy.facts.unit import Neighbours, Unit
+from understudy.models import sampling as sample
+from understudy.models.bayes_net import BayesNet
+from understudy.models.conditional import Conditional
+from understudy.models.model import Model
+from understudy.models.network import Family
+from understudy.privacy.accounting.composition import PURE, Bound
+from understudy.privacy.statements.statement import Statement
 
 SCHEMA = Schema.parse(
     {
@@ -40,7 +41,7 @@ def _model() -> Model:
     a = Conditional(Family("a"), np.array([0.3, 0.7]))
     b = Conditional(Family("b", ("a",)), np.array([[0.0, 0.5, 0.5, 0.0], [0.1, 0.2, 0.3, 0.4]]))
     c = Conditional(Family("c", ("a", "b")), generator.dirichlet(np.ones(3), (2, 4)))
-    return Model(SCHEMA, (a, b, c), 100, STATEMENT)
+    return Model(SCHEMA, BayesNet.of(SCHEMA, (a, b, c)), 100, STATEMENT)
 
 
 def test_the_joint_distribution_is_the_models() -> None:
@@ -83,7 +84,7 @@ def test_a_seed_repeats_rows() -> None:
 
 
 def test_fewer_than_no_rows_are_refused() -> None:
-    """Rows are none or more."""
+    """The number of rows is zero or more."""
     with pytest.raises(UsageError, match="none or more"):
         sample.sample_rows(_model(), -1)
 

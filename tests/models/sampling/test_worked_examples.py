@@ -10,18 +10,21 @@ import pytest
 from support.constraints import STATEMENT
 from support.joint import cells_of, joint_given
 from support.statistics import NEVER, fit_of_choices
-from understudy.codec import Codec
-from understudy.conditional import Conditional, Probabilities
-from understudy.infer.question import read_question
-from understudy.model import Model
-from understudy.network import Family
-from understudy.query import ask
-from understudy.sample import given, sample_codes, sample_rows, weighted_codes
-from understudy.sample.estimate import estimated_chance
-from understudy.sample.forward import Configurations, drawn_in_order
-from understudy.sample.weighting import Proposal, WeightedRows, fit_of
-from understudy.schema import Schema
-from understudy.table import Codes
+from understudy.facts.codec import Codec
+from understudy.facts.codes import Codes
+from understudy.facts.schema import Schema
+from understudy.models.bayes_net import BayesNet
+from understudy.models.conditional import Conditional
+from understudy.models.inference.question import read_question
+from understudy.models.model import Model
+from understudy.models.network import Family
+from understudy.models.query import ask
+from understudy.models.records import ReleasedRecords
+from understudy.models.sampling import given, sample_codes, sample_rows, weighted_codes
+from understudy.models.sampling.estimate import estimated_chance
+from understudy.models.sampling.forward import Configurations, Sequential, drawn_in_order
+from understudy.models.sampling.weighting import Proposal, WeightedRows, fit_of
+from understudy.system.arrays import Probabilities
 
 # The text puts 1 first in every table, so that it is code 0.
 SCHEMA = Schema.parse(
@@ -35,7 +38,7 @@ NETWORK = (
         Family("D", ("B", "C")), np.array([[[0.3, 0.7], [0.1, 0.9]], [[0.2, 0.8], [0.9, 0.1]]])
     ),
 )
-MODEL = Model(SCHEMA, NETWORK, 10, STATEMENT)
+MODEL = Model(SCHEMA, BayesNet.of(SCHEMA, NETWORK), 10, STATEMENT)
 GENERATED = ["1101", "1000", "1011", "1010", "0110", "0100", "0111", "0000", "1101", "0000"]
 WEIGHTED = {
     "A": [1, 0, 0, 1, 0, 0, 0, 0, 1, 0],
@@ -46,7 +49,7 @@ WEIGHTED = {
 WEIGHTS = np.array([0.5, 0.2, 0.3, 0.4, 0.1, 0.2, 0.1, 0.7, 0.5, 0.6])
 
 
-def _row_from(model: Model, uniforms: Sequence[float]) -> list[int]:
+def _row_from(model: Sequential, uniforms: Sequence[float]) -> list[int]:
     """The row that the text's samples of the unit interval lead to."""
     left = list(uniforms)
 
@@ -63,7 +66,7 @@ def _released(rows: Sequence[str]) -> Model:
     """A model that holds just these rows."""
     cells = np.array([[1 - int(cell) for cell in row] for row in rows], np.uint8)
     records: dict[str, Codes] = {name: cells[:, i].copy() for i, name in enumerate("ABCD")}
-    return Model(SCHEMA, (), len(rows), STATEMENT, records)
+    return Model(SCHEMA, ReleasedRecords(MODEL.domain, records), len(rows), STATEMENT)
 
 
 def _share(what: str, known: str) -> tuple[int, int]:
@@ -110,7 +113,7 @@ def test_example_3_8_likelihood_weighting() -> None:
     rows = weighted_codes(MODEL, known, 1_000, np.random.default_rng(3))
     assert [0.1] * 1_000 == pytest.approx(rows.weights.tolist())
     assert ({1}, {0}) == (set(rows.codes["A"].tolist()), set(rows.codes["B"].tolist()))
-    proposed = Proposal.towards(MODEL, known).model
+    proposed = Proposal.towards(MODEL.distribution.require_network(), known).drawn
     # Where evidence leaves one code, any sample gives it.
     assert [0, 1, 0, 0] == _row_from(proposed, [0.5, 0.5, 0.98, 0.52])
     sampled = ask(MODEL, "P(D = 1 | A = 0, B = 1)", samples=100_000, seed=1)

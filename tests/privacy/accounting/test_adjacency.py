@@ -9,8 +9,8 @@ from itertools import product
 import mpmath
 import pytest
 
-from understudy.privacy.adjacency import Adjacency, UnitKind, group_privacy
-from understudy.privacy.unit import Neighbours, Unit
+from understudy.facts.unit import Neighbours, Unit
+from understudy.privacy.accounting.adjacency import Adjacency, UnitKind, group_privacy
 
 # Two persons, two values; a table is how often each of the four rows is there.
 Table = tuple[int, ...]

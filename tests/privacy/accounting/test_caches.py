@@ -16,8 +16,8 @@ _MOST = 256
 
 def _caches() -> Iterator[tuple[str, Any]]:
     """Every cached function of the privacy room."""
-    for module in pkgutil.iter_modules(understudy.privacy.__path__):
-        room = importlib.import_module(f"understudy.privacy.{module.name}")
+    for module in pkgutil.walk_packages(understudy.privacy.__path__, "understudy.privacy."):
+        room = importlib.import_module(module.name)
         for name, value in vars(room).items():
             if hasattr(value, "cache_parameters") and value.__module__ == room.__name__:
                 yield f"{module.name}.{name}", value

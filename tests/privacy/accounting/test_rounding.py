@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 
 from understudy.cli.main import run
 from understudy.errors import BudgetExceeded
-from understudy.inference import Inference
-from understudy.privacy.accounting import PURE, Bound
-from understudy.privacy.accounts import Spent
+from understudy.evaluation.report.promise import promise_facts
+from understudy.facts.schema_cost import Inference
+from understudy.facts.unit import Neighbours, Unit
+from understudy.privacy.accounting.composition import PURE, Bound
+from understudy.privacy.accounting.events import ApproximateEvent, Charge
 from understudy.privacy.budget import Budget
-from understudy.privacy.events import ApproximateEvent, Charge
-from understudy.privacy.grant import Grant
-from understudy.privacy.ledger import Ledger
-from understudy.privacy.statement import Statement
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.report.promise import promise_facts
+from understudy.privacy.spending.grant import Grant
+from understudy.privacy.spending.ledger import Ledger
+from understudy.privacy.spending.limits import Spent
+from understudy.privacy.statements.statement import Statement
 
 AMOUNTS = st.fractions(min_value=Fraction(1, 10**9), max_value=50, max_denominator=10**14)
 SMALL = st.fractions(min_value=Fraction(1, 10**12), max_value=Fraction(1, 10))
@@ -97,7 +97,14 @@ def test_ledger_show_rounds_apart(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 def test_learned_schemas_are_read_as_both_versions_write_them() -> None:
     """The number beside the exact text may be rounded up, or to the nearest as by 0.1.0."""
-    cost = Inference(Fraction(1, 3), Fraction(0), "replace", None, "d", ())
+    cost = Inference(
+        epsilon=Fraction(1, 3),
+        delta=Fraction(0),
+        neighbours=Neighbours.REPLACE,
+        rows_per_person=None,
+        dataset="d",
+        mechanisms=(),
+    )
     document = cost.document()
     assert float(Fraction(1, 3)) < document["epsilon"]
     assert cost == Inference.parse(document)

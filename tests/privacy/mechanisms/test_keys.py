@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from support.laws import ERROR, exponential
-from understudy.counting import KeyCounts
 from understudy.errors import UsageError
-from understudy.privacy import mechanisms
-from understudy.privacy.accounting import approximate_cost, pure_epsilon, zcdp_rho
-from understudy.privacy.laws import laplace_tail
-from understudy.privacy.mechanisms import KeyRelease
-from understudy.privacy.noise import SystemNoise
-from understudy.privacy.unit import Neighbours, Unit
+from understudy.facts.unit import Neighbours, Unit
+from understudy.privacy.accounting.costs import approximate_cost, pure_epsilon, zcdp_rho
+from understudy.privacy.mechanisms import keys
+from understudy.privacy.mechanisms.keys import KeyRelease
+from understudy.privacy.noise.laws import laplace_tail
+from understudy.privacy.noise.system import SystemNoise
+from understudy.rows.counting import KeyCounts
 
 ROW = Unit(Neighbours.ADD_REMOVE)
 REPLACED = Unit(Neighbours.REPLACE)
@@ -58,7 +58,11 @@ def test_keys_of_one_unit_alone_are_seldom_released(unit: Unit, epsilon: str, de
     """The exact chance is within δ, and no threshold that is one lower would do."""
     mechanism = KeyRelease.costing(Fraction(epsilon), Fraction(delta), unit)
     lower = KeyRelease(
-        mechanism.scale, mechanism.sensitivity, 1, mechanism.threshold - 1, Fraction(1, 2)
+        scale=mechanism.scale,
+        sensitivity=mechanism.sensitivity,
+        new_rows=1,
+        threshold=mechanism.threshold - 1,
+        delta=Fraction(1, 2),
     )
     assert _worst_chance(mechanism, unit.new_rows) <= mechanism.delta
     assert _worst_chance(lower, unit.new_rows) > mechanism.delta * (1 - Fraction(1, 10**12))
@@ -67,9 +71,9 @@ def test_keys_of_one_unit_alone_are_seldom_released(unit: Unit, epsilon: str, de
 @pytest.mark.parametrize("unit", UNITS, ids=_name)
 def test_a_threshold_lower_by_two_is_found_out(unit: Unit, monkeypatch: pytest.MonkeyPatch) -> None:
     """The check can fail: a mechanism that forgets two rows breaks its δ."""
-    honest = mechanisms.new_key_chance
+    honest = keys.new_key_chance
     monkeypatch.setattr(
-        mechanisms,
+        keys,
         "new_key_chance",
         lambda scale, threshold, rows: honest(scale, threshold + 2, rows),
     )
@@ -82,7 +86,13 @@ def test_a_threshold_below_its_delta_cannot_be_built(unit: Unit) -> None:
     """Threshold and δ are checked against each other wherever they come from."""
     good = KeyRelease.costing(Fraction(1), Fraction(1, 10**6), unit)
     with pytest.raises(UsageError, match="too low"):
-        KeyRelease(good.scale, good.sensitivity, good.new_rows, good.threshold - 1, good.delta)
+        KeyRelease(
+            scale=good.scale,
+            sensitivity=good.sensitivity,
+            new_rows=good.new_rows,
+            threshold=good.threshold - 1,
+            delta=good.delta,
+        )
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), AMOUNTS)
@@ -207,7 +217,13 @@ def test_differences_of_keys_are_counted_in_l1() -> None:
 def test_keys_need_a_delta(delta: int) -> None:
     """Without a chance to fail no threshold is high enough."""
     with pytest.raises(UsageError):
-        KeyRelease(Fraction(1), Fraction(1), 1, 100, Fraction(delta))
+        KeyRelease(
+            scale=Fraction(1),
+            sensitivity=Fraction(1),
+            new_rows=1,
+            threshold=100,
+            delta=Fraction(delta),
+        )
 
 
 def test_no_key_no_draw() -> None:

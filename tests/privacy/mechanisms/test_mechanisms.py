@@ -12,19 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.errors import UsageError
-from understudy.privacy.accounting import pure_epsilon, zcdp_rho
+from understudy.privacy.accounting.costs import pure_epsilon, zcdp_rho
 from understudy.privacy.budget import Budget
-from understudy.privacy.mechanisms import (
+from understudy.privacy.mechanisms.additive import (
     DiscreteGaussian,
     DiscreteLaplace,
     ExactAnswer,
-    ExactChoice,
-    Exponential,
-    PermuteAndFlip,
     additive,
-    choice,
 )
-from understudy.privacy.noise import SystemNoise
+from understudy.privacy.mechanisms.selection import ExactChoice, Exponential, PermuteAndFlip, choice
+from understudy.privacy.noise.system import SystemNoise
 
 SELECTIONS = (PermuteAndFlip, Exponential)
 amounts = st.fractions(min_value=Fraction(1, 1000), max_value=1000)

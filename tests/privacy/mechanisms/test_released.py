@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import pytest
 
-from understudy.domain import Domain
-from understudy.privacy.events import (
+from understudy.facts.domain import Domain
+from understudy.privacy.accounting.events import (
     Charge,
     Event,
     ExactEvent,
@@ -17,8 +17,8 @@ from understudy.privacy.events import (
     LaplaceEvent,
     PermuteAndFlipEvent,
 )
-from understudy.privacy.mechanisms import DiscreteLaplace
-from understudy.privacy.released import (
+from understudy.privacy.mechanisms.additive import DiscreteLaplace
+from understudy.privacy.mechanisms.released import (
     ReleasedTable,
     attributes_asked,
     released_table,

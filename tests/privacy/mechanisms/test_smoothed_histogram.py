@@ -16,15 +16,16 @@ from hypothesis import strategies as st
 
 from support.statistics import NEVER, fit_of_choices
 from understudy.errors import UsageError
+from understudy.privacy.accounting.events import Charge, ExactEvent
 from understudy.privacy.budget import Budget
-from understudy.privacy.events import Charge, ExactEvent
-from understudy.privacy.histogram import (
+from understudy.privacy.mechanisms.histogram import (
     DROPPED,
     SmoothedHistogram,
     epsilon_for,
     smoothing_for,
 )
-from understudy.privacy.noise import Integers, SystemNoise
+from understudy.privacy.noise.system import SystemNoise
+from understudy.system.arrays import Integers
 
 # A domain of three cells, rows that the codec dropped included.
 VALUES = (DROPPED, 0, 1, 2)
@@ -97,7 +98,13 @@ def test_too_little_smoothing_is_found(epsilon: str, draws: int, rows: int) -> N
     little = enough.smoothing * (1 - Fraction(1, 10**6))
     assert _power(epsilon) < _largest_ratio(_mechanism(epsilon, draws, rows, smoothing=little))
     with pytest.raises(UsageError, match="too little for epsilon"):
-        SmoothedHistogram(enough.epsilon, little, enough.cells, rows, draws)
+        SmoothedHistogram(
+            epsilon=enough.epsilon,
+            smoothing=little,
+            cells=enough.cells,
+            table_rows=rows,
+            draws=draws,
+        )
 
 
 @given(amounts, sizes, sizes, st.integers(1, 10**6))

@@ -10,25 +10,25 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from support import laws
 from support.statistics import NEVER, fit_of_choices
 from support.words import Tape
 from understudy.errors import UsageError
-from understudy.privacy.choices import (
+from understudy.privacy.mechanisms.selection import PermuteAndFlip
+from understudy.privacy.noise.choices import (
     FAR,
+    Buckets,
     Field,
-    Levels,
     decided,
     exponential,
     permute_and_flip,
     tossed,
 )
-from understudy.privacy.draws import Integers
-from understudy.privacy.laws import DOUBT
-from understudy.privacy.mechanisms import PermuteAndFlip
+from understudy.privacy.noise.laws import DOUBT
+from understudy.system.arrays import Integers
 
 Choose = Callable[[Integers, Fraction], int]
 
@@ -52,7 +52,6 @@ def _scores(*scores: int) -> Integers:
 # Exponents in fixed point, and the chances made of them.
 
 
-@settings(max_examples=100)
 @given(scales, st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=5), st.integers(0, 2**20))
 def test_exponents_lie_between_their_bounds(scale: Fraction, gaps: list[int], more: int) -> None:
     """L ≤ x·2¹⁶ < L + 2 up to 128 scales; beyond, all that is said is that x is at least 128."""
@@ -162,7 +161,7 @@ def test_three_of_two_bits_is_drawn_again() -> None:
 # The exponential mechanism.
 
 
-def _shares(levels: Levels) -> dict[int, Fraction]:
+def _shares(levels: Buckets) -> dict[int, Fraction]:
     """P(level ≤ k) of every level, to 120 digits."""
     field = levels.field
     weights = Counter[int]()
@@ -186,7 +185,7 @@ def _shares(levels: Levels) -> dict[int, Fraction]:
 def test_ends_of_levels_lie_between_their_bounds(scale: Fraction, bits: int) -> None:
     """e ≤ P(level ≤ k)·2^bits < e + 2 for every level, near and far."""
     steps = (0, 0, 1, 1, 2, 5, 5, 5, 30, 90, 127, 128, 129, 200, 350, 10**4)
-    levels = Levels(_field([math.floor(step * scale) for step in steps], scale))
+    levels = Buckets(_field([math.floor(step * scale) for step in steps], scale))
     expected = _shares(levels)
     found = dict(zip(*levels.ends(bits), strict=True))
     assert found.keys() <= expected.keys()
@@ -200,7 +199,7 @@ def test_ends_of_levels_lie_between_their_bounds(scale: Fraction, bits: int) -> 
 def test_a_level_is_never_above_the_exponent(scale: Fraction) -> None:
     """Every candidate is proposed at least as often as it should be, and accepted for the rest."""
     gaps = [math.floor(scale * Fraction(step, 16)) for step in range(2100)]
-    levels = Levels(_field(gaps, scale))
+    levels = Buckets(_field(gaps, scale))
     for level in levels.ends(320)[0]:
         for index in levels.members(level).tolist():
             assert 0 <= levels.field.exponent(index) - level < 1 + Fraction(1, 2**15)
@@ -211,7 +210,7 @@ def test_a_level_is_never_above_the_exponent(scale: Fraction) -> None:
 @pytest.mark.parametrize("side", [-1, 1], ids=["below", "above"])
 def test_a_level_is_settled_by_more_bits(side: int) -> None:
     """A word at the end of a level reads on; a step of 2⁻¹⁰⁰ leads to either level."""
-    levels = Levels(_field([0, 1, 1, 2, 5], Fraction(1)))
+    levels = Buckets(_field([0, 1, 1, 2, 5], Fraction(1)))
     ends = list(_shares(levels).items())
     for (level, end), (after, _) in itertools.pairwise(ends):
         bits = math.floor((end + Fraction(side, 2**100)) * 2**128)
@@ -222,7 +221,7 @@ def test_a_level_is_settled_by_more_bits(side: int) -> None:
 
 def test_levels_over_a_grid_of_words() -> None:
     """Words spread evenly lead to each level as often as its chance says, within one word."""
-    levels = Levels(_field([0, 3, 3, 9, 10, 10, 24], Fraction(3)))
+    levels = Buckets(_field([0, 3, 3, 9, 10, 10, 24], Fraction(3)))
     count = 5000
     seen = Counter(
         levels.draw(Tape([(2**64 * (2 * i + 1) // (2 * count), 64)])) for i in range(count)

@@ -15,28 +15,27 @@ from support import laws
 from support.statistics import NEVER, fit_of_choices
 from support.words import Tape
 from understudy.errors import UsageError
-from understudy.privacy.draws import (
+from understudy.privacy.noise.draws import (
     AGAIN,
     UNDECIDED,
-    Integers,
+    DrawTable,
     Layout,
-    Plan,
-    Words,
     decided,
     draw,
     draw_below,
     proposals,
     settled,
 )
-from understudy.privacy.laws import Blocks, Law
-from understudy.privacy.noise import SystemNoise
+from understudy.privacy.noise.laws import Blocks, Law
+from understudy.privacy.noise.system import SystemNoise
+from understudy.system.arrays import Integers, Words
 
 WORDS_OF_ONES = 2**64 - 1
 
 
-def _plan(law: Law) -> Plan:
+def _plan(law: Law) -> DrawTable:
     blocks = Blocks.of(law)
-    return Plan.of(blocks, Layout.of(blocks))
+    return DrawTable.of(blocks, Layout.of(blocks))
 
 
 def _split(number: Fraction, bits: int) -> tuple[int, int]:
@@ -69,7 +68,7 @@ def _expected_blocks(blocks: Blocks, bits: int) -> Integers:
 )
 def test_every_small_word_of_single_magnitudes(law: Law, word: int) -> None:
     """What is decided is right, with both signs; at most two words a block are left."""
-    plan = Plan.of(Blocks(law, 0), Layout(word, 4, guide=4))
+    plan = DrawTable.of(Blocks(law, 0), Layout(word, 4, guide=4))
     found = decided(plan, _every(2**word, 1))
     magnitudes = _expected_blocks(plan.blocks, word - 1).repeat(2)
     signs = np.tile([1, -1], 2 ** (word - 1))
@@ -90,7 +89,7 @@ def test_every_small_word_of_single_magnitudes(law: Law, word: int) -> None:
 def test_every_pair_of_small_words(law: Law, shift: int) -> None:
     """Blocks, places inside, chances and signs: each pair that is decided is decided rightly."""
     word, places = 10, 10 - shift
-    plan = Plan.of(Blocks(law, shift), Layout(word, places, guide=4))
+    plan = DrawTable.of(Blocks(law, shift), Layout(word, places, guide=4))
     pairs = _every(2**word, 2)
     found = decided(plan, pairs)
     expected = _expected_pairs(plan, pairs)
@@ -100,7 +99,7 @@ def test_every_pair_of_small_words(law: Law, shift: int) -> None:
     assert {True, False} == set((found == AGAIN).tolist())
 
 
-def _expected_pairs(plan: Plan, pairs: Words) -> Integers:
+def _expected_pairs(plan: DrawTable, pairs: Words) -> Integers:
     """What the bits of each pair imply, by floating point far finer than the words."""
     blocks, word = plan.blocks, plan.layout.word
     block = _expected_blocks(blocks, word - 1)[pairs[:, 0] >> 1]

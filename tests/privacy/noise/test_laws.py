@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support import laws
+from support.tiers import examples
 from understudy.errors import UsageError
-from understudy.privacy.laws import DOUBT, Blocks, Law, falling
+from understudy.privacy.noise.laws import DOUBT, Blocks, Law, falling
 
 exponents = st.fractions(min_value=0, max_value=150, max_denominator=10**6)
 
@@ -21,7 +22,7 @@ def _encloses(found: int, chance: Fraction, bits: int) -> bool:
     return found <= line * (1 + laws.ERROR) and line * (1 - laws.ERROR) < found + DOUBT
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(exponents, st.integers(8, 300))
 def test_an_exponential_lies_between_its_bounds(exponent: Fraction, bits: int) -> None:
     """falling(x, bits) is at most two units below exp(−x)·2^bits, and never above."""

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from understudy.errors import BudgetExceeded, LedgerError, UsageError
-from understudy.privacy.accounting import Concentrated, rho_within, zcdp_epsilon
-from understudy.privacy.accounts import Account, Cost, Limit, Rule, Spent
-from understudy.privacy.adjacency import Adjacency, UnitKind
-from understudy.privacy.budget import Budget
-from understudy.privacy.events import (
+from understudy.facts.unit import Neighbours
+from understudy.privacy.accounting.adjacency import Adjacency, UnitKind
+from understudy.privacy.accounting.conversions import rho_within, zcdp_epsilon
+from understudy.privacy.accounting.costs import Concentrated
+from understudy.privacy.accounting.events import (
     ApproximateEvent,
     Charge,
     GaussianEvent,
@@ -25,15 +25,18 @@ from understudy.privacy.events import (
     LaplaceEvent,
     SampledGaussianEvent,
 )
-from understudy.privacy.grant import BasicGrant, CommittedGrant, Grant
-from understudy.privacy.ledger import Ledger
-from understudy.privacy.unit import Neighbours
+from understudy.privacy.budget import Budget
+from understudy.privacy.spending.accounts import Account
+from understudy.privacy.spending.grant import Grant
+from understudy.privacy.spending.ledger import Ledger
+from understudy.privacy.spending.limits import Cost, Limit, Rule, Spent
+from understudy.privacy.spending.pricing import BasicSums, Pricing, QuestionsThenList
 
 ROW = Adjacency()
 REPLACED = Adjacency(neighbours=Neighbours.REPLACE)
 PERSON = Adjacency(UnitKind.PERSON, person_id="name")
 MILLIONTH = Fraction(1, 10**6)
-OLD = Path(__file__).parents[1] / "data" / "ledger-0.1.0.jsonl"
+OLD = Path(__file__).parents[2] / "data" / "ledger-0.1.0.jsonl"
 
 
 @pytest.fixture
@@ -53,10 +56,10 @@ def spend(
     *,
     adjacency: Adjacency = ROW,
     charges: Sequence[Charge] | None = None,
-    kind: type[Grant] = Grant,
+    pricing: Pricing | None = None,
 ) -> None:
     """A run that spends its whole budget in one charge, or charges as told."""
-    with ledger.grant("a", budget, adjacency=adjacency, kind=kind) as grant:
+    with ledger.grant("a", budget, adjacency=adjacency, pricing=pricing) as grant:
         whole = grant.spendable.amount
         usual = (
             gaussian(whole)
@@ -120,7 +123,7 @@ def test_a_delta_of_its_own_is_not_converted_in_rho(ledger: Ledger) -> None:
         ledger,
         Budget.approximate(1, MILLIONTH),
         charges=[Charge("keys", keys)],
-        kind=BasicGrant,
+        pricing=BasicSums(),
     )
     assert Concentrated(Fraction(1, 2), MILLIONTH) == ledger.account("a").total(ROW).concentrated
     assert ledger.account("a").total(REPLACED).concentrated is None
@@ -296,15 +299,14 @@ def test_an_open_run_counts_whole(ledger: Ledger) -> None:
     )
 
 
-def test_what_has_no_rho_needs_a_purse(ledger: Ledger) -> None:
+def test_what_has_no_rho_needs_a_basic_part(ledger: Ledger) -> None:
     """Training is paid for by its loss distribution: refused by name, or counted beside."""
     training = SampledGaussianEvent(Fraction(10**12), Fraction(10**10), Fraction(1), Fraction(1))
     listed = Charge("step", training)
 
     def train() -> None:
         budget = Budget.approximate(1, MILLIONTH)
-        with ledger.grant("a", budget, kind=CommittedGrant) as grant:
-            assert isinstance(grant, CommittedGrant)
+        with ledger.grant("a", budget, pricing=QuestionsThenList()) as grant:
             grant.commit([listed])
             grant.charge([listed])
 
@@ -312,11 +314,11 @@ def test_what_has_no_rho_needs_a_purse(ledger: Ledger) -> None:
     ledger.set_limit("a", Limit.zcdp(total, ROW))
     with pytest.raises(BudgetExceeded, match="--basic-epsilon"):
         train()
-    ledger.set_limit("a", Limit.zcdp(total, ROW, purse=Spent(Fraction(1), MILLIONTH)))
+    ledger.set_limit("a", Limit.zcdp(total, ROW, basic_part=Spent(Fraction(1), MILLIONTH)))
     train()
     room = ledger.account("a").remaining
     assert room is not None
-    assert room.purse.epsilon < 1
+    assert room.basic_part.epsilon < 1
     assert room.concentrated == Concentrated(rho_within(Fraction(3), Fraction(9, 10**6)))
     with pytest.raises(BudgetExceeded):
         train()
@@ -329,13 +331,13 @@ def test_a_delta_of_its_own_needs_room(ledger: Ledger) -> None:
     ledger.set_limit("a", Limit.zcdp(total, ROW))
     budget = Budget.approximate("1/2", MILLIONTH)
     with pytest.raises(BudgetExceeded, match="--own-delta"):
-        spend(ledger, budget, charges=[], kind=BasicGrant)
+        spend(ledger, budget, charges=[], pricing=BasicSums())
     ledger.set_limit("a", Limit.zcdp(total, ROW, own_delta=MILLIONTH))
-    spend(ledger, Budget.approximate("1/2", MILLIONTH), charges=[], kind=BasicGrant)
+    spend(ledger, Budget.approximate("1/2", MILLIONTH), charges=[], pricing=BasicSums())
     half = Charge("keys", KeyReleaseEvent(Fraction(2), Fraction(1), Fraction(40), MILLIONTH))
-    spend(ledger, budget, charges=[half], kind=BasicGrant)
+    spend(ledger, budget, charges=[half], pricing=BasicSums())
     with pytest.raises(BudgetExceeded):
-        spend(ledger, budget, charges=[keys], kind=BasicGrant)
+        spend(ledger, budget, charges=[keys], pricing=BasicSums())
 
 
 def test_an_announced_plan_reserves_what_it_gains(ledger: Ledger) -> None:
@@ -408,9 +410,9 @@ def test_a_limit_that_earlier_runs_are_silent_about_is_refused(ledger: Ledger) -
 def test_set_aside_too_much_and_nothing_is_left(ledger: Ledger) -> None:
     """A limit in zCDP must have something to convert ρ by."""
     total = Spent(Fraction(1), MILLIONTH)
-    for purse, own in [(total, Fraction(0)), (None, MILLIONTH)]:
+    for basic_part, own in [(total, Fraction(0)), (None, MILLIONTH)]:
         with pytest.raises(UsageError, match="set aside less"):
-            Limit.zcdp(total, ROW, purse=purse, own_delta=own)
+            Limit.zcdp(total, ROW, basic_part=basic_part, own_delta=own)
     with pytest.raises(UsageError, match="set aside less"):
         Limit.zcdp(Spent(Fraction(1)), ROW)
 
@@ -420,9 +422,9 @@ def test_set_aside_too_much_and_nothing_is_left(ledger: Ledger) -> None:
     [
         {"own_delta": Fraction(-1, 10**6)},
         {"own_delta": Fraction(-1)},
-        {"purse": Spent(Fraction(-10))},
-        {"purse": Spent(delta=Fraction(-1, 10))},
-        {"purse": Spent(Fraction(2))},
+        {"basic_part": Spent(Fraction(-10))},
+        {"basic_part": Spent(delta=Fraction(-1, 10))},
+        {"basic_part": Spent(Fraction(2))},
     ],
 )
 def test_parts_of_a_limit_are_parts(ledger: Ledger, parts: dict[str, Any]) -> None:
@@ -439,7 +441,7 @@ def test_parts_of_a_limit_are_parts(ledger: Ledger, parts: dict[str, Any]) -> No
 def test_a_limit_that_is_overdrawn_says_so(ledger: Ledger) -> None:
     """Runs without room in their part: nothing fits, and the message names the part."""
     keys = Charge("keys", KeyReleaseEvent(Fraction(1), Fraction(1), Fraction(20), MILLIONTH))
-    spend(ledger, Budget.approximate(1, MILLIONTH), charges=[keys], kind=BasicGrant)
+    spend(ledger, Budget.approximate(1, MILLIONTH), charges=[keys], pricing=BasicSums())
     limited(ledger, "20", "1e-5")
     assert "earlier runs have used more than a part of it" in str(ledger.account("a").remaining)
     with pytest.raises(BudgetExceeded, match="larger `--basic-epsilon`"):
@@ -466,7 +468,7 @@ def test_a_name_is_one_however_it_is_typed(ledger: Ledger) -> None:
 def test_what_zcdp_does_not_know_is_not_free(ledger: Ledger) -> None:
     """A run with a mechanism that has no such cost counts by its (ε, δ)."""
     told = Charge("told", ApproximateEvent("told", Fraction(1, 4), MILLIONTH))
-    spend(ledger, Budget.approximate("1/4", MILLIONTH), charges=[told], kind=BasicGrant)
+    spend(ledger, Budget.approximate("1/4", MILLIONTH), charges=[told], pricing=BasicSums())
     [cost] = ledger.account("a").costs
     assert cost.concentrated is None
 

@@ -17,10 +17,10 @@ import pyarrow.parquet
 import pytest
 
 from support.commands import Desk, desk_in
-from understudy.privacy.fingerprints import Sighting, known_elsewhere, place
-from understudy.privacy.ledger import default_path
-from understudy.schema import Schema
-from understudy.sources import Access, open_source
+from understudy.facts.schema import Schema
+from understudy.privacy.spending.fingerprints import Sighting, known_elsewhere, place
+from understudy.privacy.spending.ledger import default_path
+from understudy.rows.sources import Access, open_source
 
 SCHEMA = Schema.parse(
     {
@@ -108,7 +108,7 @@ def test_without_a_terminal_nothing_is_read_or_kept(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Neither command nor fit leaves fingerprints where nobody looks on."""
-    from understudy.synthesizers import Independent
+    from understudy.methods import Independent
 
     desk = desk_in(tmp_path, capsys)
     copy = tmp_path / "copy.csv"

@@ -12,12 +12,14 @@ from typing import Any
 
 import pytest
 
+from support.tiers import full_but, slow_but
 from understudy.errors import BudgetExceeded, LedgerError, UsageError
-from understudy.privacy.accounts import Room, Spent
+from understudy.privacy.accounting.events import Charge, LaplaceEvent
 from understudy.privacy.budget import Budget
-from understudy.privacy.events import Charge, LaplaceEvent
-from understudy.privacy.grant import Grant
-from understudy.privacy.ledger import Ledger, _checksum, default_path
+from understudy.privacy.spending.grant import Grant
+from understudy.privacy.spending.ledger import Ledger, default_path
+from understudy.privacy.spending.limits import Room, Spent
+from understudy.privacy.spending.lines import _checksum
 
 QUARTER = Charge("counts of age", LaplaceEvent(Fraction(4), Fraction(1)))
 
@@ -37,6 +39,11 @@ def test_spending_adds_up_exactly(ledger: Ledger) -> None:
     assert Room(Spent()) == ledger.account("a").remaining
     with pytest.raises(BudgetExceeded), ledger.grant("a", Budget.pure("1e-30")):
         pass
+
+
+def test_a_ledger_is_shown_by_its_path(tmp_path: Path) -> None:
+    """One line says which file it is."""
+    assert f"Ledger('{tmp_path}/l.jsonl')" == repr(Ledger(tmp_path / "l.jsonl"))
 
 
 def test_a_refusal_says_what_is_left(ledger: Ledger) -> None:
@@ -133,7 +140,7 @@ def test_an_announced_run_asks_nothing_else() -> None:
 
 def test_gaussian_noise_cannot_be_paid_for_in_pure_epsilon() -> None:
     """What has no ε is refused under a pure budget, whatever it would cost otherwise."""
-    from understudy.privacy.events import GaussianEvent
+    from understudy.privacy.accounting.events import GaussianEvent
 
     with pytest.raises(UsageError, match="cannot be paid"):
         Grant(Budget.pure(1)).charge([Charge("q", GaussianEvent(Fraction(10**9), Fraction(1)))])
@@ -141,7 +148,7 @@ def test_gaussian_noise_cannot_be_paid_for_in_pure_epsilon() -> None:
 
 def test_an_unannounced_run_claims_its_whole_grant() -> None:
     """It may have stopped because of what it saw, so the conversion of less ρ is not claimed."""
-    from understudy.privacy.events import GaussianEvent
+    from understudy.privacy.accounting.events import GaussianEvent
 
     grant = Grant(Budget.approximate(1, 1e-9))
     assert Fraction(0) == grant.bound().epsilon
@@ -151,7 +158,7 @@ def test_an_unannounced_run_claims_its_whole_grant() -> None:
 
 def test_a_plan_charged_in_part_is_claimed_whole() -> None:
     """A run that stopped in the middle of its plan may have done so because of what it saw."""
-    from understudy.privacy.events import GaussianEvent
+    from understudy.privacy.accounting.events import GaussianEvent
 
     def plan(budget: Budget) -> list[Charge]:
         shares = budget.split([1, 1])
@@ -185,13 +192,15 @@ def test_a_torn_last_line_is_passed_over(ledger: Ledger) -> None:
     assert '"torn"' in ledger.path.read_text()
 
 
-def test_every_cut_of_the_file_is_either_true_or_refused(ledger: Ledger) -> None:
+@pytest.mark.parametrize("every", slow_but({23}, [1, 23]))
+def test_every_cut_of_the_file_is_either_true_or_refused(ledger: Ledger, every: int) -> None:
     """Cut anywhere, as by a power failure, the ledger reports all whole lines, and goes on."""
     _spend(ledger)
     _spend(ledger)
     data = ledger.path.read_bytes()
     ends = [i for i, byte in enumerate(data) if byte == ord("\n")]
-    for cut in range(len(data) + 1):
+    # The borders of lines, and every byte or every so many between them.
+    for cut in sorted({0, *range(0, len(data) + 1, every), *ends, *(end + 1 for end in ends)}):
         ledger.path.write_bytes(data[:cut])
         whole = data[:cut].count(b"\n") + (cut in ends)
         entries = [json.loads(line) for line in data.splitlines()[:whole]]
@@ -260,8 +269,8 @@ _SPENDER = """
 import sys
 from fractions import Fraction
 from understudy.privacy.budget import Budget
-from understudy.privacy.events import Charge, LaplaceEvent
-from understudy.privacy.ledger import Ledger
+from understudy.privacy.accounting.events import Charge, LaplaceEvent
+from understudy.privacy.spending.ledger import Ledger
 
 with Ledger(sys.argv[1]).grant("a", Budget.pure(1)) as grant:
     for _ in range(100):
@@ -273,7 +282,7 @@ _RACER = """
 import sys
 from understudy.errors import BudgetExceeded
 from understudy.privacy.budget import Budget
-from understudy.privacy.ledger import Ledger
+from understudy.privacy.spending.ledger import Ledger
 
 for line in sys.stdin:
     try:
@@ -305,12 +314,13 @@ def _kill_after(releases: int, path: Path) -> int:
 
 
 @pytest.mark.slow
-def test_killed_at_any_instant_it_never_under_reports(tmp_path: Path) -> None:
-    """100 processes killed between charges and releases: every release had been written down."""
+@pytest.mark.parametrize("times", full_but({20}, [20, 100]))
+def test_killed_at_any_instant_it_never_under_reports(tmp_path: Path, times: int) -> None:
+    """Processes killed between charges and releases: every release had been written down."""
 
     def one(number: int) -> None:
         path = tmp_path / f"ledger-{number}.jsonl"
-        seen = _kill_after(number % 40, path)
+        seen = _kill_after(number * 100 // times % 40, path)
         account = Ledger(path).account("a")
         assert sum(run["charges"] for run in account.runs) >= seen
         assert account.spent.epsilon >= Fraction(seen, 100)
@@ -318,7 +328,7 @@ def test_killed_at_any_instant_it_never_under_reports(tmp_path: Path) -> None:
         assert all(run["open"] or seen == 100 for run in account.runs)
 
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(one, range(100)))
+        list(pool.map(one, range(times)))
 
 
 @pytest.mark.slow
@@ -421,7 +431,7 @@ def test_a_grant_is_opened_once(ledger: Ledger) -> None:
 
 def test_a_name_that_cannot_be_written_is_refused(ledger: Ledger) -> None:
     """Half a surrogate pair stands for a byte of a file name that is no text."""
-    with pytest.raises(UsageError, match="is no Unicode and cannot be written; name it"):
+    with pytest.raises(UsageError, match="is not Unicode and cannot be written; name it"):
         ledger.limit("\udcff", epsilon=Fraction(1))
     with pytest.raises(UsageError, match="--dataset"), ledger.grant("\udcff", Budget.pure(1)):
         pass

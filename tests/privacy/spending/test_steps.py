@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 
 from understudy.errors import BudgetExceeded, LedgerError, UsageError
+from understudy.privacy.accounting.events import Charge, LaplaceEvent
 from understudy.privacy.budget import Budget
-from understudy.privacy.events import Charge, LaplaceEvent
-from understudy.privacy.grant import CommittedGrant
-from understudy.privacy.ledger import Ledger, _checksum
-from understudy.privacy.steps import NO_CHECKPOINT, Told, hold_path
+from understudy.privacy.spending.grant import Grant
+from understudy.privacy.spending.ledger import Ledger
+from understudy.privacy.spending.lines import _checksum
+from understudy.privacy.spending.pricing import QuestionsThenList
+from understudy.privacy.spending.steps import NO_CHECKPOINT, Told, hold_path
 
 BUDGET = Budget.approximate(1, Fraction(1, 10**6))
 LIST = [Charge("step", LaplaceEvent(Fraction(10), Fraction(1)))] * 10
@@ -30,8 +32,7 @@ def ledger(tmp_path: Path) -> Ledger:
 
 def _killed(ledger: Ledger, step: int = 3) -> Told:
     """A run that told of a step and was then killed."""
-    with ledger.grant("rows", BUDGET, kind=CommittedGrant) as grant:
-        assert isinstance(grant, CommittedGrant)
+    with ledger.grant("rows", BUDGET, pricing=QuestionsThenList()) as grant:
         grant.commit(LIST)
         grant.charge(LIST[:step])
         ledger.tell(grant, step, FIRST)
@@ -39,11 +40,10 @@ def _killed(ledger: Ledger, step: int = 3) -> Told:
 
 
 def _gone_on(
-    ledger: Ledger, told: Told, drawn: int, then: Callable[[CommittedGrant], None] | None = None
+    ledger: Ledger, told: Told, drawn: int, then: Callable[[Grant], None] | None = None
 ) -> None:
     """A process that goes on with a run and draws some steps."""
-    with ledger.grant("rows", BUDGET, kind=CommittedGrant, resume=told) as grant:
-        assert isinstance(grant, CommittedGrant)
+    with ledger.grant("rows", BUDGET, pricing=QuestionsThenList(), resume=told) as grant:
         grant.restore([], LIST, done=told.step)
         grant.charge(LIST[:drawn])
         if then is not None:
@@ -55,7 +55,7 @@ def test_a_step_that_was_told_is_not_drawn_again(ledger: Ledger) -> None:
     old = _killed(ledger)
     _gone_on(ledger, old, 6, then=lambda grant: ledger.tell(grant, 9, SECOND))
     text = ledger.path.read_bytes()
-    with pytest.raises(LedgerError, match=r"knows step 9 of this run.* of step 3.* go on from"):
+    with pytest.raises(LedgerError, match=r"knows step 9 of this run.* of step 3.* continue from"):
         _gone_on(ledger, old, 7)
     assert text == ledger.path.read_bytes()
     _gone_on(ledger, Told(old.grant, 9, SECOND), 1)
@@ -85,7 +85,9 @@ def test_a_finished_run_does_not_go_on(ledger: Ledger) -> None:
     old = _killed(ledger)
     _gone_on(ledger, old, 7)
     text = ledger.path.read_bytes()
-    with pytest.raises(LedgerError, match="is finished, and cannot go on; remove the checkpoint"):
+    with pytest.raises(
+        LedgerError, match="is finished, and cannot continue; remove the checkpoint"
+    ):
         _gone_on(ledger, old, 7)
     assert text == ledger.path.read_bytes()
     assert [ledger.path] == [*ledger.path.parent.iterdir()]
@@ -93,8 +95,7 @@ def test_a_finished_run_does_not_go_on(ledger: Ledger) -> None:
 
 def test_a_run_without_steps_does_not_go_on(ledger: Ledger) -> None:
     """As version 0.1.0 wrote it: nobody knows which of its steps were told."""
-    with ledger.grant("rows", BUDGET, kind=CommittedGrant) as grant:
-        assert isinstance(grant, CommittedGrant)
+    with ledger.grant("rows", BUDGET, pricing=QuestionsThenList()) as grant:
         grant.commit(LIST)
     with pytest.raises(LedgerError, match=r"knows no step .*0\.1\.0.* start again without"):
         _gone_on(ledger, Told(grant.identity, 3, FIRST), 1)
@@ -113,8 +114,7 @@ def test_a_run_is_held_by_one_process(ledger: Ledger, resumed: bool) -> None:
     if resumed:
         _gone_on(ledger, old, 7, then=lambda _: beside(old))
     else:
-        with ledger.grant("rows", BUDGET, kind=CommittedGrant) as grant:
-            assert isinstance(grant, CommittedGrant)
+        with ledger.grant("rows", BUDGET, pricing=QuestionsThenList()) as grant:
             grant.commit(LIST)
             ledger.tell(grant, 1, SECOND)
             beside(Told(grant.identity, 1, SECOND))
@@ -127,7 +127,7 @@ def test_who_was_taken_over_tells_nothing_more(ledger: Ledger, end: str) -> None
     """Where locks do not reach, as on another machine, the last to go on has the run alone."""
     old, other = _killed(ledger), Ledger(ledger.path)
 
-    def overtaken(grant: CommittedGrant) -> None:
+    def overtaken(grant: Grant) -> None:
         hold_path(ledger.path, old.grant).unlink()
         _gone_on(other, old, 2, then=lambda taken: other.tell(taken, 5, THIRD))
         if end == "tell":
@@ -142,8 +142,7 @@ def test_who_was_taken_over_tells_nothing_more(ledger: Ledger, end: str) -> None
 
 def test_each_step_is_told_once(ledger: Ledger) -> None:
     """A second word about it would let an older checkpoint in."""
-    with ledger.grant("rows", BUDGET, kind=CommittedGrant) as grant:
-        assert isinstance(grant, CommittedGrant)
+    with ledger.grant("rows", BUDGET, pricing=QuestionsThenList()) as grant:
         grant.commit(LIST)
         ledger.tell(grant, 4, NO_CHECKPOINT)
         for step in (3, 4):
@@ -155,19 +154,19 @@ def test_each_step_is_told_once(ledger: Ledger) -> None:
 def test_a_grant_is_restored_to_the_step_that_the_ledger_knows(ledger: Ledger) -> None:
     """Neither to another step, nor twice, nor without having gone on from a checkpoint."""
     old = _killed(ledger)
-    with ledger.grant("rows", BUDGET, kind=CommittedGrant, resume=old) as grant:
-        assert isinstance(grant, CommittedGrant)
-        with pytest.raises(UsageError, match="go on after step 3, not 2"):
+    with ledger.grant("rows", BUDGET, pricing=QuestionsThenList(), resume=old) as grant:
+        with pytest.raises(UsageError, match="continue after step 3, not 2"):
             grant.restore([], LIST, done=2)
         grant.restore([], LIST, done=3)
         with pytest.raises(UsageError, match="restored once"):
             grant.restore([], LIST, done=3)
         with pytest.raises(BudgetExceeded, match="not announced"):
             grant.charge(LIST[:8])
-    with ledger.grant("rows", BUDGET, kind=CommittedGrant) as fresh:
-        assert isinstance(fresh, CommittedGrant)
-        with pytest.raises(UsageError, match="after step None"):
-            fresh.restore([], LIST, done=0)
+    with (
+        ledger.grant("rows", BUDGET, pricing=QuestionsThenList()) as fresh,
+        pytest.raises(UsageError, match="after step None"),
+    ):
+        fresh.restore([], LIST, done=0)
 
 
 def test_a_run_taken_over_in_vain_counts_whole(ledger: Ledger) -> None:
@@ -175,7 +174,7 @@ def test_a_run_taken_over_in_vain_counts_whole(ledger: Ledger) -> None:
     old = _killed(ledger)
     with (
         pytest.raises(KeyboardInterrupt),
-        ledger.grant("rows", BUDGET, kind=CommittedGrant, resume=old),
+        ledger.grant("rows", BUDGET, pricing=QuestionsThenList(), resume=old),
     ):
         raise KeyboardInterrupt
     [run] = ledger.account("rows").runs

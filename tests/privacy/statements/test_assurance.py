@@ -16,23 +16,22 @@ import typer.main
 
 from support.methods import BUILDERS
 from understudy.cli.main import app
-from understudy.cli.methods import METHODS as OFFERED
-from understudy.cli.methods import kinds
-from understudy.privacy import histogram, mechanisms, sampled
-from understudy.privacy.accounting import BASIC, Bound
-from understudy.privacy.assurance import (
+from understudy.facts.schema import Schema
+from understudy.facts.unit import Neighbours, Unit
+from understudy.methods import registry
+from understudy.privacy.accounting.composition import BASIC, Bound
+from understudy.privacy.mechanisms import additive, histogram, keys, sampled, selection
+from understudy.privacy.statements.assurance import (
     MECHANISMS,
     METHODS,
     RELEASES,
     Assurance,
-    Level,
+    Vetting,
     assurance_of,
 )
-from understudy.privacy.statement import Statement
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.schema import Schema
+from understudy.privacy.statements.statement import Statement
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 OFFERS: dict[str, Assurance] = {**METHODS, **RELEASES}
 EVERYTHING: dict[str, Assurance] = {**OFFERS, **MECHANISMS}
 SCHEMA = Schema.parse({"columns": {"smoker": {"kind": "boolean"}, "coughs": {"kind": "boolean"}}})
@@ -40,7 +39,7 @@ SCHEMA = Schema.parse({"columns": {"smoker": {"kind": "boolean"}, "coughs": {"ki
 
 def _mechanisms() -> Iterator[tuple[str, type]]:
     """Every class that draws noise for an answer."""
-    for module in (mechanisms, histogram, sampled):
+    for module in (additive, selection, keys, histogram, sampled):
         for name, kind in inspect.getmembers(module, inspect.isclass):
             own = kind.__module__ == module.__name__ and not name.startswith(("_", "Exact"))
             if own and hasattr(kind, "release") and name != "Mechanism":
@@ -59,7 +58,7 @@ def _help(words: str) -> str:
 
 def test_every_method_is_listed() -> None:
     """The registry has the methods that `--method` takes, and no others."""
-    assert set(OFFERED) - {"auto"} == METHODS.keys() == kinds().keys()
+    assert METHODS.keys() == {entry.name for entry in registry.BUILT_IN}
 
 
 def test_every_mechanism_is_listed() -> None:
@@ -101,17 +100,17 @@ def test_what_is_less_proven_says_why(name: str) -> None:
     """A missing check is told in a sentence, and whoever has such a sentence is less proven."""
     found = EVERYTHING[name]
     whole = bool(found.proofs and found.replays and found.attacks)
-    assert (whole and not found.missing) == (found.level is Level.WELL_PROVEN)
-    assert found.level is Level.WELL_PROVEN or found.missing.endswith(".")
+    assert (whole and not found.missing) == (found.level is Vetting.WELL_PROVEN)
+    assert found.level is Vetting.WELL_PROVEN or found.missing.endswith(".")
 
 
 @pytest.mark.parametrize("missing", ["proofs", "replays", "attacks"])
 def test_one_missing_check_lowers_the_level(missing: str) -> None:
     """Without a proof, a replay or an attack nothing is well proven."""
     whole = Assurance(("a",), ("b",), ("c",))
-    assert Level.WELL_PROVEN is whole.level
+    assert Vetting.WELL_PROVEN is whole.level
     without: dict[str, Any] = {missing: ()}
-    assert Level.LESS_PROVEN is replace(whole, **without).level
+    assert Vetting.LESS_PROVEN is replace(whole, **without).level
 
 
 @pytest.mark.parametrize("name", OFFERS)
@@ -119,11 +118,12 @@ def test_help_marks_what_is_less_proven(name: str) -> None:
     """Commands that offer something less proven say so, by its name where they offer several."""
     found = OFFERS[name]
     for command in found.commands:
-        _, _, marked = _help(command).lower().partition("less proven")
+        _, _, after = _help(command).lower().partition("less proven")
+        marked, _, _ = after.partition(". ")
         if name in METHODS:
-            assert (found.level is Level.LESS_PROVEN) == bool(re.search(rf"\b{name}\b", marked))
+            assert (found.level is Vetting.LESS_PROVEN) == bool(re.search(rf"\b{name}\b", marked))
         else:
-            assert (found.level is Level.LESS_PROVEN) == bool(marked)
+            assert (found.level is Vetting.LESS_PROVEN) == bool(marked)
 
 
 @pytest.mark.parametrize(

@@ -10,19 +10,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from support.earlier_images import write_earlier
 from support.torches import need_torch
 from understudy.errors import DataError, LedgerError, ModelError
-from understudy.privacy.accounting import PLD, PURE, ZCDP, Bound, tightest
-from understudy.privacy.binding import FILE, MODEL, Secret, bound, canonical, seal
+from understudy.facts.schema import Schema
+from understudy.facts.unit import Neighbours, Unit
+from understudy.methods import Independent
+from understudy.models.archive import bound_content
+from understudy.models.model import Model
+from understudy.privacy.accounting.composition import PLD, PURE, ZCDP, Bound, tightest
+from understudy.privacy.accounting.events import Charge, Event, GaussianEvent, LaplaceEvent
 from understudy.privacy.budget import Budget
-from understudy.privacy.events import Charge, Event, GaussianEvent, LaplaceEvent
-from understudy.privacy.ledger import Ledger
-from understudy.privacy.scope import CURATOR, HOLDERS, NOBODY
-from understudy.privacy.statement import Statement
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.privacy.verification import Claim, Outcome, verified
-from understudy.schema import Schema
-from understudy.synthesizers import Independent
+from understudy.privacy.spending.ledger import Ledger
+from understudy.privacy.statements.binding import FILE, MODEL, Secret, bound, canonical, seal
+from understudy.privacy.statements.claim import Claim, Outcome
+from understudy.privacy.statements.scope import CURATOR, HOLDERS, NOBODY
+from understudy.privacy.statements.statement import Statement
+from understudy.privacy.statements.verification import verified
 
 SCHEMA = Schema.parse({"columns": {"smoker": {"kind": "boolean"}}})
 ROWS = {"smoker": [True, False] * 50}
@@ -121,25 +125,26 @@ def test_a_model_of_images_is_bound_to_its_statement(tmp_path: Path) -> None:
     from understudy.gan.archive import read_arrays, write_arrays
     from understudy.gan.backend import random_from
     from understudy.gan.convolutions import ImageMaker, Shape
-    from understudy.gan.image_model import FORM, ImageModel, as_arrays, bound_content
+    from understudy.gan.earlier import FORM
+    from understudy.gan.image_model import ImageGenerator, as_arrays
 
     maker = ImageMaker(Shape(8, 8, 2), filters=(4, 4, 4))
     unit, amount = Unit(Neighbours.ADD_REMOVE), Budget.pure(1).amount
     statement = Statement("dpgan", Bound(PURE, amount, amount * 0), unit, ())
     weights = as_arrays(maker.initial(random_from(1)))
     path = tmp_path / "m.npz"
-    ImageModel(maker, weights, (0.5, 0.5), 10, statement).save(path)
+    write_earlier(path, ImageGenerator.of(maker, weights, (0.5, 0.5)), 10, statement)
     written, found = bound_content(path)
     assert found == written["binding"]["sha256"]
-    assert statement == ImageModel.load(path).statement
+    assert statement == Model.load(path).statement
     arrays, document = read_arrays(path, form=FORM)
     name = next(iter(arrays))
     write_arrays(path, arrays | {name: (arrays[name] + 1).astype(np.float32)}, document)
     with pytest.raises(ModelError, match="belongs to another model"):
-        ImageModel.load(path)
+        Model.load(path)
     del document["statement"]["binding"]
     write_arrays(path, arrays, document)
-    assert statement == ImageModel.load(path).statement
+    assert statement == Model.load(path).statement
 
 
 def _claim(events: list[Event], epsilon: Fraction, delta: Fraction, accounting: str) -> Claim:

@@ -12,25 +12,39 @@ import pytest
 
 from support.bindings import in_model
 from understudy.errors import BudgetExceeded, SchemaError, UsageError
-from understudy.inference import Inference
-from understudy.model import Model
-from understudy.privacy.accounting import BASIC, Bound
+from understudy.facts.schema import Schema
+from understudy.facts.schema_cost import Inference
+from understudy.facts.unit import Neighbours, Unit
+from understudy.methods import Independent, Nist, PrivBayes, Random
+from understudy.models.model import Model
+from understudy.privacy.accounting.composition import BASIC, Bound
+from understudy.privacy.accounting.events import (
+    Charge,
+    GaussianEvent,
+    KeyReleaseEvent,
+    LaplaceEvent,
+)
 from understudy.privacy.budget import Budget
-from understudy.privacy.events import Charge, GaussianEvent, KeyReleaseEvent, LaplaceEvent
-from understudy.privacy.grant import BasicGrant
-from understudy.privacy.ledger import Ledger
-from understudy.privacy.statement import Statement, inherited
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.privacy.verification import Claim, verified
-from understudy.schema import Schema
-from understudy.synthesizers import Independent, Nist, PrivBayes, Random
+from understudy.privacy.spending.grant import Grant
+from understudy.privacy.spending.ledger import Ledger
+from understudy.privacy.spending.pricing import BasicSums
+from understudy.privacy.statements.claim import Claim
+from understudy.privacy.statements.statement import Statement, inherited
+from understudy.privacy.statements.verification import verified
 
 KEYS = Charge(
     "values of a", KeyReleaseEvent(Fraction(4), Fraction(1), Fraction(70), Fraction("1e-7"))
 )
 COUNTS = Charge("counts of b", LaplaceEvent(Fraction(4), Fraction(1)))
 ADD_REMOVE, REPLACE = Unit(Neighbours.ADD_REMOVE), Unit(Neighbours.REPLACE)
-COST = Inference(Fraction(1, 2), Fraction("1e-6"), "add-remove", None, "people", ("key release",))
+COST = Inference(
+    epsilon=Fraction(1, 2),
+    delta=Fraction("1e-6"),
+    neighbours=Neighbours.ADD_REMOVE,
+    rows_per_person=None,
+    dataset="people",
+    mechanisms=("key release",),
+)
 
 
 def _schema(inference: Inference) -> Schema:
@@ -43,7 +57,7 @@ ROWS = {"smoker": [True, False, True] * 100}
 
 def test_a_basic_grant_counts_both() -> None:
     """ε and δ add up; what exceeds either is refused."""
-    grant = BasicGrant(Budget.approximate("1/2", "1e-7"))
+    grant = Grant(Budget.approximate("1/2", "1e-7"), pricing=BasicSums())
     assert Bound(BASIC, Fraction(0), Fraction(0)) == grant.bound()
     grant.charge([KEYS])
     assert Budget.approximate("1/4", 0).amount == grant.remaining.amount
@@ -59,7 +73,7 @@ def test_a_basic_grant_counts_both() -> None:
 
 def test_a_basic_grant_refuses_what_has_no_epsilon() -> None:
     """Gaussian noise has a ρ; plans gain nothing here."""
-    grant = BasicGrant(Budget.approximate(1, "1e-6"))
+    grant = Grant(Budget.approximate(1, "1e-6"), pricing=BasicSums())
     with pytest.raises(UsageError, match="cannot be paid"):
         grant.charge([Charge("x", GaussianEvent(Fraction(1), Fraction(1)))])
     with pytest.raises(UsageError, match="no plan"):
@@ -69,9 +83,9 @@ def test_a_basic_grant_refuses_what_has_no_epsilon() -> None:
 def test_a_ledger_grants_by_basic_composition(tmp_path: Path) -> None:
     """The close states the whole grant once anything was drawn."""
     ledger = Ledger(tmp_path / "l.jsonl")
-    with ledger.grant("people", Budget.approximate(1, "1e-6"), kind=BasicGrant) as grant:
+    with ledger.grant("people", Budget.approximate(1, "1e-6"), pricing=BasicSums()) as grant:
         grant.charge([KEYS])
-    with ledger.grant("people", Budget.approximate(1, "1e-6"), kind=BasicGrant):
+    with ledger.grant("people", Budget.approximate(1, "1e-6"), pricing=BasicSums()):
         pass
     assert "epsilon = 1, delta = 1e-06" == str(ledger.account("people").spent)
 
@@ -106,7 +120,7 @@ def test_a_damaged_inference_is_refused(key: str, value: Any) -> None:
 
 def test_an_inference_that_is_no_table_is_refused() -> None:
     """The name is taken."""
-    with pytest.raises(SchemaError, match="inference is no table"):
+    with pytest.raises(SchemaError, match="inference is not a table"):
         Schema.parse({"inference": 3, "columns": {"a": {"kind": "boolean"}}})
 
 
@@ -174,7 +188,7 @@ def test_a_pure_inference_stays_pure() -> None:
 
 def test_replaced_rows_imply_nothing_for_added_ones() -> None:
     """Refused before anything is read, with the way out."""
-    schema = _schema(replace(COST, neighbours="replace"))
+    schema = _schema(replace(COST, neighbours=Neighbours.REPLACE))
     with pytest.raises(UsageError, match="ask for neighbours replace, or learn the schema"):
         Independent(schema, epsilon=1).fit("no such file", ledger=None)
     fit = Independent(schema, epsilon=1, neighbours="replace").fit(ROWS, ledger=None)

@@ -7,7 +7,7 @@ from collections.abc import Generator
 
 import pytest
 
-from understudy.engines.ahead import one_ahead
+from understudy.rows.engines.ahead import one_ahead
 
 
 class _Items:

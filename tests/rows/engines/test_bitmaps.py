@@ -7,11 +7,12 @@ import itertools
 import numpy as np
 import pytest
 
-from understudy.domain import Domain
-from understudy.engines import bitmaps
-from understudy.engines.bitmaps import count_by_bitmaps, worth_bitmaps
-from understudy.engines.memory import MemorySource
-from understudy.table import Codes, Table
+from understudy.facts.codes import Codes
+from understudy.facts.domain import Domain
+from understudy.rows.engines import bitmaps
+from understudy.rows.engines.bitmaps import count_by_bitmaps, worth_bitmaps
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
 
 SIZES = {f"a{i}": size for i, size in enumerate((1, 2, 2, 3, 4, 5, 6, 7, 9, 10, 13, 30))}
 PAIRS = list(itertools.combinations(SIZES, 2))

@@ -17,18 +17,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.tables import decoded, encoded_tables
-from understudy.cli.options import bytes_of
-from understudy.codec import Codec
-from understudy.domain import Attributes
-from understudy.engines.chunked import ChunkedSource
-from understudy.engines.memory import MemorySource
+from support.tiers import examples
 from understudy.errors import DataError, UsageError
-from understudy.files import parquet, read_blocks, read_rows, reading, write_rows
-from understudy.marginal import Marginal
-from understudy.privacy.ledger import Ledger
-from understudy.schema import Schema
-from understudy.sources import Access, open_source
-from understudy.synthesizers import Nist
+from understudy.facts.codec import Codec
+from understudy.facts.domain import Attributes
+from understudy.facts.schema import Schema
+from understudy.jobs.reading import bytes_of
+from understudy.methods import Nist
+from understudy.models.row_writing import write_rows
+from understudy.privacy.spending.ledger import Ledger
+from understudy.rows.counting import Marginal
+from understudy.rows.engines.chunked import ChunkedSource
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.reading import csv as reading
+from understudy.rows.reading import parquet, read_blocks, read_rows
+from understudy.rows.sources import Access, open_source
+from understudy.rows.table import Table
 from understudy.testing import seeded
 
 SCHEMA = Schema.parse(
@@ -64,7 +68,7 @@ def _chunked(path: Path, memory: int = 10**9) -> ChunkedSource:
 
 def _in_memory(path: Path) -> MemorySource:
     codec = Codec(SCHEMA)
-    return MemorySource(codec.encode(read_rows(path, codec)))
+    return MemorySource(Table.of(codec.encode(read_rows(path, codec))))
 
 
 def _check_equal(first: ChunkedSource, second: MemorySource) -> None:
@@ -96,7 +100,7 @@ def test_a_parquet_file_counts_the_same_in_blocks(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(data=st.data())
 def test_every_table_counts_the_same_in_blocks(suffix: str, data: st.DataObject) -> None:
     """Whatever the schema and the rows."""
@@ -106,7 +110,7 @@ def test_every_table_counts_the_same_in_blocks(suffix: str, data: st.DataObject)
         path = Path(folder) / f"rows{suffix}"
         write_rows([decoded(schema, table)], path, codec)
         source = ChunkedSource(lambda: read_blocks(path, codec), codec, 10**9)
-        _check_equal(source, MemorySource(codec.encode(read_rows(path, codec))))
+        _check_equal(source, MemorySource(Table.of(codec.encode(read_rows(path, codec)))))
 
 
 @pytest.mark.parametrize("rows", ["", "\n"], ids=["no line break", "header alone"])

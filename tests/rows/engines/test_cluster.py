@@ -21,7 +21,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import understudy
 from support.cluster import (
     Deadly,
     Failing,
@@ -31,19 +30,21 @@ from support.cluster import (
     write_partitions,
 )
 from support.tables import decoded, encoded_tables
-from understudy.codec import Codec
-from understudy.engines.cluster import ClusterSource
-from understudy.engines.connection import Cluster
-from understudy.engines.memory import MemorySource
-from understudy.engines.reaching import connected
 from understudy.errors import DataError, UnderstudyError, UsageError
-from understudy.files import parquet, read_rows
-from understudy.marginal import Marginal
-from understudy.optional import require
-from understudy.privacy.ledger import Ledger
-from understudy.schema import Schema
-from understudy.sources import Access, open_source
-from understudy.synthesizers import Independent
+from understudy.facts.codec import Codec
+from understudy.facts.schema import Schema
+from understudy.methods import Independent
+from understudy.privacy.spending.ledger import Ledger
+from understudy.rows.counting import Marginal
+from understudy.rows.engines.cluster import ClusterSource
+from understudy.rows.engines.cluster_connection import Cluster
+from understudy.rows.engines.cluster_start import connected
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.reading import parquet, read_rows
+from understudy.rows.sources import Access, open_source
+from understudy.rows.table import Table
+from understudy.system import version
+from understudy.system.extras import require
 
 SECRET = "xyzzy-4711"
 SCHEMA = Schema.parse(
@@ -71,7 +72,7 @@ def _rows(count: int) -> pa.Table:
 
 def _in_memory(path: Path, schema: Schema = SCHEMA) -> MemorySource:
     codec = Codec(schema)
-    return MemorySource(codec.encode(read_rows(path, codec)))
+    return MemorySource(Table.of(codec.encode(read_rows(path, codec))))
 
 
 def _check_equal(first: ClusterSource, second: MemorySource) -> None:
@@ -100,7 +101,7 @@ def test_every_table_counts_the_same_in_partitions(
     cuts = data.draw(st.lists(st.integers(0, table.rows), max_size=12))
     folder = tmp_path_factory.mktemp("table") / "parts"
     path = write_partitions(decoded(schema, table), folder, cuts)
-    source = ClusterSource(cluster, path, Codec(schema), 10**9)
+    source = ClusterSource(cluster=cluster, path=path, codec=Codec(schema), memory=10**9)
     source.check()
     _check_equal(source, _in_memory(path, schema))
 
@@ -112,7 +113,7 @@ def test_one_file_is_cut_at_its_row_groups(
     path = tmp_path / "rows.parquet"
     pq.write_table(_rows(400), path, row_group_size=13)
     monkeypatch.setattr(parquet, "_PARTITION_ROWS", 40)
-    source = ClusterSource(cluster, path, Codec(SCHEMA), 10**9)
+    source = ClusterSource(cluster=cluster, path=path, codec=Codec(SCHEMA), memory=10**9)
     assert 11 == len(source.partitions)
     _check_equal(source, _in_memory(path))
 
@@ -122,13 +123,16 @@ def test_a_file_without_row_groups_counts_nothing(cluster: Cluster, tmp_path: Pa
     path = tmp_path / "rows.parquet"
     with pq.ParquetWriter(path, _rows(0).schema):
         pass
-    _check_equal(ClusterSource(cluster, path, Codec(SCHEMA), 10**9), _in_memory(path))
+    _check_equal(
+        ClusterSource(cluster=cluster, path=path, codec=Codec(SCHEMA), memory=10**9),
+        _in_memory(path),
+    )
 
 
 def test_little_memory_means_more_readings(cluster: Cluster, tmp_path: Path) -> None:
     """Tables and scores are the same when no two tables fit together."""
     path = write_partitions(_rows(100), tmp_path / "rows", [30])
-    source = ClusterSource(cluster, path, Codec(SCHEMA), 8)
+    source = ClusterSource(cluster=cluster, path=path, codec=Codec(SCHEMA), memory=8)
 
     def largest(marginal: Marginal) -> float:
         return float(marginal.counts.max())
@@ -140,12 +144,15 @@ def test_little_memory_means_more_readings(cluster: Cluster, tmp_path: Path) -> 
     assert expected.score(SETS, largest).tolist() == source.score(SETS, largest).tolist()
 
 
+@pytest.mark.slow
 def test_a_worker_killed_in_mid_count_changes_nothing(cluster: Cluster, tmp_path: Path) -> None:
     """Its partition is counted again by another one, once."""
     path = write_partitions(_rows(300), tmp_path / "rows", [50, 100, 200])
     codec = Pausing(SCHEMA, mark=tmp_path / "mark")
     with ThreadPoolExecutor(1) as pool:
-        counted = pool.submit(ClusterSource(cluster, path, codec, 10**9).count, SETS)
+        counted = pool.submit(
+            ClusterSource(cluster=cluster, path=path, codec=codec, memory=10**9).count, SETS
+        )
         os.kill(codec.paused(), signal.SIGKILL)
         tables = counted.result(timeout=60)
     expected = [m.counts.tolist() for m in _in_memory(path).count(SETS)]
@@ -159,7 +166,7 @@ def test_a_count_that_kills_its_workers_is_charged_once(
     monkeypatch.setattr(dask_scheduler.scheduler, "allowed_failures", 0)
     path = write_partitions(_rows(30), tmp_path / "rows", [])
     ledger = Ledger(tmp_path / "ledger.jsonl")
-    source = ClusterSource(cluster, path, Deadly(SCHEMA), 10**9)
+    source = ClusterSource(cluster=cluster, path=path, codec=Deadly(SCHEMA), memory=10**9)
     with pytest.raises(DataError, match="one task ended several workers; give them more memory"):
         Independent(SCHEMA, epsilon=1).fit(source, ledger=ledger, dataset="d")
     assert 1 == ledger.account("d").spent.epsilon
@@ -172,7 +179,9 @@ def test_errors_of_workers_say_nothing_that_is_not_ours(
 ) -> None:
     """Our own errors pass as they are; the words of all others stay on the worker."""
     path = write_partitions(_rows(30), tmp_path / "rows", [10])
-    source = ClusterSource(cluster, path, Failing(SCHEMA, message=SECRET, ours=ours), 10**9)
+    source = ClusterSource(
+        cluster=cluster, path=path, codec=Failing(SCHEMA, message=SECRET, ours=ours), memory=10**9
+    )
     with pytest.raises(DataError) as caught:
         source.count(SETS)
     error = caught.value
@@ -219,7 +228,9 @@ def test_partitions_that_cannot_be_counted_cost_nothing(
 
 def test_workers_that_cannot_see_the_files_are_told_of(cluster: Cluster, tmp_path: Path) -> None:
     """Before the first partition is asked for."""
-    source = ClusterSource(cluster, tmp_path / "none", Codec(SCHEMA), 10**9)
+    source = ClusterSource(
+        cluster=cluster, path=tmp_path / "none", codec=Codec(SCHEMA), memory=10**9
+    )
     with pytest.raises(DataError, match=r"(\d) of \1 workers of cluster .* cannot see it; check"):
         source.check()
 
@@ -227,7 +238,7 @@ def test_workers_that_cannot_see_the_files_are_told_of(cluster: Cluster, tmp_pat
 def test_files_that_change_meanwhile_are_refused(cluster: Cluster, tmp_path: Path) -> None:
     """Fewer rows than at the beginning are no answer."""
     path = write_partitions(_rows(30), tmp_path / "rows", [])
-    source = ClusterSource(cluster, path, Codec(SCHEMA), 10**9)
+    source = ClusterSource(cluster=cluster, path=path, codec=Codec(SCHEMA), memory=10**9)
     source.check()
     pq.write_table(_rows(29), path / "part-0.parquet")
     with pytest.raises(DataError, match=r"part-0\.parquet: does not hold the rows"):
@@ -238,8 +249,8 @@ def test_other_versions_of_understudy_are_refused(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The cluster must encode as this side does."""
-    installed = understudy.__version__
-    monkeypatch.setattr(understudy, "__version__", "99.0")
+    installed = version.__version__
+    monkeypatch.setattr(version, "__version__", "99.0")
     with pytest.raises(UsageError, match=f"must have understudy 99.0 and not {installed}; install"):
         cluster.check_versions()
 
@@ -281,7 +292,9 @@ def test_a_cluster_that_loses_its_workers_fails_in_time(tmp_path: Path) -> None:
             pass
         started.sync(started.scheduler.retire_workers)
         with lone_worker(address) as pid, _reached(started, 60) as found:
-            source = ClusterSource(Cluster(found.client, address, 0.5), path, codec, 10**9)
+            source = ClusterSource(
+                cluster=Cluster(found.client, address, 0.5), path=path, codec=codec, memory=10**9
+            )
             with ThreadPoolExecutor(1) as pool:
                 counted = pool.submit(source.count, SETS)
                 assert pid == codec.paused()

@@ -20,16 +20,18 @@ from hypothesis import strategies as st
 
 from support.databases import connection_to, duckdb_file, fill_postgres, typed_rows
 from support.tables import boolean, categorical, day, integer, moment, real
+from support.tiers import examples
 from understudy.cli.main import run
-from understudy.codec import Codec
-from understudy.counting import CountSource
-from understudy.engines import database
-from understudy.engines.memory import MemorySource
 from understudy.errors import DataError, UnderstudyError, UsageError
-from understudy.privacy.ledger import Ledger
-from understudy.schema import Schema
-from understudy.sources import Access, dataset_name, open_source
-from understudy.synthesizers import Independent, Nist
+from understudy.facts.codec import Codec
+from understudy.facts.schema import Schema
+from understudy.methods import Independent, Nist
+from understudy.privacy.spending.ledger import Ledger
+from understudy.rows.counting import CountSource
+from understudy.rows.engines import database
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.sources import Access, dataset_name, open_source
+from understudy.rows.table import Table
 from understudy.testing import seeded
 
 SCHEMA = Schema.parse(
@@ -78,7 +80,7 @@ def _sets(names: tuple[str, ...]) -> list[tuple[str, ...]]:
 
 
 def _check_equal(source: CountSource, schema: Schema, rows: pa.Table) -> None:
-    memory = MemorySource(Codec(schema).encode(rows))
+    memory = MemorySource(Table.of(Codec(schema).encode(rows)))
     sets = [s for s in _sets(source.domain.attributes) if source.domain.cells(s) <= 10**5]
     assert memory.rows_read == source.rows_read
     for ours, theirs in zip(source.count(sets), memory.count(sets), strict=True):
@@ -94,7 +96,7 @@ def _typed(draw: st.DrawFn, kind: str) -> tuple[Schema, pa.Table]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(data=st.data())
 def test_duckdb_counts_as_memory_does(kind: str, data: st.DataObject) -> None:
     """Missing, outside and declared cells of every type, whatever the schema."""
@@ -132,7 +134,7 @@ def test_many_tables_take_few_questions(address: str, monkeypatch: pytest.Monkey
         return fetch(backend, query)
 
     monkeypatch.setattr(database, "_fetch", counting)
-    memory = MemorySource(Codec(SCHEMA).encode(ROWS))
+    memory = MemorySource(Table.of(Codec(SCHEMA).encode(ROWS)))
     sets = [*_sets(("a", "b", "c")), ("a",), ("b", "a")]
     for most, queries in [(100, 1), (3, 6)]:
         monkeypatch.setattr(database, "_SETS", {"duckdb": most, "postgres": most})

@@ -10,20 +10,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from understudy.codec import Codec
 from understudy.errors import DataError, OutputError, UnderstudyError, UsageError
-from understudy.files import (
-    atomic,
-    brand_of,
-    check_writable,
-    column_names,
-    in_brand,
-    read_blocks,
-    read_rows,
-    write_rows,
-)
-from understudy.schema import Schema
-from understudy.sources import dataset_name
+from understudy.facts.codec import Codec
+from understudy.facts.schema import Schema
+from understudy.models.row_writing import write_rows
+from understudy.rows.reading import column_names, read_blocks, read_rows
+from understudy.rows.sources import dataset_name
+from understudy.rows.table import Table
+from understudy.system.files.writing import atomic, check_writable
+from understudy.system.frames import brand_of, in_brand
 
 SCHEMA = Schema.parse(
     {
@@ -41,7 +36,7 @@ ONE = Codec(
 
 def codes_in(path: Path, codec: Codec = CODEC, **options: object) -> dict[str, list[int]]:
     """The codes of a file's rows."""
-    table = codec.encode(read_rows(path, codec, **options))  # type: ignore[arg-type]
+    table = Table.of(codec.encode(read_rows(path, codec, **options)))  # type: ignore[arg-type]
     return {name: codes.tolist() for name, codes in table.codes.items()}
 
 
@@ -161,7 +156,7 @@ def test_an_unknown_encoding_is_a_usage_error(tmp_path: Path) -> None:
 )
 def test_what_is_no_table_is_refused_without_quoting_it(data: object) -> None:
     """Arrow's own words, which may hold a cell, are not passed on."""
-    with pytest.raises(DataError, match="no table that Arrow can read") as caught:
+    with pytest.raises(DataError, match="not a table that Arrow can read") as caught:
         read_rows(data, ONE)  # type: ignore[arg-type]
     assert "SECRET" not in str(caught.value)
     assert caught.value.__suppress_context__
@@ -279,7 +274,7 @@ def test_a_folder_of_other_things_is_refused(tmp_path: Path, name: str) -> None:
     """Rows that would be passed over without a word."""
     write_rows([rows_of(1)], tmp_path / "a.parquet", CODEC)
     (tmp_path / name).mkdir() if "=" in name else (tmp_path / name).touch()
-    with pytest.raises(DataError, match=f"{name!r} in this folder is no .parquet file"):
+    with pytest.raises(DataError, match=f"{name!r} in this folder is not a .parquet file"):
         read_rows(tmp_path, CODEC)
 
 
@@ -340,7 +335,7 @@ def test_texts_in_parquet_must_be_unicode(tmp_path: Path, in_blocks: bool) -> No
     columns = {name: pa.array([str(cells[0])]) for name, cells in rows_of(0).to_pydict().items()}
     for name in columns:
         pq.write_table(pa.table({**columns, name: bad}), path)
-        with pytest.raises(DataError, match="is no readable parquet file; export it again"):
+        with pytest.raises(DataError, match="is not a readable parquet file; export it again"):
             [*read_blocks(path, CODEC)] if in_blocks else read_rows(path, CODEC)
 
 

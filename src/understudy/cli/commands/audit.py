@@ -1,67 +1,90 @@
-"""`understudy audit`: what a method gives away, measured on made-up tables."""
+"""`understudy audit`: measure on made-up tables what a method leaks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from understudy.amounts import at_most_text
-from understudy.cli import methods, options
-from understudy.cli.console import Stopwatch, messages, print_json, results
-from understudy.errors import ClaimRefuted, UsageError
-from understudy.privacy.assurance import less_proven_sentence
+from understudy.cli.console import TerminalProgress, print_json, results
+from understudy.cli.options import completion
+from understudy.cli.options.groups import grouped
+from understudy.cli.options.method import Degree, StructureName
+from understudy.cli.options.output import AsJson
+from understudy.cli.options.panels import METHOD, PRIVACY
+from understudy.cli.options.privacy import Delta, Epsilon, NeighboursName
+from understudy.jobs.auditing import AuditRequest
+from understudy.methods import registry
+from understudy.privacy.statements.assurance import less_proven_sentence
+from understudy.system.amounts import at_most_text
 
 if TYPE_CHECKING:
-    from understudy.auditing import Audit
+    from understudy.methods.auditing import Audit
 
 _WIDTH, _HEIGHT = 50, 16
-_REASONS = 8
 
 
-def audit(
+@dataclass(frozen=True, kw_only=True)
+class AuditOptions(AuditRequest):
+    """Options about the method that is attacked, and how often."""
+
     method: Annotated[
         str,
         typer.Argument(
-            help="random, independent, privbayes, nist, histogram, dpgan or noise-gan. "
-            f"{less_proven_sentence()}"
+            help=f"The method: {registry.listed()}. {less_proven_sentence()}",
+            autocompletion=completion.methods,
         ),
-    ],
-    epsilon: options.Epsilon = None,
-    delta: options.Delta = "0",
-    structure: options.StructureName = None,
-    degree: options.Degree = None,
-    neighbours: options.NeighboursName = None,
+    ]
+    epsilon: Epsilon = None
+    delta: Delta = "0"
+    structure: StructureName = None
+    degree: Degree = None
+    neighbours: NeighboursName = None
     rows_per_person: Annotated[
         int | None,
         typer.Option(
             "--rows-per-person",
             min=1,
-            help="Attack the promise for whole persons, made up, of whom so many rows are kept.",
+            metavar="ROWS",
+            rich_help_panel=PRIVACY,
+            help="Attack the promise to whole persons, who are made up, with this many rows each.",
         ),
-    ] = None,
+    ] = None
     runs: Annotated[
         int,
         typer.Option(
             "--runs",
             min=4,
-            help="How many fits to attack on the first pair of tables; the other pairs share as "
-            "many again. More show more.",
+            metavar="FITS",
+            rich_help_panel=METHOD,
+            help="Attack this many fits on the first pair of tables; the other pairs share as many "
+            "again. More fits find more.",
         ),
-    ] = 10_000,
+    ] = 10_000
     confidence: Annotated[
         float,
         typer.Option(
-            "--confidence", help="The chance, at least, that no false alarm is given, as 0.99."
+            "--confidence",
+            metavar="NUMBER",
+            rich_help_panel=METHOD,
+            help="Raise no false alarm with at least this probability, for example 0.99.",
         ),
-    ] = 0.99,
+    ] = 0.99
     processes: Annotated[
-        int | None, typer.Option("--processes", min=1, help="How many run at a time.")
-    ] = None,
-    as_json: options.AsJson = False,
-) -> None:
+        int | None,
+        typer.Option(
+            "--processes",
+            min=1,
+            metavar="NUMBER",
+            rich_help_panel=METHOD,
+            help="Run this many fits at the same time.",
+        ),
+    ] = None
+
+
+@grouped
+def audit(*, asked: AuditOptions, as_json: AsJson = False) -> None:
     """Attack a method thousands of times; exit code 5 if its privacy statement is found untrue.
 
     No private table is read. The method is fitted with real noise on pairs of made-up tables that
@@ -70,103 +93,49 @@ def audit(
     bound on epsilon. The noise itself is tested for its scale and independence, and some runs are
     replayed on the other table. Exit code 1 means that the audit itself failed.
     """
-    from understudy.auditing import PERSON, SCHEMA, fits_in
-    from understudy.auditing import audit as run_audit
+    from understudy.jobs.auditing import audit
 
-    if method == "auto":
-        raise UsageError("method 'auto' is a choice among methods; name the one to audit")
-    # Each row of a histogram has its own share of the budget; one alone gives away the most.
-    rows = 1 if method == "histogram" else None
-    person = None if rows_per_person is None else PERSON
-    request = methods.Request(
-        epsilon,
-        delta,
-        method,
-        structure,
-        degree,
-        neighbours=neighbours,
-        rows=rows,
-        people=options.People(person, rows_per_person),
-    )
-    synthesizer = methods.build(request, SCHEMA)
-    watch = Stopwatch()
-    with watch.timed("audit"), _progress(fits_in(synthesizer, runs)) as advance:
-        found = run_audit(
-            synthesizer, runs=runs, confidence=confidence, processes=processes, watch=advance
-        )
+    found = audit(asked, progress=TerminalProgress())
     if as_json:
-        print_json(found.document() | {"seconds": watch.seconds})
+        print_json(found.audit.document() | {"seconds": found.seconds})
     else:
-        _show(found)
-    if found.refuted:
-        raise ClaimRefuted("\n".join([*_most(found.reasons), _verdict(found)]))
-
-
-def _most(reasons: list[str]) -> list[str]:
-    """The first reasons; noise that is wrong everywhere fails hundreds of tests."""
-    more = len(reasons) - _REASONS
-    return reasons if more <= 0 else [*reasons[:_REASONS], f"and {more} findings more, see --json"]
-
-
-def _verdict(found: Audit) -> str:
-    if found.exceeds_claim:
-        return (
-            f"{found.method} gives away epsilon {found.lower_bound:.4g} or more where "
-            f"{at_most_text(found.claimed_epsilon)} is claimed; do not release its results, and "
-            "report this"
-        )
-    return (
-        f"{found.method} does not do what its statement says; do not release its results, "
-        "and report this"
-    )
-
-
-@contextmanager
-def _progress(fits: int) -> Iterator[Callable[[int], None]]:
-    """A progress bar on a terminal; what it gives is told how many fits were added."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (TextColumn("fitting"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=messages(), transient=True) as progress:
-        task = progress.add_task("", total=fits)
-        yield lambda added: progress.advance(task, added)
+        _show(found.audit)
+    found.check()
 
 
 def _show(found: Audit) -> None:
-    say = results()
+    console = results()
     delta = f", delta {at_most_text(found.claim.delta)}" if found.claim.delta else ""
     head = (
         f"{found.method}, {found.unit} as unit, {found.neighbours} neighbours, {found.runs:,} runs"
     )
-    say.print(head, style="bold")
-    say.print(f"claimed      epsilon {at_most_text(found.claimed_epsilon)}{delta}")
-    say.print(f"found        epsilon at least {found.lower_bound:.4g}", end="")
-    say.print(f", with confidence {found.confidence:g}")
-    say.print(f"could show   epsilon up to {found.provable:.4g}, if every guess were right\n")
-    say.print("pair of tables: the one looked for is                by laws  without  at most")
+    console.print(head, style="bold")
+    console.print(f"claimed      epsilon {at_most_text(found.claimed_epsilon)}{delta}")
+    console.print(f"found        epsilon at least {found.lower_bound:.4g}", end="")
+    console.print(f", with confidence {found.confidence:g}")
+    console.print(f"could show   epsilon up to {found.provable:.4g}, if every guess were right\n")
+    console.print("pair of tables: the one looked for is                by laws  without  at most")
     for place, box in enumerate(found.boxes):
         by_laws = "" if place else f"{found.finding.epsilon:.3f}"
-        say.print(f"  {box.case:<50} {by_laws:>8} {box.epsilon:>8.3f} {box.provable:>8.2f}")
+        console.print(f"  {box.case:<50} {by_laws:>8} {box.epsilon:>8.3f} {box.provable:>8.2f}")
     failed = len(found.noise.faults)
-    say.print(
+    console.print(
         f"noise        {found.noise.tests:,} tests of scale and independence, {failed} failed"
     )
-    say.print(f"replay       {len(found.boxes)} pairs of tables, {len(found.leaks)} told apart\n")
-    say.print("the attacker's errors: upwards the person missed, to the right seen when absent")
+    console.print(
+        f"replay       {len(found.boxes)} pairs of tables, {len(found.leaks)} told apart\n"
+    )
+    console.print(
+        "the attacker's errors: the person is missed (upwards), or seen when absent (to the right)"
+    )
     for line in plotted(found):
-        say.print(line)
-    say.print("● measured   ░ what the claim rules out")
+        console.print(line)
+    console.print("● measured   ░ what the claim rules out")
 
 
 def plotted(found: Audit) -> list[str]:
     """The trade-off as text: measured points over the region that the claim rules out."""
-    from understudy.auditing.bounds import least_false_negative
+    from understudy.methods.auditing.bounds import least_false_negative
 
     epsilon, delta = found.claimed_epsilon, float(found.claim.delta)
     columns = [i / (_WIDTH - 1) for i in range(_WIDTH)]

@@ -1,47 +1,52 @@
-"""`understudy plan`: what a budget can support, before anything is read or spent."""
+"""`understudy plan`: say what a budget can support, before anything is read or spent."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from understudy.amounts import at_most_text
-from understudy.cli import methods, options
-from understudy.cli.console import print_json, results, steps
-from understudy.cli.groups import grouped
-from understudy.errors import UsageError
+from understudy.cli.console import TerminalProgress, print_json, results, table_of
+from understudy.cli.options.data import SchemaFile
+from understudy.cli.options.groups import grouped
+from understudy.cli.options.method import MethodOptions
+from understudy.cli.options.output import AsJson
+from understudy.cli.options.panels import DATA
+from understudy.jobs.planning import PlanRequest
+from understudy.system.amounts import at_most_text
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from understudy.planning import Band, Plan
+    from understudy.methods.planning import Band, Plan
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions(PlanRequest):
+    """Options about a table that is not read, and the method that would learn from it."""
+
+    schema: SchemaFile
+    rows: Annotated[
+        int,
+        typer.Option(
+            "--rows",
+            "-n",
+            metavar="ROWS",
+            rich_help_panel=DATA,
+            help="Say about how many rows the private table has.",
+        ),
+    ]
+    method: MethodOptions
 
 
 @grouped
-def plan(
-    *,
-    schema: options.SchemaFile,
-    rows: Annotated[
-        int, typer.Option("--rows", "-n", help="About how many rows the private table has.")
-    ],
-    choice: methods.Choice,
-    as_json: options.AsJson = False,
-) -> None:
-    """Tell what a budget can support: questions, noise, expected error, time and memory."""
-    from understudy.planning import plan_fit
-    from understudy.schema import Schema
+def plan(*, asked: PlanOptions, as_json: AsJson = False) -> None:
+    """Forecast what a budget can support: questions, noise, expected error, time and memory."""
+    from understudy.jobs.planning import plan
 
-    request = methods.Request(**vars(choice))
-    methods.refuse_trained(request)
-    synthesizer = methods.build(request, Schema.load(schema))
-    if request.chosen == "histogram":
-        raise UsageError(
-            "plan rehearses methods that count, and histogram draws rows; name another"
-        )
-    with steps("rehearsing") as watch:
-        planned = plan_fit(synthesizer, rows, watch=watch)
+    planned = plan(asked, progress=TerminalProgress())
     if as_json:
         print_json(planned.document())
     else:
@@ -49,32 +54,31 @@ def plan(
 
 
 def _show(planned: Plan) -> None:
-    say = results()
-    say.print(
+    console = results()
+    console.print(
         f"{planned.method} on {planned.rows:,} rows × {len(planned.cells)} columns, "
         f"{planned.budget}, {planned.unit.neighbours} neighbours",
         style="bold",
     )
-    say.print("Nothing was read and nothing was spent.\n")
-    say.print(_questions(planned))
+    console.print("Nothing was read and nothing was spent.\n")
+    console.print(_questions(planned))
     for sentence in _about_noise(planned):
-        say.print(sentence)
-    say.print("\nExpected distance of synthetic rows: 0 is the same, 1 has nothing in common")
-    say.print(_outlooks(planned))
-    say.print(planned.error_basis + "\n")
-    say.print(_cost(planned))
-    say.print(planned.cost_basis)
+        console.print(sentence)
+    console.print("\nExpected distance of synthetic rows: 0 is the same, 1 has nothing in common")
+    console.print(_outlooks(planned))
+    console.print(planned.error_basis + "\n")
+    console.print(_cost(planned))
+    console.print(planned.cost_basis)
 
 
 def _questions(planned: Plan) -> Table:
-    from rich.table import Table
-
-    table = Table("asked", "questions", "cells", "share", "noise in rows", box=None)
+    table = table_of(["asked", "questions", "cells", "share", "noise in rows"])
     for stage in planned.stages:
         mark = " *" if planned.depends_on_answers(stage) else ""
         cells = f"{sum(stage.cells):,}" if stage.cells else "–"
         share = f"{float(planned.share(stage)):.1%}"
-        table.add_row(stage.name + mark, f"{stage.questions:,}", cells, share, _range(stage.noise))
+        line = (stage.name + mark, f"{stage.questions:,}", cells, share, _range(stage.noise))
+        table.add_row(*line)
     return table
 
 
@@ -84,7 +88,7 @@ def _range(noise: tuple[float, ...]) -> str:
 
 
 def _about_noise(planned: Plan) -> Iterator[str]:
-    """What follows from the noise, in words."""
+    """Say in words what follows from the noise."""
     yield "Noise is a standard deviation, of a cell or of a score. " + planned.noise_basis
     families = planned.families
     if families is not None:
@@ -102,9 +106,7 @@ def _about_noise(planned: Plan) -> Iterator[str]:
 
 
 def _outlooks(planned: Plan) -> Table:
-    from rich.table import Table
-
-    table = Table("epsilon", "1-way", "2-way", "3-way", "", box=None)
+    table = table_of(["epsilon", "1-way", "2-way", "3-way", ""])
     for outlook in planned.outlooks:
         mine = outlook.epsilon == planned.budget.amount
         bands = (_band(band) for band in outlook.distances)

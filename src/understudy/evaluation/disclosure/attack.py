@@ -20,13 +20,13 @@ import numpy as np
 import numpy.typing as npt
 
 from understudy.errors import UsageError
-from understudy.evaluate.features import Features, Matrix, Scale, Target
-from understudy.evaluate.learners import Learner
-from understudy.evaluate.prediction import Settings, at_most
-from understudy.evaluate.scoring import Labels
-from understudy.evaluate.sheets import Sheet
-from understudy.evaluate.worker import Job, run
-from understudy.schema import Schema
+from understudy.evaluation.prediction.features import Features, Matrix, Scaler, Target
+from understudy.evaluation.prediction.learners import Learner
+from understudy.evaluation.prediction.prediction import Settings, at_most
+from understudy.evaluation.prediction.scoring import Labels
+from understudy.evaluation.prediction.worker import Job, run
+from understudy.evaluation.sheets import EvaluationTable
+from understudy.facts.schema import Schema
 
 Key = tuple[str, ...]
 
@@ -36,7 +36,7 @@ _MOST_KEYS = 1_000
 
 @dataclass(frozen=True)
 class Scenario:
-    """What an attacker wants to learn, and what they may know.
+    """The column that an attacker wants to learn, and the columns that they may know.
 
     Attributes:
         sensitive: the column whose value they want.
@@ -62,7 +62,9 @@ class Scenario:
         known = ", ".join(schema.learned)
         for role, name in (("sensitive", sensitive), *(("key", name) for name in keys)):
             if name not in schema.learned:
-                raise UsageError(f"{role} {name!r} is no column with values; columns are {known}")
+                raise UsageError(
+                    f"{role} {name!r} is not a column with values; the columns are {known}"
+                )
         if not keys:
             raise UsageError("no key is named; name columns that an attacker may know")
         if sensitive in keys:
@@ -72,11 +74,11 @@ class Scenario:
 
     @property
     def keys(self) -> tuple[Key, ...]:
-        """All choices of so many quasi-identifiers."""
+        """Return all choices of this many quasi-identifiers."""
         return tuple(combinations(self.quasi_identifiers, self.length))
 
     def document(self) -> dict[str, Any]:
-        """The scenario for JSON."""
+        """Return the scenario for JSON."""
         return {
             "sensitive": self.sensitive,
             "quasi_identifiers": list(self.quasi_identifiers),
@@ -115,7 +117,7 @@ class Attempt:
     reason: str | None = None
 
     def document(self) -> dict[str, Any]:
-        """The attempt for JSON."""
+        """Return the attempt for JSON."""
         return {"accuracy": self.accuracy, "seconds": self.seconds, "reason": self.reason}
 
 
@@ -152,7 +154,7 @@ class Attack:
         return next((a.reason for a in self.attempts if a.accuracy is None), None)
 
     def document(self) -> dict[str, Any]:
-        """The attack for JSON."""
+        """Return the attack for JSON."""
         return {
             "name": self.name,
             "title": self.title,
@@ -172,18 +174,20 @@ class Victims:
 
     schema: Schema
     sensitive: str
-    sheet: Sheet
+    sheet: EvaluationTable
 
     @classmethod
-    def of(cls, schema: Schema, sensitive: str, real: Sheet) -> Victims:
+    def of(cls, schema: Schema, sensitive: str, real: EvaluationTable) -> Victims:
         """The rows whose value is not missing: of others there is nothing to learn."""
         return cls(schema, sensitive, with_value(schema, sensitive, real))
 
     def at_most(self, most: int, seed: int) -> Victims:
-        """All of them, or so many chosen by the seed."""
+        """Return all of them, or `most` chosen by the seed."""
         return Victims(self.schema, self.sensitive, at_most(self.sheet, most, seed))
 
-    def attempt(self, learner: Learner, table: Sheet, key: Key, *, settings: Settings) -> Attempt:
+    def attempt(
+        self, learner: Learner, table: EvaluationTable, key: Key, *, settings: Settings
+    ) -> Attempt:
         """How many are found out by a learner that has seen a table.
 
         Privacy: an exact function of real rows.
@@ -196,28 +200,35 @@ class Victims:
             return Attempt(self._accuracy(classes[np.zeros(self.sheet.rows, np.int64)]))
         train, test = self._matrices(chosen, key)
         asked, place = _different(test)
-        job = Job(learner.name, "classification", settings.seed, train, targets, asked)
+        job = Job(
+            learner=learner.name,
+            task="classification",
+            seed=settings.seed,
+            train=train,
+            targets=targets,
+            test=asked,
+        )
         answer = run(job, seconds=settings.seconds)
         if answer.predicted is None:
             return Attempt(None, reason=answer.reason)
         return Attempt(self._accuracy(classes[answer.predicted][place]), answer.seconds)
 
-    def _matrices(self, table: Sheet, key: Key) -> tuple[Matrix, Matrix]:
-        """What is learned from and what is asked about, on the scale of the former."""
+    def _matrices(self, table: EvaluationTable, key: Key) -> tuple[Matrix, Matrix]:
+        """Return the training and the test matrix, both scaled by the training rows."""
         known, asked = (Features.among(s, self.schema, key) for s in (table, self.sheet))
-        scale = Scale.of(known.numbers)
+        scale = Scaler.of(known.numbers)
         return known.matrix(scale), asked.matrix(scale)
 
     def _accuracy(self, named: Labels) -> float:
         return float((_codes(self.sheet, self.sensitive) == named).mean())
 
 
-def with_value(schema: Schema, sensitive: str, sheet: Sheet) -> Sheet:
+def with_value(schema: Schema, sensitive: str, sheet: EvaluationTable) -> EvaluationTable:
     """The rows whose sensitive value is not missing."""
     return sheet.take(Target(sensitive, schema.learned[sensitive]).known(sheet))
 
 
-def _codes(sheet: Sheet, name: str) -> Labels:
+def _codes(sheet: EvaluationTable, name: str) -> Labels:
     return sheet.table.codes[name].astype(np.int64)
 
 

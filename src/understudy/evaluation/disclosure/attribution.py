@@ -1,4 +1,4 @@
-"""What a table gives away about persons whose key is known: CAP and GCAP.
+"""Attribute disclosure about persons whose key is known: CAP and GCAP.
 
 An attacker knows some columns of a person, the key, and looks for it in a table that they hold. Of
 the rows with that key, CAP is the share that has the person's sensitive value; it is undefined
@@ -20,11 +20,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from understudy.evaluate.metric import Goal, Metric
-from understudy.table import Table
+from understudy.evaluation.metric import Goal, Metric
+from understudy.rows.table import Table
+from understudy.system.arrays import Integers, Probabilities
 
-Ids = npt.NDArray[np.int64]
-Shares = npt.NDArray[np.float64]
 # Counts of sensitive values, a line for each key; scipy publishes no types.
 Sparse = Any
 
@@ -45,17 +44,25 @@ _CAP = (
 
 
 def metrics(guess: float | None) -> dict[str, Metric]:
-    """What GCAP and CAP mean, where keys that tell nothing come to a guess."""
+    """Describe GCAP and CAP; uninformative keys have the value of a guess."""
     useless = "that of the original table"
     return {
-        name: Metric(name.upper(), about, Goal.LESS, 0.0, 1.0, guess or 0.0, useless)
+        name: Metric(
+            name=name.upper(),
+            about=about,
+            goal=Goal.LESS,
+            low=0.0,
+            high=1.0,
+            perfect=guess or 0.0,
+            useless=useless,
+        )
         for name, about in (("gcap", _GCAP), ("cap", _CAP))
     }
 
 
 @dataclass(frozen=True)
 class Attribution:
-    """What one key gives away, on average over real rows.
+    """The disclosure by one key, on average over real rows.
 
     Attributes:
         gcap: the mean of GCAP; None where either table has no rows.
@@ -63,7 +70,7 @@ class Attribution:
         matched: the share of rows whose key is found.
         vote: the share of rows whose value is the most frequent one among the nearest rows; of
             several that are as frequent one is tossed for.
-        guess: what GCAP would be if keys told nothing: the chance that a row of one table and a row
+        guess: GCAP of uninformative keys: the chance that a row of one table and a row
             of the other have the same value.
 
     Privacy: exact functions of real rows.
@@ -77,7 +84,7 @@ class Attribution:
     guess: float | None
 
     def document(self) -> dict[str, Any]:
-        """The key's numbers for JSON."""
+        """Return the key's numbers for JSON."""
         return {
             "key": list(self.key),
             "gcap": self.gcap,
@@ -90,7 +97,7 @@ class Attribution:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Attributed:
-    """What one key gives away about each real row.
+    """The disclosure by one key about each real row.
 
     Attributes:
         chances: GCAP of each row; CAP as well where `distances` is 0.
@@ -100,16 +107,16 @@ class Attributed:
     Privacy: a number for every real row; more private than any mean.
     """
 
-    chances: Shares
-    distances: Ids
-    votes: Shares
+    chances: Probabilities
+    distances: Integers
+    votes: Probabilities
 
     def __repr__(self) -> str:
         return "Attributed(private)"
 
 
 def attribution(real: Table, other: Table, *, sensitive: str, key: Sequence[str]) -> Attribution:
-    """What a table gives away about real rows by one key, on average.
+    """Measure the disclosure about real rows by one key, on average.
 
     Privacy: exact functions of real rows.
     """
@@ -141,7 +148,7 @@ def _guess(real: Table, other: Table, sensitive: str) -> float | None:
 
 
 def attributed(real: Table, other: Table, *, sensitive: str, key: Sequence[str]) -> Attributed:
-    """What a table gives away about each real row by one key; nothing where it has no rows.
+    """Measure the disclosure about each real row by one key; nothing where it has no rows.
 
     Source: SBA equation 1, GCAP_{S,j} = Σᵢ [T_{S,i} = T_{O,j} ∧ Δ(K_{S,i}, K_{O,j}) = ρ] /
     Σᵢ [Δ(K_{S,i}, K_{O,j}) = ρ] with Δ the Hamming distance and ρ the least there is.
@@ -158,14 +165,14 @@ def attributed(real: Table, other: Table, *, sensitive: str, key: Sequence[str])
     return Attributed(chances, distances[person], votes)
 
 
-def _different(table: Table, key: Sequence[str]) -> tuple[Ids, Ids]:
+def _different(table: Table, key: Sequence[str]) -> tuple[Integers, Integers]:
     """The keys that occur, a line each, and for every row which of them it has."""
     codes = np.column_stack([table.codes[name].astype(np.int64) for name in key])
     _, first, place = np.unique(_numbers(codes), return_index=True, return_inverse=True)
     return codes[first], place
 
 
-def _numbers(codes: Ids) -> Ids:
+def _numbers(codes: Integers) -> Integers:
     """A number for each line, the same for equal lines and for no others."""
     numbers, span = np.zeros(len(codes), np.int64), 1
     for column in codes.T:
@@ -178,14 +185,14 @@ def _numbers(codes: Ids) -> Ids:
     return numbers
 
 
-def _tally(lines: Ids, columns: npt.NDArray[Any], shape: tuple[int, int]) -> Sparse:
+def _tally(lines: Integers, columns: npt.NDArray[Any], shape: tuple[int, int]) -> Sparse:
     """How often each pair of a line and a column occurs."""
     from scipy.sparse import coo_array
 
     return coo_array((np.ones(len(lines), np.int64), (lines, columns)), shape).tocsr()
 
 
-def _nearest(asked: Ids, held: Ids, counts: Sparse) -> tuple[Sparse, Ids]:
+def _nearest(asked: Integers, held: Integers, counts: Sparse) -> tuple[Sparse, Integers]:
     """Sensitive values among the held keys nearest to each key asked about, and how far they are.
 
     A held key at the least distance ρ agrees in exactly one set of all but ρ columns, and no key
@@ -214,7 +221,7 @@ def _nearest(asked: Ids, held: Ids, counts: Sparse) -> tuple[Sparse, Ids]:
     return vstack(found).tocsr()[np.argsort(np.concatenate(order))], distances
 
 
-def _looked_up(asked: Ids, held: Ids, counts: Sparse) -> Sparse:
+def _looked_up(asked: Integers, held: Integers, counts: Sparse) -> Sparse:
     """The sensitive values of all held keys that equal those asked about."""
     numbers = _numbers(np.concatenate([asked, held]))
     groups, place = np.unique(numbers[len(asked) :], return_inverse=True)
@@ -224,7 +231,7 @@ def _looked_up(asked: Ids, held: Ids, counts: Sparse) -> Sparse:
     return _tally(equal, nearby[equal], (len(asked), groups.size)) @ grouped
 
 
-def _compared(asked: Ids, held: Ids, counts: Sparse) -> tuple[Sparse, Ids]:
+def _compared(asked: Integers, held: Integers, counts: Sparse) -> tuple[Sparse, Integers]:
     """Sensitive values among the nearest held keys, every key compared with all of them."""
     from scipy.sparse import csr_array, vstack
 
@@ -243,7 +250,9 @@ def _compared(asked: Ids, held: Ids, counts: Sparse) -> tuple[Sparse, Ids]:
     return vstack(found).tocsr(), np.concatenate(distances)
 
 
-def _shares(nearest: Sparse, person: Ids, values: Ids) -> tuple[Shares, Shares]:
+def _shares(
+    nearest: Sparse, person: Integers, values: Integers
+) -> tuple[Probabilities, Probabilities]:
     """For each row the share of its own value, and the chance that a vote names it."""
     nearest.sort_indices()
     starts, counts = nearest.indptr[:-1], nearest.data

@@ -1,7 +1,7 @@
 """Disclosure risk: what stand-ins give away about real rows, beside what the original would.
 
 Attackers know some columns of everybody and hold one table: the original, or a stand-in for it.
-They name everybody's sensitive value. Beside their accuracy stands the zero rule's, which holds no
+They name everybody's sensitive value. Beside their accuracy is the zero rule's, which holds no
 table and always names the most frequent value.
 
 An attacker who does better than that has not always learned something about a person: that husbands
@@ -20,20 +20,31 @@ from typing import Any
 import numpy as np
 
 from understudy.errors import UsageError
-from understudy.evaluate.attack import Attack, Attempt, Scenario, Victims, with_value
-from understudy.evaluate.attribution import Attribution, attribution
-from understudy.evaluate.exposure import Disclosure, Exposure
-from understudy.evaluate.features import Target
-from understudy.evaluate.learners import learners
-from understudy.evaluate.membership import MOST_SYNTHETIC, Membership, membership
-from understudy.evaluate.metric import Watch, unwatched
-from understudy.evaluate.overlap import overlap
-from understudy.evaluate.prediction import SECONDS_PER_MODEL, Settings
-from understudy.evaluate.sheets import MOST_ROWS, OWN_SIDES, Sheet, load_all
-from understudy.files import Rows
-from understudy.optional import require
-from understudy.schema import Schema
-from understudy.table import Table
+from understudy.evaluation.disclosure.attack import (
+    Attack,
+    Attempt,
+    Scenario,
+    Victims,
+    with_value,
+)
+from understudy.evaluation.disclosure.attribution import Attribution, attribution
+from understudy.evaluation.disclosure.exposure import Disclosure, Exposure
+from understudy.evaluation.disclosure.membership import (
+    MOST_SYNTHETIC,
+    Membership,
+    membership,
+)
+from understudy.evaluation.metric import StepProgress, unwatched_steps
+from understudy.evaluation.prediction.features import Target
+from understudy.evaluation.prediction.learners import learners
+from understudy.evaluation.prediction.overlap import overlap
+from understudy.evaluation.prediction.prediction import SECONDS_PER_MODEL, Settings
+from understudy.evaluation.sheets import MOST_ROWS, OWN_SIDES, EvaluationTable, load_all
+from understudy.facts.schema import Schema
+from understudy.rows.table import Table
+from understudy.system.extras import require
+from understudy.system.frames import Rows
+from understudy.system.notebooks import notebook_bar
 
 ORIGINAL = "original"
 
@@ -41,7 +52,7 @@ _OWN_ROWS = (
     "in the original every real row is attacked with itself in the table, as SBA does: its numbers "
     "are an upper end"
 )
-_NO_STRANGERS = "no held-out rows were given; membership is told by comparing with them"
+_NO_STRANGERS = "no held-out rows were given; membership is inferred by comparing with them"
 
 
 def disclosure_risk(
@@ -58,7 +69,7 @@ def disclosure_risk(
     seconds_per_model: float = SECONDS_PER_MODEL,
     most_rows: int = MOST_ROWS,
     encoding: str = "utf-8",
-    progress: Watch | None = None,
+    progress: StepProgress | None = None,
 ) -> Disclosure:
     """Attack real rows with the original and with stand-ins for it.
 
@@ -72,9 +83,9 @@ def disclosure_risk(
         holdout: real rows that no fit has seen; without them membership is not attacked.
         classifiers: `sba`, `default`, `all`, `tuc-2`, `none`, or names of learners.
         seconds_per_model: when a model is ended that has not come to an end by itself.
-        most_rows: of larger tables so many rows are looked at, chosen by the seed.
+        most_rows: the most rows of a table that are looked at, chosen by the seed.
         encoding: of the text in CSV files of real rows; that of stand-ins is UTF-8.
-        progress: told the steps done, the steps in all, and what comes next.
+        progress: called with the steps done, the steps in all, and what comes next.
 
     Raises:
         UsageError: for an unknown column or classifier, before anything is read.
@@ -107,7 +118,7 @@ def disclosure_risk(
         stand_ins={name: sheets[name] for name in stand_ins},
         held_out=sheets.get("held-out"),
         settings=settings,
-        watch=progress or unwatched,
+        watch=progress or notebook_bar("Attacking"),
     )
 
 
@@ -125,11 +136,11 @@ def attacked(
     schema: Schema,
     scenario: Scenario,
     *,
-    real: Sheet,
-    stand_ins: Mapping[str, Sheet],
-    held_out: Sheet | None = None,
+    real: EvaluationTable,
+    stand_ins: Mapping[str, EvaluationTable],
+    held_out: EvaluationTable | None = None,
     settings: Settings | None = None,
-    watch: Watch = unwatched,
+    watch: StepProgress = unwatched_steps,
 ) -> Disclosure:
     """Attack real rows with tables that were read already.
 
@@ -138,7 +149,9 @@ def attacked(
     settings = settings or Settings("sba")
     tables = {ORIGINAL: real, **stand_ins}
     steps = _Steps(watch, len(tables) * _steps_of(scenario, settings))
-    attackers = _Attackers.of(schema, scenario, real, held_out, settings, steps)
+    attackers = _Attackers.of(
+        schema, scenario, real=real, held_out=held_out, settings=settings, steps=steps
+    )
     exposures = [attackers.exposure(name, sheet) for name, sheet in tables.items()]
     found = {name: attackers.membership(real, sheet) for name, sheet in stand_ins.items()}
     sheets = {"real": real, **stand_ins, **({} if held_out is None else {"held-out": held_out})}
@@ -146,7 +159,14 @@ def attacked(
     baseline, value = attackers.zero_rule()
     victims = attackers.victims.sheet.rows
     return Disclosure(
-        scenario, victims, baseline, value, tuple(exposures), found, settings.seed, notes
+        scenario=scenario,
+        victims=victims,
+        baseline=baseline,
+        most_frequent=value,
+        exposures=tuple(exposures),
+        memberships=found,
+        seed=settings.seed,
+        notes=notes,
     )
 
 
@@ -156,9 +176,9 @@ def _steps_of(scenario: Scenario, settings: Settings) -> int:
 
 
 class _Steps:
-    """Tells how far the work has come."""
+    """Reports the progress of the work."""
 
-    def __init__(self, watch: Watch, total: int) -> None:
+    def __init__(self, watch: StepProgress, total: int) -> None:
         self._watch = watch
         self._total = total
         self._done = 0
@@ -169,21 +189,21 @@ class _Steps:
         self._done += 1
 
 
-def _remarks(sheets: Mapping[str, Sheet], seed: int) -> list[str]:
+def _remarks(sheets: Mapping[str, EvaluationTable], seed: int) -> list[str]:
     notes = [note for name, sheet in sheets.items() for note in sheet.remarks(name, seed)]
     if "held-out" not in sheets:
         return notes
     found = overlap(sheets["real"], sheets["held-out"])
     if found.is_more:
         notes.append(
-            f"{found.shared:,} of {found.rows:,} held-out rows stand in the real table too, where "
+            f"{found.shared:,} of {found.rows:,} held-out rows are in the real table too, where "
             f"chance makes about {found.by_chance:,.0f}: membership looks safer than it is; hold "
             "out rows that the fit has not seen"
         )
     return notes
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class _Attackers:
     """Everything that all tables are attacked with.
 
@@ -196,8 +216,8 @@ class _Attackers:
     scenario: Scenario
     victims: Victims
     asked: Victims
-    strangers: Sheet | None
-    held_out: Sheet | None
+    strangers: EvaluationTable | None
+    held_out: EvaluationTable | None
     settings: Settings
     steps: _Steps
 
@@ -206,8 +226,9 @@ class _Attackers:
         cls,
         schema: Schema,
         scenario: Scenario,
-        real: Sheet,
-        held_out: Sheet | None,
+        *,
+        real: EvaluationTable,
+        held_out: EvaluationTable | None,
         settings: Settings,
         steps: _Steps,
     ) -> _Attackers:
@@ -215,7 +236,16 @@ class _Attackers:
         victims = Victims.of(schema, scenario.sensitive, real)
         asked = victims.at_most(settings.most_rows, settings.seed)
         unseen = None if held_out is None else with_value(schema, scenario.sensitive, held_out)
-        return cls(schema, scenario, victims, asked, unseen, held_out, settings, steps)
+        return cls(
+            schema=schema,
+            scenario=scenario,
+            victims=victims,
+            asked=asked,
+            strangers=unseen,
+            held_out=held_out,
+            settings=settings,
+            steps=steps,
+        )
 
     def zero_rule(self) -> tuple[float | None, str | None]:
         """The share of the victims' most frequent value, and that value."""
@@ -226,7 +256,7 @@ class _Attackers:
         target = Target(self.scenario.sensitive, self.schema.learned[self.scenario.sensitive])
         return float(counts.max() / rows), target.label(int(counts.argmax()))
 
-    def exposure(self, name: str, sheet: Sheet) -> Exposure:
+    def exposure(self, name: str, sheet: EvaluationTable) -> Exposure:
         """All attacks by who holds one table."""
         known = with_value(self.schema, self.scenario.sensitive, sheet)
         self.steps.take(f"{name}: GCAP")
@@ -239,18 +269,26 @@ class _Attackers:
                 self.steps.take(f"{name}: {learner.title}")
                 attempts.append(self.asked.attempt(learner, known, key, settings=self.settings))
             attacks.append(Attack(learner.name, learner.title, tuple(attempts)))
-        return Exposure(name, known.rows, tuple(attacks), found, strangers)
+        return Exposure(
+            name=name,
+            rows=known.rows,
+            attacks=tuple(attacks),
+            attributions=found,
+            strangers=strangers,
+        )
 
-    def _attributions(self, persons: Sheet, known: Sheet) -> tuple[Attribution, ...]:
+    def _attributions(
+        self, persons: EvaluationTable, known: EvaluationTable
+    ) -> tuple[Attribution, ...]:
         return tuple(
             attribution(persons.table, known.table, sensitive=self.scenario.sensitive, key=key)
             for key in self.scenario.keys
         )
 
-    def membership(self, real: Sheet, synthetic: Sheet) -> Membership:
+    def membership(self, real: EvaluationTable, synthetic: EvaluationTable) -> Membership:
         """Real rows told from held-out ones."""
         if self.held_out is None:
-            return Membership(None, reason=_NO_STRANGERS)
+            return Membership(auc=None, reason=_NO_STRANGERS)
         return membership(
             self.schema,
             members=real,
@@ -259,7 +297,7 @@ class _Attackers:
             seed=self.settings.seed,
         )
 
-    def notes(self, tables: Mapping[str, Sheet]) -> list[str]:
+    def notes(self, tables: Mapping[str, EvaluationTable]) -> list[str]:
         """How the attacks were made, where a reader could think otherwise."""
         most, largest = self.settings.most_rows, max(sheet.rows for sheet in tables.values())
         notes = [_OWN_ROWS]

@@ -1,4 +1,4 @@
-"""What attacks came to: one table's exposure, and all tables side by side.
+"""The results of attacks: one table's exposure, and all tables side by side.
 
 Privacy: all of it is made of exact functions of real rows; for the owner's eyes and public data.
 """
@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from understudy.evaluate.attack import Attack, Scenario
-from understudy.evaluate.attribution import Attribution, metrics
-from understudy.evaluate.membership import AUC, Membership
-from understudy.evaluate.metric import Goal, Metric
+from understudy.evaluation.disclosure.attack import Attack, Scenario
+from understudy.evaluation.disclosure.attribution import Attribution, metrics
+from understudy.evaluation.disclosure.membership import AUC, Membership
+from understudy.evaluation.metric import Goal, Metric
 
 PRIVATE = (
     "These numbers say how real rows fare under attack, and were computed from them without noise. "
@@ -21,7 +21,7 @@ PRIVATE = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Exposure:
     """How real rows fare where an attacker holds one table.
 
@@ -47,7 +47,7 @@ class Exposure:
         return max(known, key=lambda attack: attack.accuracy or 0.0, default=None)
 
     def average(self, names: Sequence[str]) -> float | None:
-        """The mean accuracy of some attacks."""
+        """Return the mean accuracy of some attacks."""
         known = [a.accuracy for a in self.attacks if a.name in names and a.accuracy is not None]
         return fmean(known) if known else None
 
@@ -65,9 +65,9 @@ class Exposure:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Disclosure:
-    """What stand-ins give away, side by side with the original.
+    """The disclosure by stand-ins, side by side with the original's.
 
     Attributes:
         victims: real rows with a sensitive value.
@@ -121,12 +121,13 @@ class Disclosure:
 def _accuracy(baseline: float | None) -> Metric:
     """An attacker's accuracy; nothing was learned where it is the baseline's or less."""
     return Metric(
-        "attacker's accuracy",
-        "The share of real rows whose sensitive value an attacker names, who knows their key and "
+        name="attacker's accuracy",
+        about="The share of real rows whose sensitive value an attacker names, who knows their "
+        "key and "
         "holds the table; the mean over all keys.",
-        Goal.LESS,
-        0.0,
-        1.0,
-        baseline or 0.0,
-        "that of the original table",
+        goal=Goal.LESS,
+        low=0.0,
+        high=1.0,
+        perfect=baseline or 0.0,
+        useless="that of the original table",
     )

@@ -16,29 +16,31 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from understudy.column import BooleanColumn, CategoricalColumn
-from understudy.evaluate.metric import Goal, Metric
-from understudy.evaluate.overlap import names
-from understudy.evaluate.prediction import at_most
-from understudy.evaluate.scoring import area
-from understudy.evaluate.sheets import Sheet
-from understudy.jit import kernel
-from understudy.schema import Schema
+from understudy.evaluation.metric import Goal, Metric
+from understudy.evaluation.prediction.overlap import names
+from understudy.evaluation.prediction.prediction import at_most
+from understudy.evaluation.prediction.scoring import area
+from understudy.evaluation.sheets import EvaluationTable
+from understudy.facts.column import BooleanColumn, CategoricalColumn
+from understudy.facts.schema import Schema
+from understudy.system.arrays import Singles
+from understudy.system.jit import kernel
 
 CAPTION = (
-    "Similarity is no proof of privacy. An AUC near 0.5 says that this one attack, by distance, "
+    "Similarity is not a proof of privacy. An AUC near 0.5 says that this one attack, by distance, "
     "fails on these rows; others may not, and a row that is rare may be given away while the mean "
     "shows nothing. What holds against every attack is the statement of a private fit."
 )
 AUC = Metric(
-    "membership AUC",
-    "The chance that a row the fit has seen lies nearer to the synthetic rows than one it has not "
+    name="membership AUC",
+    about="The chance that a row the fit has seen lies nearer to the synthetic rows than one it "
+    "has not "
     "seen, ties counting half.",
-    Goal.LESS,
-    0.0,
-    1.0,
-    0.5,
-    "1 where the synthetic rows are copies",
+    goal=Goal.LESS,
+    low=0.0,
+    high=1.0,
+    perfect=0.5,
+    useless="1 where the synthetic rows are copies",
 )
 
 # More rows tell little more: with so many of either the interval is ±0.012.
@@ -49,12 +51,10 @@ _CONFIDENCE = 0.95
 _APART = 2.0
 _BLOCK = 1_024
 
-Line = npt.NDArray[np.float32]
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Membership:
-    """What an attack by distance came to.
+    """The result of an attack by distance.
 
     Attributes:
         auc: the chance that a member lies nearer than another row; None where `reason` says why.
@@ -76,7 +76,7 @@ class Membership:
     reason: str | None = None
 
     def document(self) -> dict[str, Any]:
-        """The attack for JSON, with the caption that must stand beside it."""
+        """The attack for JSON, with the caption that must be shown beside it."""
         return {
             "auc": self.auc,
             "low": self.low,
@@ -93,13 +93,13 @@ class Membership:
 def membership(
     schema: Schema,
     *,
-    members: Sheet,
-    others: Sheet,
-    synthetic: Sheet,
+    members: EvaluationTable,
+    others: EvaluationTable,
+    synthetic: EvaluationTable,
     seed: int = 0,
     most: int = MOST_MEMBERS,
 ) -> Membership:
-    """Tell rows that a fit has seen from others by their distance from the synthetic rows.
+    """Distinguish rows that a fit has seen from others by their distance from the synthetic rows.
 
     Columns count the same. Categories are equal or differ by 1; numbers and dates differ by their
     share of the declared range; missing differs from everything else by 1.
@@ -114,7 +114,7 @@ def membership(
     sheets = {"real": members, "held-out": others, "synthetic": synthetic}
     empty = next((name for name, sheet in sheets.items() if not sheet.rows), None)
     if empty is not None:
-        return Membership(None, reason=f"there are no {empty} rows")
+        return Membership(auc=None, reason=f"there are no {empty} rows")
     inside, outside = at_most(members, most, seed), at_most(others, most, seed)
     held = at_most(synthetic, MOST_SYNTHETIC, seed)
     near, far = (distances(sheet, held, schema) for sheet in (inside, outside))
@@ -122,14 +122,24 @@ def membership(
     assert auc is not None
     low, high = interval(auc, near.size, far.size)
     ours, theirs = (_copied(sheet, synthetic) for sheet in (members, others))
-    return Membership(auc, low, high, inside.rows, outside.rows, ours, theirs)
+    return Membership(
+        auc=auc,
+        low=low,
+        high=high,
+        members=inside.rows,
+        others=outside.rows,
+        copied_members=ours,
+        copied_others=theirs,
+    )
 
 
-def _copied(sheet: Sheet, synthetic: Sheet) -> float:
+def _copied(sheet: EvaluationTable, synthetic: EvaluationTable) -> float:
     return float(np.isin(names(sheet), names(synthetic)).mean())
 
 
-def distances(sheet: Sheet, synthetic: Sheet, schema: Schema) -> npt.NDArray[np.float64]:
+def distances(
+    sheet: EvaluationTable, synthetic: EvaluationTable, schema: Schema
+) -> npt.NDArray[np.float64]:
     """How far each row is from the nearest synthetic one.
 
     Privacy: a number for every real row.
@@ -138,7 +148,7 @@ def distances(sheet: Sheet, synthetic: Sheet, schema: Schema) -> npt.NDArray[np.
     return _least(np.ascontiguousarray(asked.T), held).astype(np.float64)
 
 
-def _lines(sheet: Sheet, schema: Schema) -> Line:
+def _lines(sheet: EvaluationTable, schema: Schema) -> Singles:
     """Every column laid on a line, where what differs by 1 or more differs altogether."""
     lines = np.empty((len(schema.learned), sheet.rows), np.float32)
     for line, (name, column) in zip(lines, schema.learned.items(), strict=True):
@@ -152,7 +162,7 @@ def _lines(sheet: Sheet, schema: Schema) -> Line:
 
 
 @kernel
-def _least(asked: Line, held: Line) -> Line:
+def _least(asked: Singles, held: Singles) -> Singles:
     """The least sum of differences, each at most 1, between a row and the columns of others."""
     found = np.empty(len(asked), np.float32)
     one = np.float32(1)
@@ -189,7 +199,7 @@ def interval(auc: float, members: int, others: int) -> tuple[float, float]:
 
 
 def _variance(truth: float, members: int, others: int) -> float:
-    """Of an AUC that was found: Hanley and McNeil's (1982), of the mean size on either side."""
+    """Return the variance of an AUC: Hanley and McNeil (1982), of the mean size on either side."""
     more = (members + others) / 2 - 1
     pairs = 1 + more * (1 - truth) / (2 - truth) + more * truth / (1 + truth)
     return truth * (1 - truth) * pairs / (members * others)

@@ -20,28 +20,30 @@ from typing import Any
 
 import numpy as np
 
-from understudy.column import BooleanColumn, CategoricalColumn, LearnedColumn
-from understudy.domain import Attributes
-from understudy.evaluate.comparison import Comparison
-from understudy.evaluate.marginals import Joint, joints
-from understudy.evaluate.metric import Goal, Metric, Result, finite, without
-from understudy.evaluate.sheets import Numbers, centres
-from understudy.marginal import Counts
+from understudy.evaluation.comparison import Comparison
+from understudy.evaluation.marginals.marginals import Joint, joints
+from understudy.evaluation.metric import Goal, Metric, Result, finite, without
+from understudy.evaluation.sheets import centres
+from understudy.facts.column import BooleanColumn, CategoricalColumn, LearnedColumn
+from understudy.facts.domain import Attributes
+from understudy.rows.counting import Counts
+from understudy.system.arrays import Floats
 
-Measure = Callable[[Joint], list[float]]
+Coefficient = Callable[[Joint], list[float]]
 
-_USELESS = "what independent columns come to, which is the mean strength of the real rows itself"
+_USELESS = "the value for independent columns, which is the mean strength of the real rows itself"
 _SHOWN = 10
 
 DIFFERENCES: Mapping[str, Metric] = {
     name: Metric(
-        f"difference of {title}",
-        f"{about}: the mean absolute difference between real and synthetic rows, over all pairs.",
-        Goal.LESS,
-        0.0,
-        high,
-        0.0,
-        _USELESS,
+        name=f"difference of {title}",
+        about=f"{about}: the mean absolute difference between real and synthetic rows, over all "
+        "pairs.",
+        goal=Goal.LESS,
+        low=0.0,
+        high=high,
+        perfect=0.0,
+        useless=_USELESS,
     )
     for name, title, about, high in (
         ("cramers_v", "Cramér's V", "Strength of dependence of any kind, bias corrected", 1.0),
@@ -51,7 +53,7 @@ DIFFERENCES: Mapping[str, Metric] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Association:
     """One measure for all pairs of columns, in both tables.
 
@@ -68,7 +70,7 @@ class Association:
     worst: tuple[tuple[Attributes, float, float], ...] = ()
 
     def document(self) -> dict[str, Any]:
-        """The matrices for JSON."""
+        """Return the matrices for JSON."""
         return {
             "columns": list(self.columns),
             "real": [list(line) for line in self.real],
@@ -86,7 +88,7 @@ def associations(comparison: Comparison) -> dict[str, Association]:
     learned = comparison.schema.learned
     columns = tuple(learned)
     lines = {name: _line(column) for name, column in learned.items() if is_ordered(column)}
-    measures: dict[str, tuple[Attributes, Measure]] = {
+    measures: dict[str, tuple[Attributes, Coefficient]] = {
         "cramers_v": (columns, lambda joint: [cramers_v(joint, c) for c in joint.counts]),
         "pearson": (tuple(lines), lambda joint: _correlations(correlation, lines, joint)),
         "spearman": (tuple(lines), lambda joint: _correlations(rank_correlation, lines, joint)),
@@ -119,15 +121,17 @@ def _association(
     if not pairs:
         kind = "columns" if name == "cramers_v" else "columns with an order"
         none = without(metric, f"the schema has fewer than two {kind}")
-        return Association(columns, real, synthetic, none)
+        return Association(columns=columns, real=real, synthetic=synthetic, difference=none)
     numbers = np.array(list(pairs.values()))
     differences = np.abs(numbers[:, 1:] - numbers[:, :1])
     means = [_mean_of_known(line) for line in differences.T]
     result = comparison.result(metric, means)
-    return Association(columns, real, synthetic, result, _worst(pairs))
+    return Association(
+        columns=columns, real=real, synthetic=synthetic, difference=result, worst=_worst(pairs)
+    )
 
 
-def _mean_of_known(values: Numbers) -> float:
+def _mean_of_known(values: Floats) -> float:
     known = values[~np.isnan(values)]
     return float(known.mean()) if known.size else math.nan
 
@@ -169,7 +173,7 @@ def cramers_v(joint: Joint, counts: Counts) -> float:
 
 
 def _correlations(
-    measure: Callable[[Numbers, Numbers, Counts], float], lines: Mapping[str, Numbers], joint: Joint
+    measure: Callable[[Floats, Floats, Counts], float], lines: Mapping[str, Floats], joint: Joint
 ) -> list[float]:
     """A correlation of every table, by where its occupied cells lie on either line."""
     first, second = (
@@ -178,7 +182,7 @@ def _correlations(
     return [measure(first, second, counts) for counts in joint.counts]
 
 
-def _line(column: LearnedColumn) -> Numbers:
+def _line(column: LearnedColumn) -> Floats:
     """Where every code lies: the middle of its bin, or its own number; missing nowhere."""
     if not isinstance(column, CategoricalColumn | BooleanColumn):
         return centres(column)
@@ -188,7 +192,7 @@ def _line(column: LearnedColumn) -> Numbers:
     return places
 
 
-def correlation(first: Numbers, second: Numbers, counts: Counts) -> float:
+def correlation(first: Floats, second: Floats, counts: Counts) -> float:
     """Pearson's correlation of values that occur so many times; NaN where one does not vary."""
     known = ~np.isnan(first + second) & (counts > 0)
     weights = counts[known] / max(int(counts[known].sum()), 1)
@@ -198,7 +202,7 @@ def correlation(first: Numbers, second: Numbers, counts: Counts) -> float:
     return max(-1.0, min(1.0, covariance / spread)) if spread > 0 else math.nan
 
 
-def rank_correlation(first: Numbers, second: Numbers, counts: Counts) -> float:
+def rank_correlation(first: Floats, second: Floats, counts: Counts) -> float:
     """Spearman's correlation: Pearson's of ranks, equal values having their mean rank."""
     known = ~np.isnan(first + second) & (counts > 0)
     held = counts[known]
@@ -206,7 +210,7 @@ def rank_correlation(first: Numbers, second: Numbers, counts: Counts) -> float:
     return correlation(ranks[0], ranks[1], held)
 
 
-def _ranks(values: Numbers, counts: Counts) -> Numbers:
+def _ranks(values: Floats, counts: Counts) -> Floats:
     """The mean rank of each value among values that occur so many times."""
     different, places = np.unique(values, return_inverse=True)
     held = np.bincount(places, counts, minlength=different.size)

@@ -10,20 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from understudy.column import BooleanColumn, CategoricalColumn, LearnedColumn
-from understudy.constraints.meaning import bins_of, spelled
-from understudy.counting import Scores
-from understudy.evaluate.association import is_ordered
-from understudy.evaluate.comparison import Comparison
-from understudy.evaluate.marginals import Joint, joints
-from understudy.evaluate.metric import mean_of
-from understudy.infer.labels import Label, labels_of
+from understudy.evaluation.comparison import Comparison
+from understudy.evaluation.marginals.association import is_ordered
+from understudy.evaluation.marginals.marginals import Joint, joints
+from understudy.evaluation.metric import mean_of
+from understudy.facts.column import BooleanColumn, CategoricalColumn, LearnedColumn
+from understudy.facts.constraints.meaning import bins_of, spelled
+from understudy.models.inference.labels import Label, labels_of
+from understudy.rows.counting import Scores
 
 MISSING = "missing"
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class Distribution:
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class ColumnShares:
     """One column of both tables.
 
     Attributes:
@@ -52,7 +52,7 @@ class Distribution:
         return int(((self.real > 0) & (self.synthetic == 0)).sum())
 
     def document(self) -> dict[str, Any]:
-        """The distance for JSON."""
+        """Return the distance for JSON."""
         return {
             "name": self.column,
             "distance": self.distance,
@@ -63,10 +63,10 @@ class Distribution:
         }
 
     def __repr__(self) -> str:
-        return f"Distribution({self.column}; shares private)"
+        return f"ColumnShares({self.column}; shares private)"
 
 
-def distributions(comparison: Comparison) -> tuple[Distribution, ...]:
+def distributions(comparison: Comparison) -> tuple[ColumnShares, ...]:
     """Every column of the schema, in its order."""
     columns = comparison.schema.learned
     found = joints(comparison.tables, [(name,) for name in columns])
@@ -78,23 +78,23 @@ def distributions(comparison: Comparison) -> tuple[Distribution, ...]:
 
 def _distribution(
     comparison: Comparison, name: str, column: LearnedColumn, joint: Joint
-) -> Distribution:
+) -> ColumnShares:
     shares = np.zeros((2, column.size))
     shares[:, joint.cells] = joint.shares[:2]
     own, *others = joint.variation().tolist()
     draws = comparison.draws
-    return Distribution(
-        name,
-        column.kind,
-        tuple(map(_text, labels_of(column))),
-        tuple(_starts(column)),
-        is_ordered(column),
-        column.missing_code is not None,
-        shares[0],
-        shares[1],
-        own,
-        mean_of(others[:draws]),
-        mean_of(others[draws:]),
+    return ColumnShares(
+        column=name,
+        kind=column.kind,
+        labels=tuple(map(_text, labels_of(column))),
+        starts=tuple(_starts(column)),
+        is_ordered=is_ordered(column),
+        has_missing=column.missing_code is not None,
+        real=shares[0],
+        synthetic=shares[1],
+        distance=own,
+        floor=mean_of(others[:draws]),
+        ceiling=mean_of(others[draws:]),
     )
 
 

@@ -6,31 +6,18 @@ owner's eyes and for public data only.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from understudy.counting import Scores
-from understudy.domain import Attributes, Domain
-from understudy.engines.memory import MemorySource
-from understudy.model import Model
-from understudy.sample.forward import configurations
-from understudy.table import Table
-
-# Fixes the choice of sets for ever, so that numbers can be compared.
-_WORKLOAD_SEED = 20_240_607
-_MOST_SETS = 300
-
-
-def workload(domain: Domain, ways: int, *, most: int = _MOST_SETS) -> list[Attributes]:
-    """All sets of so many attributes, or a fixed choice of them when there are too many."""
-    sets = list(itertools.combinations(domain.attributes, ways))
-    if len(sets) <= most:
-        return sets
-    chosen = np.random.default_rng(_WORKLOAD_SEED).choice(len(sets), most, replace=False)
-    return [sets[i] for i in sorted(chosen)]
+from understudy.facts.domain import Attributes
+from understudy.facts.workload import distances
+from understudy.models.model import Model
+from understudy.models.sampling.forward import configurations
+from understudy.rows.counting import Scores
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
 
 
 def total_variation(real: Table, synthetic: Table, sets: Sequence[Attributes]) -> Scores:
@@ -41,12 +28,6 @@ def total_variation(real: Table, synthetic: Table, sets: Sequence[Attributes]) -
     if (real.rows == 0) != (synthetic.rows == 0):
         return np.ones(len(sets))
     return distances(shares(real, sets), shares(synthetic, sets))
-
-
-def distances(real: Sequence[Scores], synthetic: Sequence[Scores]) -> Scores:
-    """The total variation distance of each two distributions."""
-    pairs = zip(real, synthetic, strict=True)
-    return np.array([0.5 * float(np.abs(a - b).sum()) for a, b in pairs])
 
 
 def shares(table: Table, sets: Sequence[Attributes]) -> list[Scores]:
@@ -83,7 +64,6 @@ def row_probabilities(model: Model, rows: Table) -> Scores:
 
 def _chances(model: Model, rows: Table) -> Iterator[tuple[str, Scores]]:
     """For every attribute, the chance of each row's code given the row's other codes."""
-    model.require_network()
     for conditional in model.conditionals:
         family = conditional.family
         given = configurations(family.axes[:-1], rows.codes, model.domain, rows.rows)

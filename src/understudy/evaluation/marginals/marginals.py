@@ -15,12 +15,11 @@ from functools import cached_property, partial
 import numpy as np
 import numpy.typing as npt
 
-from understudy.counting import Scores
-from understudy.domain import Attributes
-from understudy.engines.capacity import in_batches
-from understudy.engines.memory import MemorySource
-from understudy.marginal import Counts, Marginal
-from understudy.table import Table
+from understudy.facts.capacity import in_batches
+from understudy.facts.domain import Attributes
+from understudy.rows.counting import Counts, Marginal, Scores
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
 
 # Larger tables hold more cells than rows, and sorting is cheaper.
 _MOST_CELLS = 1 << 22
@@ -28,7 +27,7 @@ _MOST_CELLS = 1 << 22
 _MEMORY = 1 << 28
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class Joint:
     """The cells of a marginal that any of several tables occupies.
 
@@ -107,7 +106,13 @@ def _counted(tables: Sequence[Table], sets: Sequence[Attributes]) -> Iterator[Jo
             for place, attributes in enumerate(batch):
                 counts = np.stack([marginals[place].counts.reshape(-1) for marginals in found])
                 cells = np.flatnonzero(counts.any(axis=0))
-                yield Joint(attributes, domain.shape(attributes), cells, counts[:, cells], rows)
+                yield Joint(
+                    attributes=attributes,
+                    shape=domain.shape(attributes),
+                    cells=cells,
+                    counts=counts[:, cells],
+                    rows=rows,
+                )
 
 
 def _count(source: MemorySource, *, sets: Sequence[Attributes]) -> list[Marginal]:
@@ -123,7 +128,13 @@ def _sorted(tables: Sequence[Table], attributes: Attributes) -> Joint:
     ends = np.cumsum(rows)[:-1]
     counts = [np.bincount(part, minlength=cells.size) for part in np.split(place, ends)]
     shape = domain.shape(attributes)
-    return Joint(attributes, shape, cells, np.stack(counts).astype(np.int64), rows)
+    return Joint(
+        attributes=attributes,
+        shape=shape,
+        cells=cells,
+        counts=np.stack(counts).astype(np.int64),
+        rows=rows,
+    )
 
 
 def _rows(tables: Sequence[Table]) -> Counts:

@@ -18,17 +18,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from understudy.column import BooleanColumn, CategoricalColumn
-from understudy.domain import Attributes
 from understudy.errors import UsageError
-from understudy.evaluate.comparison import Comparison
-from understudy.evaluate.marginals import joints
-from understudy.evaluate.metric import Goal, Metric, Result, without
-from understudy.evaluate.sheets import Numbers, Sheet
-from understudy.jit import kernel
-from understudy.marginal import Counts
-from understudy.schema import Schema
-from understudy.table import Table
+from understudy.evaluation.comparison import Comparison
+from understudy.evaluation.marginals.marginals import joints
+from understudy.evaluation.metric import Goal, Metric, Result, without
+from understudy.evaluation.sheets import EvaluationTable
+from understudy.facts.codes import Mask
+from understudy.facts.column import BooleanColumn, CategoricalColumn
+from understudy.facts.domain import Attributes
+from understudy.facts.schema import Schema
+from understudy.rows.counting import Counts
+from understudy.rows.table import Table
+from understudy.system.arrays import Floats, Words
+from understudy.system.jit import kernel
 
 MARGINALS = 100
 CONJUNCTIONS = 300
@@ -40,38 +42,39 @@ _BITS = 64
 _BLOCK = 32_768
 _ROLES = ("city", "gender", "income")
 
-Allowed = npt.NDArray[np.bool_]
-Words = npt.NDArray[np.uint64]
 
 CLUSTERING = Metric(
-    "NIST clustering",
-    f"{MARGINALS} random 3-way marginals: one minus the total variation distance, on average.",
-    Goal.MORE,
-    0.0,
-    FULL,
-    FULL,
-    "what independent columns come to; 0 where no cell is shared",
+    name="NIST clustering",
+    about=f"{MARGINALS} random 3-way marginals: one minus the total variation distance, on "
+    "average.",
+    goal=Goal.MORE,
+    low=0.0,
+    high=FULL,
+    perfect=FULL,
+    useless="the value for independent columns; 0 where no cell is shared",
 )
 CLASSIFICATION = Metric(
-    "NIST classification",
-    f"{CONJUNCTIONS} random conjunctions, each of a subset or range of values of a third of the "
+    name="NIST classification",
+    about=f"{CONJUNCTIONS} random conjunctions, each of a subset or range of values of a third of "
+    "the "
     "columns: how far the logarithms of their frequencies are apart, frequencies below 10⁻⁶ "
     "counting as 10⁻⁶.",
-    Goal.MORE,
-    0.0,
-    FULL,
-    FULL,
-    "what independent columns come to; 0 where frequencies are off by a factor of 1,000",
+    goal=Goal.MORE,
+    low=0.0,
+    high=FULL,
+    perfect=FULL,
+    useless="the value for independent columns; 0 where frequencies are off by a factor of 1,000",
 )
 REGRESSION = Metric(
-    "NIST regression",
-    "Half for the mean squared error of each city's Gini coefficient of income, half for the mean "
+    name="NIST regression",
+    about="Half for the mean squared error of each city's Gini coefficient of income, half for "
+    "the mean "
     "squared difference of the cities' ranks by gender pay gap.",
-    Goal.MORE,
-    0.0,
-    FULL,
-    FULL,
-    "about 750,000, where ranks are random and incomes of the right spread",
+    goal=Goal.MORE,
+    low=0.0,
+    high=FULL,
+    perfect=FULL,
+    useless="about 750,000, where ranks are random and incomes of the right spread",
 )
 
 
@@ -132,7 +135,7 @@ def _different(sets: list[Attributes]) -> list[Attributes]:
 
 
 def _some(attributes: Attributes, count: int, generator: np.random.Generator) -> Attributes:
-    """So many attributes at random, in their order."""
+    """Return `count` attributes at random, in their order."""
     chosen = generator.choice(len(attributes), count, replace=False)
     return tuple(attributes[place] for place in sorted(chosen))
 
@@ -152,14 +155,14 @@ def classification_score(apart: Any) -> Any:
     return FULL * np.maximum(0.0, 1 + apart / math.log(1 / 1_000))
 
 
-def conjunction(schema: Schema, generator: np.random.Generator) -> dict[str, Allowed]:
+def conjunction(schema: Schema, generator: np.random.Generator) -> dict[str, Mask]:
     """A random third of the columns, and which of the codes of each are allowed."""
     attributes = tuple(schema.learned)
     chosen = _some(attributes, max(1, round(len(attributes) / 3)), generator)
     return {name: _allowed(schema, name, generator) for name in chosen}
 
 
-def _allowed(schema: Schema, name: str, generator: np.random.Generator) -> Allowed:
+def _allowed(schema: Schema, name: str, generator: np.random.Generator) -> Mask:
     """A random subset of listed values, not empty; of others a random range, missing or not."""
     column = schema.learned[name]
     if isinstance(column, CategoricalColumn | BooleanColumn) and not getattr(
@@ -174,12 +177,12 @@ def _allowed(schema: Schema, name: str, generator: np.random.Generator) -> Allow
     return allowed
 
 
-def _subsets(size: int, generator: np.random.Generator) -> Iterator[Allowed]:
+def _subsets(size: int, generator: np.random.Generator) -> Iterator[Mask]:
     while True:
         yield generator.random(size) < 0.5
 
 
-def frequencies(table: Table, conjunctions: Sequence[Mapping[str, Allowed]]) -> Numbers:
+def frequencies(table: Table, conjunctions: Sequence[Mapping[str, Mask]]) -> Floats:
     """The share of rows that each conjunction allows.
 
     A row's word has a bit for each of 64 conjunctions; what the words of its codes share is left.
@@ -196,7 +199,7 @@ def frequencies(table: Table, conjunctions: Sequence[Mapping[str, Allowed]]) -> 
     return counts / max(table.rows, 1)
 
 
-def _words(conjunctions: Sequence[Mapping[str, Allowed]], name: str, size: int) -> Words:
+def _words(conjunctions: Sequence[Mapping[str, Mask]], name: str, size: int) -> Words:
     """For each code the conjunctions that allow it; one that does not ask allows all."""
     words = np.zeros(size, np.uint64)
     everything = np.ones(size, bool)
@@ -259,8 +262,8 @@ def _cannot(comparison: Comparison, roles: Mapping[str, str]) -> str | None:
 class _Cities:
     """For each city the Gini coefficient of incomes and the pay gap; NaN where there are none."""
 
-    gini: Numbers
-    gap: Numbers
+    gini: Floats
+    gap: Floats
 
     @property
     def compared(self) -> npt.NDArray[np.intp]:
@@ -268,7 +271,7 @@ class _Cities:
         return np.flatnonzero(~np.isnan(self.gap))
 
 
-def _cities(sheet: Sheet, schema: Schema, roles: Mapping[str, str]) -> _Cities:
+def _cities(sheet: EvaluationTable, schema: Schema, roles: Mapping[str, str]) -> _Cities:
     income = sheet.numbers[roles["income"]]
     cities = schema.learned[roles["city"]].levels
     city, gender = (sheet.table.codes[roles[role]].astype(np.int64) for role in ("city", "gender"))
@@ -278,14 +281,14 @@ def _cities(sheet: Sheet, schema: Schema, roles: Mapping[str, str]) -> _Cities:
     return _Cities(gini_of_groups(city, income, cities), means[0] - means[1])
 
 
-def _means(groups: npt.NDArray[np.int64], values: Numbers, count: int) -> Numbers:
+def _means(groups: npt.NDArray[np.int64], values: Floats, count: int) -> Floats:
     """The mean of each group; NaN of an empty one."""
     held = np.bincount(groups, minlength=count)
     sums = np.bincount(groups, values, count)
     return np.where(held > 0, sums / np.maximum(held, 1), np.nan)
 
 
-def gini_of_groups(groups: npt.NDArray[np.int64], incomes: Numbers, count: int) -> Numbers:
+def gini_of_groups(groups: npt.NDArray[np.int64], incomes: Floats, count: int) -> Floats:
     """The Gini coefficient of each group: half the mean difference of two incomes, over their mean.
 
     Incomes below 0 count as 0. NaN of an empty group; 0 where all incomes are 0.

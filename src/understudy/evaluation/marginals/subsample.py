@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from understudy.counting import Scores
-from understudy.marginal import Counts
+from understudy.rows.counting import Counts, Scores
 
 # A stand-in that is nearer than a resample of so many times the rows is as good as the rows.
 _MOST_TIMES = 1_000
@@ -35,12 +34,12 @@ class Equivalent:
     reason: str | None = None
 
     def document(self) -> dict[str, Any]:
-        """The resample for JSON."""
+        """Return the resample for JSON."""
         return {"rows": self.rows, "fraction": self.fraction, "reason": self.reason}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Cells:
+class CountFrequencies:
     """The occupied cells of some marginals: different counts, and how many cells have each.
 
     Privacy: exact counts of real rows.
@@ -52,7 +51,7 @@ class Cells:
     marginals: int
 
     @classmethod
-    def of(cls, counts: Sequence[Counts], rows: int) -> Cells:
+    def of(cls, counts: Sequence[Counts], rows: int) -> CountFrequencies:
         """The cells of marginals of a table of so many rows."""
         together = np.concatenate(counts) if counts else np.empty(0, np.int64)
         different, times = np.unique(together[together > 0], return_counts=True)
@@ -64,7 +63,7 @@ class Cells:
         return float(0.5 * (misses * self.times).sum() / self.marginals)
 
     def __repr__(self) -> str:
-        return "Cells(counts private)"
+        return "CountFrequencies(counts private)"
 
 
 def absolute_deviation(shares: Scores, rows: int) -> Scores:
@@ -80,7 +79,7 @@ def absolute_deviation(shares: Scores, rows: int) -> Scores:
     return np.where(sure, 0.0, 2 * above * np.exp(chance) / rows)
 
 
-def equivalent(cells: Cells, distance: float) -> Equivalent:
+def equivalent(cells: CountFrequencies, distance: float) -> Equivalent:
     """The number of resampled rows whose expected mean distance is the one given."""
     if not cells.rows or not cells.marginals:
         return Equivalent(None, None, "there are no real rows to resample")
@@ -94,7 +93,7 @@ def equivalent(cells: Cells, distance: float) -> Equivalent:
     return Equivalent(rows, rows / cells.rows)
 
 
-def _search(cells: Cells, distance: float, most: int) -> int:
+def _search(cells: CountFrequencies, distance: float, most: int) -> int:
     """The least number of rows that come as near; of two neighbours the difference is nothing."""
     far, near = 1, most
     while near - far > 1:

@@ -12,19 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from understudy.counting import Scores
-from understudy.domain import Attributes
-from understudy.evaluate.comparison import Comparison
-from understudy.evaluate.fidelity import workload
-from understudy.evaluate.marginals import joints
-from understudy.evaluate.metric import Goal, Metric, Result, mean_of
-from understudy.evaluate.subsample import Cells, Equivalent, equivalent
+from understudy.evaluation.comparison import Comparison
+from understudy.evaluation.marginals.marginals import joints
+from understudy.evaluation.marginals.subsample import CountFrequencies, Equivalent, equivalent
+from understudy.evaluation.metric import Goal, Metric, Result, mean_of
+from understudy.facts.domain import Attributes
+from understudy.facts.workload import workload
+from understudy.rows.counting import Scores
 
 WAYS = (1, 2, 3)
 _SHOWN = 10
 
 _ABOUT = (
-    "Half the summed difference of cell shares, the mean over all marginals of so many columns: "
+    "Half the summed difference of cell shares, the mean over all marginals of this "
+    "number of columns: "
     "the share of rows that would have to change."
 )
 _LOST = (
@@ -38,24 +39,36 @@ _NEEDED = (
 
 
 def variation_metric(ways: int) -> Metric:
-    """The distance of marginals of so many columns."""
+    """Return the metric of the distance of marginals of k columns."""
     name = f"{ways}-way total variation"
-    useless = "what independent columns come to; 1 where no cell is shared"
-    return Metric(name, _ABOUT, Goal.LESS, 0.0, 1.0, 0.0, useless)
+    useless = "the value for independent columns; 1 where no cell is shared"
+    return Metric(
+        name=name, about=_ABOUT, goal=Goal.LESS, low=0.0, high=1.0, perfect=0.0, useless=useless
+    )
 
 
 def divergence_metric(ways: int) -> Metric:
-    """The bits lost on marginals of so many columns."""
+    """Return the metric of the bits lost on marginals of k columns."""
     name = f"{ways}-way Kullback–Leibler divergence"
-    useless = "what independent columns come to"
-    return Metric(name, _LOST, Goal.LESS, 0.0, None, 0.0, useless)
+    useless = "the value for independent columns"
+    return Metric(
+        name=name, about=_LOST, goal=Goal.LESS, low=0.0, high=None, perfect=0.0, useless=useless
+    )
 
 
 def cross_entropy_metric(ways: int, entropy: float) -> Metric:
     """The bits needed on marginals of so many columns, at least the real rows' own entropy."""
     name = f"{ways}-way cross entropy"
-    useless = "what independent columns come to"
-    return Metric(name, _NEEDED, Goal.LESS, entropy, None, entropy, useless)
+    useless = "the value for independent columns"
+    return Metric(
+        name=name,
+        about=_NEEDED,
+        goal=Goal.LESS,
+        low=entropy,
+        high=None,
+        perfect=entropy,
+        useless=useless,
+    )
 
 
 @dataclass(frozen=True)
@@ -68,7 +81,7 @@ class Distance:
     ceiling: float | None
 
     def document(self) -> dict[str, Any]:
-        """The distance for JSON."""
+        """Return the distance for JSON."""
         return {
             "columns": list(self.columns),
             "distance": self.distance,
@@ -77,9 +90,9 @@ class Distance:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Variation:
-    """All marginals of so many columns.
+    """The distances of all marginals of a given number of columns.
 
     Attributes:
         mean: of the distances, with that of a resample and of independent columns.
@@ -126,7 +139,7 @@ class Variation:
 
 
 def variation(comparison: Comparison, ways: int) -> Variation:
-    """How far apart the marginals of so many columns are; a fixed choice where there are many."""
+    """Measure how far apart the marginals of k columns are; a fixed choice where there are many."""
     domain = comparison.real.table.domain
     sets = workload(domain, ways)
     if not sets:
@@ -140,17 +153,17 @@ def variation(comparison: Comparison, ways: int) -> Variation:
     entropy = float(np.mean([own for _, _, own, _ in found]))
     metric = variation_metric(ways)
     mean = comparison.result(metric, distances.mean(axis=0))
-    cells = Cells.of([counts for _, _, _, counts in found], comparison.real.rows)
+    cells = CountFrequencies.of([counts for _, _, _, counts in found], comparison.real.rows)
     return Variation(
-        ways,
-        mean,
-        comparison.result(metric, distances.max(axis=0)),
-        len(sets),
-        comb(len(domain), ways),
-        _worst(comparison, sets, distances),
-        equivalent(cells, mean.value or 0.0),
-        comparison.result(divergence_metric(ways), lost),
-        comparison.result(cross_entropy_metric(ways, entropy), lost + entropy),
+        ways=ways,
+        mean=mean,
+        largest=comparison.result(metric, distances.max(axis=0)),
+        sets=len(sets),
+        of=comb(len(domain), ways),
+        worst=_worst(comparison, sets, distances),
+        equivalent=equivalent(cells, mean.value or 0.0),
+        divergence=comparison.result(divergence_metric(ways), lost),
+        cross_entropy=comparison.result(cross_entropy_metric(ways, entropy), lost + entropy),
     )
 
 
@@ -173,7 +186,17 @@ def _worst(
 
 def _nothing(ways: int) -> Variation:
     reason = f"the schema has fewer than {ways} columns"
-    none = Result(variation_metric(ways), None, reason=reason)
-    lost = Result(divergence_metric(ways), None, reason=reason)
-    needed = Result(cross_entropy_metric(ways, 0.0), None, reason=reason)
-    return Variation(ways, none, none, 0, 0, (), Equivalent(None, None, reason), lost, needed)
+    none = Result(metric=variation_metric(ways), value=None, reason=reason)
+    lost = Result(metric=divergence_metric(ways), value=None, reason=reason)
+    needed = Result(metric=cross_entropy_metric(ways, 0.0), value=None, reason=reason)
+    return Variation(
+        ways=ways,
+        mean=none,
+        largest=none,
+        sets=0,
+        of=0,
+        worst=(),
+        equivalent=Equivalent(None, None, reason),
+        divergence=lost,
+        cross_entropy=needed,
+    )

@@ -9,16 +9,17 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from understudy.column import (
+from understudy.errors import UsageError
+from understudy.evaluation.sheets import EvaluationTable
+from understudy.facts.column import (
     BooleanColumn,
     CategoricalColumn,
     IntegerColumn,
     LearnedColumn,
     text_of,
 )
-from understudy.errors import UsageError
-from understudy.evaluate.sheets import Numbers, Sheet
-from understudy.schema import Schema
+from understudy.facts.schema import Schema
+from understudy.system.arrays import Floats
 
 # Longer lists would fill memory with zeros; their codes are taken as numbers.
 _MOST_FLAGS = 64
@@ -40,7 +41,7 @@ class Target:
         """A column of the schema that is learned."""
         if name not in schema.learned:
             known = ", ".join(schema.learned)
-            raise UsageError(f"target {name!r} is no column to predict; columns are {known}")
+            raise UsageError(f"target {name!r} is not a column to predict; the columns are {known}")
         if len(schema.learned) == 1:
             raise UsageError(
                 f"target {name!r} is the only column; there is nothing to predict from"
@@ -57,7 +58,7 @@ class Target:
         few = column.levels <= _FEW_VALUES and column.levels == high - low + 1
         return "classification" if isinstance(column, IntegerColumn) and few else "regression"
 
-    def known(self, sheet: Sheet) -> npt.NDArray[np.int64]:
+    def known(self, sheet: EvaluationTable) -> npt.NDArray[np.int64]:
         """The rows whose target is not missing."""
         return np.flatnonzero(sheet.table.codes[self.name] != self._missing)
 
@@ -65,14 +66,14 @@ class Target:
     def _missing(self) -> int:
         return -1 if self.column.missing_code is None else self.column.missing_code
 
-    def values(self, sheet: Sheet) -> Numbers:
+    def values(self, sheet: EvaluationTable) -> Floats:
         """Codes of classes, or the numbers themselves."""
         if self.task == "classification":
             return sheet.table.codes[self.name].astype(np.float64)
         return sheet.numbers[self.name]
 
     def label(self, code: int) -> str:
-        """A class for people."""
+        """Name a class for people."""
         if isinstance(self.column, CategoricalColumn | BooleanColumn):
             return self.column.texts[code]
         return text_of(self.column.value_at(self.column.left_edges[code]))
@@ -80,24 +81,24 @@ class Target:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Features:
-    """What is known of rows besides the target.
+    """The columns of rows besides the target, as a learner reads them.
 
     Attributes:
         numbers: a column for each number, NaN where missing.
         flags: a column for each category, and for each number that may be missing.
     """
 
-    numbers: Numbers
+    numbers: Floats
     flags: Matrix
 
     @classmethod
-    def of(cls, sheet: Sheet, schema: Schema, target: str) -> Features:
+    def of(cls, sheet: EvaluationTable, schema: Schema, target: str) -> Features:
         """The features of all columns but the target."""
         return cls.among(sheet, schema, [name for name in schema.learned if name != target])
 
     @classmethod
-    def among(cls, sheet: Sheet, schema: Schema, names: Sequence[str]) -> Features:
-        """The features of some columns."""
+    def among(cls, sheet: EvaluationTable, schema: Schema, names: Sequence[str]) -> Features:
+        """Return the features of some columns."""
         numbers, flags = [], [np.empty((sheet.rows, 0), np.float32)]
         for name in names:
             column = schema.learned[name]
@@ -110,20 +111,20 @@ class Features:
                 flags.append((codes == column.missing_code).astype(np.float32)[:, None])
         return cls(_side_by_side(numbers, sheet.rows), np.hstack(flags))
 
-    def matrix(self, scale: Scale) -> Matrix:
+    def matrix(self, scale: Scaler) -> Matrix:
         """All features, numbers on the scale of the training rows."""
         return np.hstack([scale.applied(self.numbers), self.flags])
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Scale:
+class Scaler:
     """Mean and spread of each number among training rows."""
 
-    mean: Numbers
-    spread: Numbers
+    mean: Floats
+    spread: Floats
 
     @classmethod
-    def of(cls, numbers: Numbers) -> Scale:
+    def of(cls, numbers: Floats) -> Scaler:
         """The scale of some rows; a number that never varies keeps its unit."""
         known = ~np.isnan(numbers)
         count = np.maximum(known.sum(axis=0), 1)
@@ -131,7 +132,7 @@ class Scale:
         squares = np.where(known, (numbers - mean) ** 2, 0.0).sum(axis=0) / count
         return cls(mean, np.where(squares > 0, np.sqrt(squares), 1.0))
 
-    def applied(self, numbers: Numbers) -> Matrix:
+    def applied(self, numbers: Floats) -> Matrix:
         """Standardised numbers; what is missing is put at the mean, and its flag says so."""
         scaled = (numbers - self.mean) / self.spread
         return np.nan_to_num(scaled, nan=0.0).astype(np.float32)
@@ -144,7 +145,7 @@ def is_flagged(column: LearnedColumn) -> bool:
     return isinstance(column, CategoricalColumn | BooleanColumn) and column.size <= _MOST_FLAGS
 
 
-def _number(sheet: Sheet, name: str, column: LearnedColumn) -> Numbers:
+def _number(sheet: EvaluationTable, name: str, column: LearnedColumn) -> Floats:
     if name in sheet.numbers:
         return sheet.numbers[name]
     codes = sheet.table.codes[name].astype(np.float64)
@@ -155,5 +156,5 @@ def _number(sheet: Sheet, name: str, column: LearnedColumn) -> Numbers:
     )
 
 
-def _side_by_side(numbers: list[Numbers], rows: int) -> Numbers:
+def _side_by_side(numbers: list[Floats], rows: int) -> Floats:
     return np.column_stack(numbers) if numbers else np.empty((rows, 0))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from understudy.errors import UsageError
-from understudy.optional import require
+from understudy.system.extras import require
 
 TUC_2, SBA = "TUC-2", "SBA"
 
@@ -35,14 +35,14 @@ class Recipe:
         return learner
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Learner:
     """One way of learning to predict.
 
     Attributes:
         classifier: what predicts a class. `regressor`: what predicts a number; None if nothing.
         used_by: the papers that used it.
-        most_rows: it learns from so many rows at most, chosen by the seed.
+        most_rows: the most rows it learns from, chosen by the seed.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Learner:
     most_rows: int | None = None
 
     def recipe(self, task: str) -> Recipe | None:
-        """The recipe for classification or regression."""
+        """Return the recipe for classification or regression."""
         return self.classifier if task == "classification" else self.regressor
 
     def capped(self, most: int) -> int:
@@ -61,11 +61,17 @@ class Learner:
         return most if self.most_rows is None else min(self.most_rows, most)
 
 
-def _trees(name: str, **parameters: Any) -> tuple[Recipe, Recipe]:
+def _ensemble(
+    name: str, title: str, prefix: str, *, used_by: tuple[str, ...], **parameters: Any
+) -> Learner:
+    """An ensemble of trees: scikit-learn's classifier and regressor of one prefix."""
     module = "sklearn.ensemble"
-    return (
-        Recipe(module, f"{name}Classifier", parameters),
-        Recipe(module, f"{name}Regressor", parameters),
+    return Learner(
+        name=name,
+        title=title,
+        classifier=Recipe(module, f"{prefix}Classifier", parameters),
+        regressor=Recipe(module, f"{prefix}Regressor", parameters),
+        used_by=used_by,
     )
 
 
@@ -82,80 +88,84 @@ LEARNERS: Mapping[str, Learner] = {
     learner.name: learner
     for learner in (
         Learner(
-            "logistic-regression",
-            "logistic (for numbers: linear) regression",
-            Recipe(_SKLEARN + "linear_model", "LogisticRegression", _LOGISTIC),
-            Recipe(_SKLEARN + "linear_model", "LinearRegression"),
-            (SBA,),
+            name="logistic-regression",
+            title="logistic (for numbers: linear) regression",
+            classifier=Recipe(_SKLEARN + "linear_model", "LogisticRegression", _LOGISTIC),
+            regressor=Recipe(_SKLEARN + "linear_model", "LinearRegression"),
+            used_by=(SBA,),
         ),
-        Learner("random-forest", "random forest", *_trees("RandomForest", n_jobs=-1), (TUC_2, SBA)),
-        Learner(
-            "xgboost",
-            "XGBoost",
-            Recipe("xgboost", "XGBClassifier"),
-            Recipe("xgboost", "XGBRegressor"),
-            (TUC_2,),
+        _ensemble(
+            "random-forest", "random forest", "RandomForest", used_by=(TUC_2, SBA), n_jobs=-1
         ),
         Learner(
-            "decision-tree",
-            "decision tree (CART)",
-            Recipe(_SKLEARN + "tree", "DecisionTreeClassifier"),
-            Recipe(_SKLEARN + "tree", "DecisionTreeRegressor"),
-            (TUC_2,),
-        ),
-        Learner("adaboost", "AdaBoost", *_trees("AdaBoost"), (TUC_2,)),
-        Learner("gradient-boosting", "gradient boosting", *_trees("GradientBoosting"), (TUC_2,)),
-        Learner(
-            "svm",
-            "support vector machine",
-            Recipe(_SKLEARN + "svm", "SVC"),
-            Recipe(_SKLEARN + "svm", "SVR"),
-            (TUC_2, SBA),
-            _KERNEL_ROWS,
+            name="xgboost",
+            title="XGBoost",
+            classifier=Recipe("xgboost", "XGBClassifier"),
+            regressor=Recipe("xgboost", "XGBRegressor"),
+            used_by=(TUC_2,),
         ),
         Learner(
-            "linear-svm",
-            "linear support vector machine",
-            Recipe(_SKLEARN + "svm", "LinearSVC"),
-            Recipe(_SKLEARN + "svm", "LinearSVR"),
-            (TUC_2,),
-            _KERNEL_ROWS,
+            name="decision-tree",
+            title="decision tree (CART)",
+            classifier=Recipe(_SKLEARN + "tree", "DecisionTreeClassifier"),
+            regressor=Recipe(_SKLEARN + "tree", "DecisionTreeRegressor"),
+            used_by=(TUC_2,),
+        ),
+        _ensemble("adaboost", "AdaBoost", "AdaBoost", used_by=(TUC_2,)),
+        _ensemble("gradient-boosting", "gradient boosting", "GradientBoosting", used_by=(TUC_2,)),
+        Learner(
+            name="svm",
+            title="support vector machine",
+            classifier=Recipe(_SKLEARN + "svm", "SVC"),
+            regressor=Recipe(_SKLEARN + "svm", "SVR"),
+            used_by=(TUC_2, SBA),
+            most_rows=_KERNEL_ROWS,
         ),
         Learner(
-            "naive-bayes",
-            "Gaussian naive Bayes",
-            Recipe(_SKLEARN + "naive_bayes", "GaussianNB"),
-            None,
-            (TUC_2, SBA),
+            name="linear-svm",
+            title="linear support vector machine",
+            classifier=Recipe(_SKLEARN + "svm", "LinearSVC"),
+            regressor=Recipe(_SKLEARN + "svm", "LinearSVR"),
+            used_by=(TUC_2,),
+            most_rows=_KERNEL_ROWS,
         ),
         Learner(
-            "lda",
-            "linear discriminant analysis",
-            Recipe(_SKLEARN + "discriminant_analysis", "LinearDiscriminantAnalysis"),
-            None,
-            (TUC_2,),
+            name="naive-bayes",
+            title="Gaussian naive Bayes",
+            classifier=Recipe(_SKLEARN + "naive_bayes", "GaussianNB"),
+            regressor=None,
+            used_by=(TUC_2, SBA),
         ),
         Learner(
-            "qda",
-            "quadratic discriminant analysis",
-            Recipe(_SKLEARN + "discriminant_analysis", "QuadraticDiscriminantAnalysis", _QUADRATIC),
-            None,
-            (TUC_2,),
+            name="lda",
+            title="linear discriminant analysis",
+            classifier=Recipe(_SKLEARN + "discriminant_analysis", "LinearDiscriminantAnalysis"),
+            regressor=None,
+            used_by=(TUC_2,),
         ),
         Learner(
-            "perceptron",
-            "multi-layer perceptron",
-            Recipe(_SKLEARN + "neural_network", "MLPClassifier", _PERCEPTRON),
-            Recipe(_SKLEARN + "neural_network", "MLPRegressor", _PERCEPTRON),
-            (TUC_2,),
+            name="qda",
+            title="quadratic discriminant analysis",
+            classifier=Recipe(
+                _SKLEARN + "discriminant_analysis", "QuadraticDiscriminantAnalysis", _QUADRATIC
+            ),
+            regressor=None,
+            used_by=(TUC_2,),
         ),
         Learner(
-            "nearest-neighbours",
-            "k nearest neighbours",
-            Recipe(_SKLEARN + "neighbors", "KNeighborsClassifier"),
-            Recipe(_SKLEARN + "neighbors", "KNeighborsRegressor"),
-            (TUC_2, SBA),
-            _KERNEL_ROWS,
+            name="perceptron",
+            title="multi-layer perceptron",
+            classifier=Recipe(_SKLEARN + "neural_network", "MLPClassifier", _PERCEPTRON),
+            regressor=Recipe(_SKLEARN + "neural_network", "MLPRegressor", _PERCEPTRON),
+            used_by=(TUC_2,),
+        ),
+        Learner(
+            name="nearest-neighbours",
+            title="k nearest neighbours",
+            classifier=Recipe(_SKLEARN + "neighbors", "KNeighborsClassifier"),
+            regressor=Recipe(_SKLEARN + "neighbors", "KNeighborsRegressor"),
+            used_by=(TUC_2, SBA),
+            most_rows=_KERNEL_ROWS,
         ),
     )
 }

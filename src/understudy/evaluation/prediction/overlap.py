@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from understudy.evaluate.sheets import Sheet
+from understudy.evaluation.sheets import EvaluationTable
+from understudy.system.arrays import Words
 
 # Standard deviations beyond which twins are more than chance makes.
 _BEYOND = 4.0
@@ -22,12 +22,10 @@ _BEYOND = 4.0
 _UNSEEN = 3
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
-Names = npt.NDArray[np.uint64]
-
 
 @dataclass(frozen=True)
 class Overlap:
-    """How many held-out rows stand in the real table too.
+    """How many held-out rows are in the real table too.
 
     Attributes:
         shared: held-out rows that equal a real one. `rows`: held-out rows in all.
@@ -42,17 +40,18 @@ class Overlap:
 
     @property
     def warning(self) -> str | None:
-        """What to tell the reader, if anything."""
+        """Return a warning for the reader, if there is one."""
         if not self.is_more:
             return None
         return (
-            f"{self.shared:,} of {self.rows:,} held-out rows stand in the real table too, where "
-            f"chance makes about {self.by_chance:,.0f}: scores on them flatter every model; hold "
+            f"{self.shared:,} of {self.rows:,} held-out rows are in the real table too, where "
+            f"chance makes about {self.by_chance:,.0f}: scores on them are too optimistic for "
+            "every model; hold "
             "out rows that the fit has not seen"
         )
 
     def document(self) -> dict[str, Any]:
-        """The overlap for JSON."""
+        """Return the overlap for JSON."""
         return {
             "shared": self.shared,
             "rows": self.rows,
@@ -61,7 +60,7 @@ class Overlap:
         }
 
 
-def overlap(real: Sheet, held_out: Sheet) -> Overlap:
+def overlap(real: EvaluationTable, held_out: EvaluationTable) -> Overlap:
     """Held-out rows that equal real ones, beside what chance makes.
 
     Privacy: exact counts of real rows.
@@ -80,7 +79,7 @@ def overlap(real: Sheet, held_out: Sheet) -> Overlap:
     return Overlap(shared, held_out.rows, chance * held_out.rows, is_more=more)
 
 
-def names(sheet: Sheet) -> Names:
+def names(sheet: EvaluationTable) -> Words:
     """A number for each row, the same for equal rows and, all but certainly, for no others."""
     mixed = np.zeros(sheet.rows, np.uint64)
     for name, codes in sheet.table.codes.items():
@@ -92,7 +91,7 @@ def names(sheet: Sheet) -> Names:
     return mixed
 
 
-def _mixed(state: Names, more: Names) -> Names:
+def _mixed(state: Words, more: Words) -> Words:
     """Multiplication spreads what is added over all bits (Steele et al. 2014, SplitMix)."""
     state = (state ^ more) * _MIX + _MIX
     state ^= state >> np.uint64(32)

@@ -1,8 +1,8 @@
 """Learn from synthetic rows, predict real ones; beside it, the same learnt from real rows.
 
 Test rows are real, are never learned from, and keep their natural balance of classes: nothing is
-weighed, oversampled or left out to flatter rare classes. Where one class is rare accuracy says
-little, which is why the baseline, F2 and AUROC stand beside it.
+weighed, oversampled or left out to favour rare classes. Where one class is rare accuracy says
+little, which is why the baseline, F2 and AUROC are shown beside it.
 
 Privacy: scores are exact functions of real rows; for the owner's eyes and for public data only.
 """
@@ -15,22 +15,22 @@ from typing import Any
 
 import numpy as np
 
-from understudy.evaluate.features import Features, Scale, Target
-from understudy.evaluate.learners import Learner, learners
-from understudy.evaluate.metric import Watch, unwatched
-from understudy.evaluate.overlap import Overlap, overlap
-from understudy.evaluate.scoring import (
+from understudy.evaluation.metric import StepProgress, unwatched_steps
+from understudy.evaluation.prediction.features import Features, Scaler, Target
+from understudy.evaluation.prediction.learners import Learner, learners
+from understudy.evaluation.prediction.overlap import Overlap, overlap
+from understudy.evaluation.prediction.scoring import (
     CLASSIFICATION,
     REGRESSION,
     Labels,
-    Numbers,
-    Scores,
+    MetricValues,
     classification_scores,
     regression_scores,
 )
-from understudy.evaluate.sheets import Places, Sheet
-from understudy.evaluate.worker import Answer, Job, run
-from understudy.schema import Schema
+from understudy.evaluation.prediction.worker import Job, LearnerOutput, run
+from understudy.evaluation.sheets import EvaluationTable
+from understudy.facts.schema import Schema
+from understudy.system.arrays import Floats, Indices
 
 SECONDS_PER_MODEL = 120.0
 MOST_ROWS = 100_000
@@ -58,11 +58,11 @@ class Trained:
 
     rows: int
     seconds: float | None = None
-    scores: Scores = field(default_factory=dict)
+    scores: MetricValues = field(default_factory=dict)
     reason: str | None = None
 
     def document(self) -> dict[str, Any]:
-        """The model for JSON."""
+        """Return the model for JSON."""
         return {
             "rows": self.rows,
             "seconds": self.seconds,
@@ -81,7 +81,7 @@ class ModelPair:
     notes: tuple[str, ...] = ()
 
     def document(self) -> dict[str, Any]:
-        """The pair for JSON."""
+        """Return the pair for JSON."""
         return {
             "name": self.learner.name,
             "title": self.learner.title,
@@ -92,9 +92,9 @@ class ModelPair:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """What predicting one column came to.
+    """The scores of predicting one column.
 
     Attributes:
         baseline: scores of always naming the real training rows' most frequent class, or mean.
@@ -107,7 +107,7 @@ class Prediction:
     target: str | None
     task: str | None = None
     test_rows: int = 0
-    baseline: Scores = field(default_factory=dict)
+    baseline: MetricValues = field(default_factory=dict)
     models: tuple[ModelPair, ...] = ()
     positive: str | None = None
     never_generated: tuple[str, ...] = ()
@@ -153,48 +153,64 @@ class Settings:
 def predict(
     schema: Schema,
     *,
-    real: Sheet,
-    synthetic: Sheet,
+    real: EvaluationTable,
+    synthetic: EvaluationTable,
     target: str,
-    held_out: Sheet | None = None,
+    held_out: EvaluationTable | None = None,
     settings: Settings | None = None,
-    watch: Watch = unwatched,
+    watch: StepProgress = unwatched_steps,
 ) -> Prediction:
-    """Scores of predicting a column, learnt from synthetic and from real rows.
+    """Score the prediction of a column, learnt from synthetic and from real rows.
 
     Privacy: exact functions of real rows.
     """
     settings = settings or Settings()
     chosen = learners(settings.classifiers)
-    contest = _contest(schema, Target.of(schema, target), real, synthetic, held_out, settings)
+    contest = _contest(
+        schema,
+        Target.of(schema, target),
+        real=real,
+        synthetic=synthetic,
+        held_out=held_out,
+        settings=settings,
+    )
     nothing = contest.nothing_to_do
     if nothing is not None:
-        return Prediction(target, contest.target.task, contest.test.rows, reason=nothing)
+        return Prediction(
+            target=target, task=contest.target.task, test_rows=contest.test.rows, reason=nothing
+        )
     models = []
     for place, learner in enumerate(chosen):
         watch(place, len(chosen), learner.title)
         models.append(contest.pair(learner))
     return Prediction(
-        target,
-        contest.target.task,
-        contest.test.rows,
-        contest.baseline(),
-        tuple(models),
-        None if contest.positive is None else contest.target.label(contest.positive),
-        contest.never_generated(),
-        None if held_out is None else overlap(real, held_out),
-        contest.notes,
+        target=target,
+        task=contest.target.task,
+        test_rows=contest.test.rows,
+        baseline=contest.baseline(),
+        models=tuple(models),
+        positive=None if contest.positive is None else contest.target.label(contest.positive),
+        never_generated=contest.never_generated(),
+        overlap=None if held_out is None else overlap(real, held_out),
+        notes=contest.notes,
     )
 
 
 def learn(
-    schema: Schema, *, rows: Sheet, test: Sheet, target: str, settings: Settings
+    schema: Schema, *, rows: EvaluationTable, test: EvaluationTable, target: str, settings: Settings
 ) -> dict[str, Trained]:
-    """What each learner comes to that learns from one table, scored on another, by its name.
+    """Score each learner, by name, that learns from one table and is tested on another.
 
     Privacy: exact functions of the rows that are tested on.
     """
-    contest = _contest(schema, Target.of(schema, target), rows, rows, test, settings)
+    contest = _contest(
+        schema,
+        Target.of(schema, target),
+        real=rows,
+        synthetic=rows,
+        held_out=test,
+        settings=settings,
+    )
     nothing = contest.nothing_to_do
     return {
         learner.name: Trained(0, reason=nothing)
@@ -204,15 +220,15 @@ def learn(
     }
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class _Contest:
     """The three tables: two to learn from, one to be tested on."""
 
     schema: Schema
     target: Target
-    real: Sheet
-    synthetic: Sheet
-    test: Sheet
+    real: EvaluationTable
+    synthetic: EvaluationTable
+    test: EvaluationTable
     settings: Settings
     notes: tuple[str, ...]
 
@@ -234,7 +250,7 @@ class _Contest:
         # Of two classes of equal frequency the later one.
         return int(counts.size - 1 - counts[::-1].argmin())
 
-    def _labels(self, sheet: Sheet) -> Labels:
+    def _labels(self, sheet: EvaluationTable) -> Labels:
         return self.target.values(sheet).astype(np.int64)
 
     def never_generated(self) -> tuple[str, ...]:
@@ -244,7 +260,7 @@ class _Contest:
         absent = np.setdiff1d(self._labels(self.test), self._labels(self.synthetic))
         return tuple(self.target.label(int(code)) for code in absent)
 
-    def baseline(self) -> Scores:
+    def baseline(self) -> MetricValues:
         """The scores of a model that has learnt one number from the real training rows."""
         if self.target.task == "regression":
             numbers = self.target.values(self.test)
@@ -262,7 +278,7 @@ class _Contest:
         synthetic, real = (self.trained(learner, s) for s in (self.synthetic, self.real))
         return ModelPair(learner, synthetic, real, (note,) if capped else ())
 
-    def trained(self, learner: Learner, sheet: Sheet) -> Trained:
+    def trained(self, learner: Learner, sheet: EvaluationTable) -> Trained:
         """One learner on one table."""
         chosen = at_most(sheet, learner.capped(self.settings.most_rows), self.settings.seed)
         reason = self._cannot_learn(learner, chosen)
@@ -273,7 +289,7 @@ class _Contest:
         scores = {} if answer.predicted is None else self._scores(answer, classes)
         return Trained(chosen.rows, answer.seconds, scores, answer.reason)
 
-    def _cannot_learn(self, learner: Learner, sheet: Sheet) -> str | None:
+    def _cannot_learn(self, learner: Learner, sheet: EvaluationTable) -> str | None:
         if learner.recipe(self.target.task) is None:
             return "it predicts classes only"
         if not sheet.rows:
@@ -282,25 +298,32 @@ class _Contest:
             return f"all rows to learn from have the same {self.target.name!r}"
         return None
 
-    def _job(self, learner: Learner, sheet: Sheet) -> tuple[Labels, Job]:
+    def _job(self, learner: Learner, sheet: EvaluationTable) -> tuple[Labels, Job]:
         """The job, and the classes that its numbers from 0 stand for."""
         known = Features.of(sheet, self.schema, self.target.name)
         asked = Features.of(self.test, self.schema, self.target.name)
-        scale = Scale.of(known.numbers)
+        scale = Scaler.of(known.numbers)
         targets: Any = self.target.values(sheet)
         classes = np.empty(0, np.int64)
         if self.target.task == "classification":
             classes, targets = np.unique(self._labels(sheet), return_inverse=True)
         train, test = known.matrix(scale), asked.matrix(scale)
-        job = Job(learner.name, self.target.task, self.settings.seed, train, targets, test)
+        job = Job(
+            learner=learner.name,
+            task=self.target.task,
+            seed=self.settings.seed,
+            train=train,
+            targets=targets,
+            test=test,
+        )
         return classes, job
 
-    def _scores(self, answer: Answer, classes: Labels) -> Scores:
+    def _scores(self, answer: LearnerOutput, classes: Labels) -> MetricValues:
         predicted: Any = answer.predicted
         if self.target.task == "regression":
             return regression_scores(self.target.values(self.test), predicted)
         strength: Any = answer.strength
-        ranking: Mapping[int, Numbers] = {
+        ranking: Mapping[int, Floats] = {
             int(label): strength[:, place] for place, label in enumerate(classes)
         }
         return classification_scores(
@@ -311,9 +334,10 @@ class _Contest:
 def _contest(
     schema: Schema,
     target: Target,
-    real: Sheet,
-    synthetic: Sheet,
-    held_out: Sheet | None,
+    *,
+    real: EvaluationTable,
+    synthetic: EvaluationTable,
+    held_out: EvaluationTable | None,
     settings: Settings,
 ) -> _Contest:
     """Rows without a target are left out; without held-out rows the real ones are split."""
@@ -327,10 +351,20 @@ def _contest(
     if test.rows > settings.most_rows:
         notes.append(f"{settings.most_rows:,} rows are tested on, chosen by the seed")
     tested = at_most(test, settings.most_rows, settings.seed)
-    return _Contest(schema, target, train, known[1], tested, settings, tuple(notes))
+    return _Contest(
+        schema=schema,
+        target=target,
+        real=train,
+        synthetic=known[1],
+        test=tested,
+        settings=settings,
+        notes=tuple(notes),
+    )
 
 
-def _split(sheet: Sheet, target: Target, seed: int) -> tuple[Sheet, Sheet]:
+def _split(
+    sheet: EvaluationTable, target: Target, seed: int
+) -> tuple[EvaluationTable, EvaluationTable]:
     """Four fifths to learn from and a fifth to be tested on, of every class alike."""
     generator = np.random.default_rng([seed, 2])
     order = generator.permutation(sheet.rows)
@@ -338,13 +372,13 @@ def _split(sheet: Sheet, target: Target, seed: int) -> tuple[Sheet, Sheet]:
         order = order[np.argsort(target.values(sheet)[order], kind="stable")]
     # Every fifth row of the rows in order of class: each class has its share to within a row.
     is_test = np.arange(sheet.rows) % round(1 / _TEST_SHARE) == 0
-    test: Places = np.sort(order[is_test])
-    train: Places = np.sort(order[~is_test])
+    test: Indices = np.sort(order[is_test])
+    train: Indices = np.sort(order[~is_test])
     return sheet.take(train), sheet.take(test)
 
 
-def at_most(sheet: Sheet, most: int, seed: int) -> Sheet:
-    """The rows, or so many of them chosen by the seed."""
+def at_most(sheet: EvaluationTable, most: int, seed: int) -> EvaluationTable:
+    """Return the rows, or `most` of them chosen by the seed."""
     if sheet.rows <= most:
         return sheet
     generator = np.random.default_rng([seed, 3])

@@ -7,77 +7,80 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from understudy.evaluate.metric import Goal, Metric, finite
+from understudy.evaluation.metric import Goal, Metric, finite
+from understudy.system.arrays import Floats
 
 Labels = npt.NDArray[np.int64]
-Numbers = npt.NDArray[np.float64]
-Scores = Mapping[str, float | None]
+
+MetricValues = Mapping[str, float | None]
 
 CLASSIFICATION: Mapping[str, Metric] = {
     "accuracy": Metric(
-        "accuracy",
-        "The share of test rows whose class was predicted.",
-        Goal.MORE,
-        0.0,
-        1.0,
-        1.0,
-        "the baseline's, which always names the most frequent class",
+        name="accuracy",
+        about="The share of test rows whose class was predicted.",
+        goal=Goal.MORE,
+        low=0.0,
+        high=1.0,
+        perfect=1.0,
+        useless="the baseline's, which always names the most frequent class",
     ),
     "macro_f1": Metric(
-        "macro F1",
-        "The harmonic mean of precision and recall, each class counting the same.",
-        Goal.MORE,
-        0.0,
-        1.0,
-        1.0,
-        "the baseline's; low where a rare class is never named",
+        name="macro F1",
+        about="The harmonic mean of precision and recall, each class counting the same.",
+        goal=Goal.MORE,
+        low=0.0,
+        high=1.0,
+        perfect=1.0,
+        useless="the baseline's; low where a rare class is never named",
     ),
     "f2": Metric(
-        "F2",
-        "As F1, recall weighing twice as much as precision: of the rarer of two classes, of more "
+        name="F2",
+        about="As F1, recall counting twice as much as precision: of the rarer of two classes, of "
+        "more "
         "classes the mean.",
-        Goal.MORE,
-        0.0,
-        1.0,
-        1.0,
-        "0 where the rarer class is never named",
+        goal=Goal.MORE,
+        low=0.0,
+        high=1.0,
+        perfect=1.0,
+        useless="0 where the rarer class is never named",
     ),
     "auroc": Metric(
-        "AUROC",
-        "The chance that a row of a class is ranked before one of another: of the rarer of two "
+        name="AUROC",
+        about="The chance that a row of a class is ranked before one of another: of the rarer of "
+        "two "
         "classes, of more classes the mean over one against the rest.",
-        Goal.MORE,
-        0.0,
-        1.0,
-        1.0,
-        "0.5, a coin",
+        goal=Goal.MORE,
+        low=0.0,
+        high=1.0,
+        perfect=1.0,
+        useless="0.5, a coin",
     ),
 }
 REGRESSION: Mapping[str, Metric] = {
     "r2": Metric(
-        "R²",
-        "The part of the test rows' variance that is explained.",
-        Goal.MORE,
-        None,
-        1.0,
-        1.0,
-        "0 and below, no better than their mean",
+        name="R²",
+        about="The part of the test rows' variance that is explained.",
+        goal=Goal.MORE,
+        low=None,
+        high=1.0,
+        perfect=1.0,
+        useless="0 and below, no better than their mean",
     ),
     "rmse": Metric(
-        "root mean squared error",
-        "The typical error, in the target's own unit (days or seconds of dates).",
-        Goal.LESS,
-        0.0,
-        None,
-        0.0,
-        "the baseline's, which always names the mean",
+        name="root mean squared error",
+        about="The typical error, in the target's own unit (days or seconds of dates).",
+        goal=Goal.LESS,
+        low=0.0,
+        high=None,
+        perfect=0.0,
+        useless="the baseline's, which always names the mean",
     ),
 }
 
 
 def classification_scores(
-    truth: Labels, predicted: Labels, ranking: Mapping[int, Numbers], *, positive: int | None
-) -> Scores:
+    truth: Labels, predicted: Labels, ranking: Mapping[int, Floats], *, positive: int | None
+) -> MetricValues:
     """All metrics of predicted classes.
 
     Args:
@@ -111,7 +114,7 @@ def f_score(truth: Labels, predicted: Labels, label: int, *, beta: float) -> flo
     return (1 + weight) * hits / total if total else 0.0
 
 
-def area(is_class: npt.NDArray[np.bool_], strength: Numbers | None) -> float | None:
+def area(is_class: npt.NDArray[np.bool_], strength: Floats | None) -> float | None:
     """The area under the ROC curve, ties counting half; a class never learned is a coin's toss."""
     from scipy.stats import rankdata
 
@@ -126,7 +129,7 @@ def area(is_class: npt.NDArray[np.bool_], strength: Numbers | None) -> float | N
     return float(above / (inside * outside))
 
 
-def regression_scores(truth: Numbers, predicted: Numbers) -> Scores:
+def regression_scores(truth: Floats, predicted: Floats) -> MetricValues:
     """All metrics of predicted numbers."""
     squares = float(((truth - predicted) ** 2).mean())
     variance = float(truth.var())

@@ -1,8 +1,8 @@
 """One learner, fitted and asked in a process of its own, which can be ended.
 
-`python -m understudy.evaluate.worker` reads a job from its standard input and writes what was
-predicted to its standard output: a line of JSON that tells types and shapes of some arrays, then
-their numbers. Nothing touches the disk, and nothing that is read can be executed.
+`python -m understudy.evaluation.prediction.worker` reads a job from its standard input and writes
+what was predicted to its standard output: a line of JSON that states types and shapes of some
+arrays, then their numbers. Nothing touches the disk, and nothing that is read can be executed.
 """
 
 from __future__ import annotations
@@ -21,18 +21,16 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from understudy.evaluate.learners import LEARNERS
+from understudy.evaluation.prediction.learners import LEARNERS
+from understudy.system.arrays import Array
 
-Array = npt.NDArray[Any]
-
-COMMAND = (sys.executable, "-m", "understudy.evaluate.worker")
+COMMAND = (sys.executable, "-m", "understudy.evaluation.prediction.worker")
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class Job:
-    """What a learner learns from, and the rows it is asked about.
+    """The rows that a learner learns from, and the rows it is asked about.
 
     Attributes:
         targets: classes numbered from 0 without gaps, or numbers.
@@ -49,8 +47,8 @@ class Job:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Answer:
-    """What was predicted; where nothing was, `reason` says why.
+class LearnerOutput:
+    """The predictions of a learner; where there are none, `reason` says why.
 
     Attributes:
         strength: for each row and class how strongly it is held to be of it.
@@ -63,7 +61,7 @@ class Answer:
     reason: str | None = None
 
 
-def run(job: Job, *, seconds: float | None) -> Answer:
+def run(job: Job, *, seconds: float | None) -> LearnerOutput:
     """Do a job in a child process, which is ended after so many seconds, its start included.
 
     None does it in this process, without a limit: quicker for many small jobs.
@@ -81,22 +79,24 @@ def run(job: Job, *, seconds: float | None) -> Answer:
             check=True,
         )
     except subprocess.TimeoutExpired:
-        return Answer(reason=f"ended after {seconds:g} seconds, the time allowed for a model")
+        return LearnerOutput(
+            reason=f"ended after {seconds:g} seconds, the time allowed for a model"
+        )
     except subprocess.CalledProcessError as error:
         killed = ", perhaps for want of memory" if error.returncode < 0 else ""
-        return Answer(reason=f"its process ended with {error.returncode}{killed}")
+        return LearnerOutput(reason=f"its process ended with {error.returncode}{killed}")
     return _answer(io.BytesIO(done.stdout))
 
 
-def _run_here(job: Job) -> Answer:
+def _run_here(job: Job) -> LearnerOutput:
     started = time.perf_counter()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             predicted, strength = _learned(job)
     except Exception as error:
-        return Answer(reason=_failed(error))
-    return Answer(predicted, strength, time.perf_counter() - started)
+        return LearnerOutput(reason=_failed(error))
+    return LearnerOutput(predicted, strength, time.perf_counter() - started)
 
 
 def _failed(error: Exception) -> str:
@@ -110,18 +110,18 @@ def _arrays(job: Job) -> list[Array]:
 
 def _environment() -> dict[str, str]:
     """This process's own, in which the child finds this package."""
-    paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
+    paths = [str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")]
     # Threads that wait for each other by spinning would keep a busy machine from ever going on.
     patient = {"OMP_WAIT_POLICY": "PASSIVE"}
     return {**patient, **os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
-def _answer(stream: IO[bytes]) -> Answer:
+def _answer(stream: IO[bytes]) -> LearnerOutput:
     head, arrays = _unpacked(stream)
     if head["reason"] is not None:
-        return Answer(reason=head["reason"])
+        return LearnerOutput(reason=head["reason"])
     predicted, strength = arrays
-    return Answer(predicted, strength, head["seconds"])
+    return LearnerOutput(predicted, strength, head["seconds"])
 
 
 def _packed(head: dict[str, Any], arrays: Sequence[Array]) -> bytes:

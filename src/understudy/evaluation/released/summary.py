@@ -16,23 +16,27 @@ from statistics import NormalDist
 
 import numpy as np
 
-from understudy.counting import CountSource
-from understudy.domain import Attributes, Domain
-from understudy.engines.capacity import in_batches
 from understudy.errors import DataError, UsageError
-from understudy.evaluate.fidelity import workload
-from understudy.evaluate.variation import WAYS
-from understudy.marginal import Counts
-from understudy.privacy.adjacency import Adjacency
+from understudy.evaluation.marginals.variation import WAYS
+from understudy.facts.capacity import in_batches
+from understudy.facts.domain import Attributes, Domain
+from understudy.facts.schema import Schema
+from understudy.facts.unit import Neighbours, Unit
+from understudy.facts.workload import workload
 from understudy.privacy.budget import Amount, Budget
-from understudy.privacy.curator import Curator, Instruments, Question
-from understudy.privacy.grant import Grant
-from understudy.privacy.mechanisms import Additive, DiscreteGaussian, DiscreteLaplace, additive
-from understudy.privacy.noise import Integers
-from understudy.privacy.record import DEFAULT, Books, LedgerChoice
-from understudy.privacy.statement import Statement, inherited
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.schema import Schema
+from understudy.privacy.curator import Instruments, Measurement
+from understudy.privacy.mechanisms.additive import (
+    Additive,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    additive,
+)
+from understudy.privacy.run import PaidRun
+from understudy.privacy.spending.pricing import Adaptive
+from understudy.privacy.spending.record import DEFAULT, LedgerChoice
+from understudy.privacy.statements.statement import Statement, inherited
+from understudy.rows.counting import Counts, CountSource
+from understudy.system.arrays import Integers
 
 METHOD = "evaluate"
 # A distance of one row is so many steps: rounding is then nothing beside the noise.
@@ -48,7 +52,7 @@ _DOUBT = 0.05
 
 
 @dataclass(frozen=True)
-class Estimate:
+class NoisyNumber:
     """A noisy number, and an interval that holds the exact one 95 times of 100."""
 
     value: float
@@ -56,11 +60,11 @@ class Estimate:
     high: float
 
     def document(self) -> dict[str, float]:
-        """The number for JSON."""
+        """Return the number for JSON."""
         return {"value": self.value, "low": self.low, "high": self.high}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Summary:
     """Distances that may leave.
 
@@ -71,16 +75,16 @@ class Summary:
         columns: the distance of every column.
     """
 
-    rows: Estimate
-    means: Mapping[int, Estimate]
+    rows: NoisyNumber
+    means: Mapping[int, NoisyNumber]
     sets: Mapping[int, int]
-    columns: Mapping[str, Estimate]
+    columns: Mapping[str, NoisyNumber]
     statement: Statement
 
 
 @dataclass(frozen=True)
 class Summarizer:
-    """What a summary may cost, and for whom its promise holds.
+    """The budget of a summary, and for whom its promise holds.
 
     Args:
         schema: what both tables hold; public.
@@ -106,7 +110,7 @@ class Summarizer:
 
     @property
     def budget(self) -> Budget:
-        """What a run costs."""
+        """Return the cost of a run."""
         return Budget.approximate(self.epsilon, self.delta)
 
     def run(
@@ -131,16 +135,13 @@ class Summarizer:
         """
         if real.rows_per_person != self.unit.rows_per_person:
             raise UsageError(f"the promise is for a {self.unit.label}; open the rows for the same")
-        private = self.instruments.noise.private
-        books = Books.chosen(ledger, dataset, self.budget, private=private)
+        books = self._run.books(ledger, dataset)
         work = Workload.of(Domain.of(self.schema), synthetic)
         # Noise that would be too wide is refused here, before a ledger hears of it.
-        asked = list(self._asked(work, Grant(self.budget).spendable))
-        whom = Adjacency.of(self.unit, self.person_id)
-        with books.granted(self.budget, adjacency=whom, about=self._about) as grant:
-            curator = Curator(real, self.unit, grant, self.instruments)
-            answers = curator.release_all(asked, work.exact)
-        return _summary(work, asked, answers, self._stated(grant, books))
+        asked = list(self._asked(work, Adaptive().counted(self.budget)))
+        with self._run.granted(books) as run:
+            answers = run.curator_over(real).release_all(asked, work.exact)
+        return _summary(work, asked, answers, run.statement())
 
     def _asked(self, work: Workload, budget: Budget) -> Iterator[_Asked]:
         """The number of rows, a mean for every kind of marginal, and the columns one by one."""
@@ -156,25 +157,21 @@ class Summarizer:
         yield _Asked(f"distances of {columns} columns", together)
 
     @property
-    def _about(self) -> dict[str, str]:
-        """What a grant's entry in the ledger says of the run."""
-        return {"method": METHOD, "schema": self.schema.fingerprint}
-
-    def _stated(self, grant: Grant, books: Books) -> Statement:
-        own = Statement(
-            METHOD,
-            grant.bound(),
-            self.unit,
-            tuple(grant.charges),
-            private=self.instruments.noise.private,
-            record=books.record(grant),
+    def _run(self) -> PaidRun:
+        """Return the budget of a run, its unit, and how it draws noise."""
+        return PaidRun(
+            method=METHOD,
+            budget=self.budget,
+            unit=self.unit,
+            schema=self.schema,
+            inference=self.schema.inference,
             person_id=self.person_id,
+            instruments=self.instruments,
         )
-        return own.resting_on(self.schema.inference)
 
 
 @dataclass(frozen=True)
-class _Asked(Question[Integers, Integers]):
+class _Asked(Measurement[Integers, Integers]):
     mechanism: Additive
 
 
@@ -266,7 +263,7 @@ def _summary(
         for name, steps in zip(work.domain, answers[-1], strict=True)
     }
     sets = {ways: len(part) for ways, part in work.sets.items()}
-    return Summary(rows.alone, means, sets, columns, statement)
+    return Summary(rows=rows.alone, means=means, sets=sets, columns=columns, statement=statement)
 
 
 @dataclass(frozen=True)
@@ -290,12 +287,12 @@ class _Noisy:
         return max(self.number, 0) / self.per_row
 
     @property
-    def alone(self) -> Estimate:
-        return Estimate(self.value, self.low, self.high)
+    def alone(self) -> NoisyNumber:
+        return NoisyNumber(self.value, self.low, self.high)
 
-    def over(self, rows: _Noisy) -> Estimate:
+    def over(self, rows: _Noisy) -> NoisyNumber:
         """The share that this is of all rows, between 0 and 1; there is one row at the least."""
-        return Estimate(
+        return NoisyNumber(
             min(self.value / max(rows.value, 1.0), 1.0),
             min(self.low / max(rows.high, 1.0), 1.0),
             min(self.high / max(rows.low, 1.0), 1.0),
@@ -303,7 +300,7 @@ class _Noisy:
 
 
 def _reach(mechanism: Additive) -> float:
-    """What noise exceeds with a chance of half the doubt; two of them together make the whole."""
+    """Return the bound that noise exceeds with half of the error probability."""
     match mechanism:
         case DiscreteLaplace():
             # P(|Z| > t) = q^t · 2q/(1 + q) ≤ q^t for whole t, with q = exp(−1/scale).

@@ -1,4 +1,4 @@
-"""What released distances are held against, made from the synthetic rows alone.
+"""Yardsticks for released distances, made only from the synthetic rows.
 
 Floor and ceiling of an evaluation are made of real rows and stay private. If the synthetic rows are
 a fair likeness, a resample of them is about as far from them as one of the real rows would be, and
@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from understudy.evaluate.comparison import Comparison
-from understudy.evaluate.sheets import Sheet
-from understudy.evaluate.variation import WAYS, variation
-from understudy.schema import Schema
+from understudy.evaluation.comparison import Comparison
+from understudy.evaluation.marginals.variation import WAYS, variation
+from understudy.evaluation.sheets import EvaluationTable
+from understudy.facts.schema import Schema
 
 Yardstick = tuple[float | None, float | None]
 
 
-def yardsticks(schema: Schema, synthetic: Sheet, *, seed: int) -> Mapping[int, Yardstick]:
+def yardsticks(schema: Schema, synthetic: EvaluationTable, *, seed: int) -> Mapping[int, Yardstick]:
     """For marginals of so many columns the mean distance of a resample and of independent columns.
 
     Privacy: post-processing of the synthetic rows; costs nothing.

@@ -5,8 +5,8 @@ them; `contents`, `maps`, `predictions` and `promise` are the page in words and 
 is what it is about, `page` the document. `released` is the other page, which may leave.
 """
 
-from understudy.report.page import evaluation_page
-from understudy.report.released import Release
-from understudy.report.subject import Subject
+from understudy.evaluation.report.page import evaluation_page
+from understudy.evaluation.report.released import Release
+from understudy.evaluation.report.subject import Subject
 
 __all__ = ["Release", "Subject", "evaluation_page"]

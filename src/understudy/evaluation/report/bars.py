@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from markupsafe import Markup
 
-from understudy.draw.lettering import shortened, text_width
-from understudy.evaluate.distributions import Distribution
-from understudy.report.shapes import (
+from understudy.evaluation.marginals.distributions import ColumnShares
+from understudy.evaluation.report.shapes import (
     LETTERS,
     WIDTH,
     Scale,
@@ -25,6 +24,7 @@ from understudy.report.shapes import (
     ticks,
     words,
 )
+from understudy.models.pictures.lettering import shortened, text_width
 
 MOST_VALUES = 12
 MOST_BINS = 40
@@ -45,8 +45,8 @@ class Bar:
     synthetic: float
 
 
-def bars_of(found: Distribution) -> list[Bar]:
-    """What is drawn of a column: few enough bars, which together are all rows.
+def bars_of(found: ColumnShares) -> list[Bar]:
+    """Choose the bars of a column: few enough, and together all rows.
 
     Values without an order are sorted by their share; the least of many stand together. Bins that
     are too many are joined with their neighbours. Missing cells come last.
@@ -56,12 +56,12 @@ def bars_of(found: Distribution) -> list[Bar]:
     return [*bars, _bar(found, [levels])] if found.has_missing else bars
 
 
-def _bar(found: Distribution, codes: Sequence[int], label: str | None = None) -> Bar:
+def _bar(found: ColumnShares, codes: Sequence[int], label: str | None = None) -> Bar:
     real, synthetic = (float(side[list(codes)].sum()) for side in (found.real, found.synthetic))
     return Bar(label or found.labels[codes[0]], found.starts[codes[0]], real, synthetic)
 
 
-def _unordered(found: Distribution, levels: int) -> list[Bar]:
+def _unordered(found: ColumnShares, levels: int) -> list[Bar]:
     larger = np.maximum(found.real, found.synthetic)[:levels]
     order = np.argsort(-larger, kind="stable").tolist()
     shown = order if levels <= MOST_VALUES else order[: MOST_VALUES - 1]
@@ -70,13 +70,13 @@ def _unordered(found: Distribution, levels: int) -> list[Bar]:
     return [*bars, _bar(found, rest, f"{len(rest):,} other values")] if rest else bars
 
 
-def _ordered(found: Distribution, levels: int) -> list[Bar]:
+def _ordered(found: ColumnShares, levels: int) -> list[Bar]:
     together = math.ceil(levels / MOST_BINS)
     groups = [range(at, min(at + together, levels)) for at in range(0, levels, together)]
     return [_bar(found, group, _span(found, group)) for group in groups]
 
 
-def _span(found: Distribution, group: range) -> str:
+def _span(found: ColumnShares, group: range) -> str:
     if len(group) == 1:
         return found.labels[group[0]]
     last = found.labels[group[-1]]
@@ -84,12 +84,12 @@ def _span(found: Distribution, group: range) -> str:
     return f"{found.starts[group[0]]} to {end}"
 
 
-def distribution_picture(found: Distribution, bars: Sequence[Bar]) -> Markup:
-    """The chart of a column."""
+def distribution_picture(found: ColumnShares, bars: Sequence[Bar]) -> Markup:
+    """Return the chart of a column."""
     return _histogram(found, bars) if found.is_ordered else _side_by_side(found, bars)
 
 
-def _about(found: Distribution) -> str:
+def _about(found: ColumnShares) -> str:
     return f"{found.column}: share of rows by value, real and synthetic; the table below has it"
 
 
@@ -98,7 +98,7 @@ def _top_of(bars: Sequence[Bar]) -> list[float]:
     return ticks(0, 100 * max((max(b.real, b.synthetic) for b in bars), default=0.0) or 1, most=4)
 
 
-def _side_by_side(found: Distribution, bars: Sequence[Bar]) -> Markup:
+def _side_by_side(found: ColumnShares, bars: Sequence[Bar]) -> Markup:
     """Two bars for each value, the real one above."""
     left = gutter([bar.label for bar in bars], most=_LABELS)
     marks = _top_of(bars)
@@ -112,24 +112,35 @@ def _side_by_side(found: Distribution, bars: Sequence[Bar]) -> Markup:
         for row, (kind, share) in enumerate((("real", bar.real), ("synthetic", bar.synthetic))):
             wide = scale.at(100 * share) - left
             title = f"{bar.label}, {kind}: {100 * share:.2f} %"
-            drawn.append(box(kind, left, top + _BAR * row, wide, _BAR, title))
-    axis = axis_below(scale, marks, 4, bottom, "share of rows, %")
+            drawn.append(
+                box(kind, left=left, top=top + _BAR * row, width=wide, height=_BAR, title=title)
+            )
+    axis = axis_below(scale, marks, top=4, bottom=bottom, title="share of rows, %")
     left_axis = f'<g class="axis y">{"".join(labels)}</g>'
     line = stroke("line", (left, 4), (left, bottom))
     return sheet(bottom + 34, _about(found), [axis, left_axis, *drawn, line])
 
 
-def _histogram(found: Distribution, bars: Sequence[Bar]) -> Markup:
+def _histogram(found: ColumnShares, bars: Sequence[Bar]) -> Markup:
     """Real rows as a filled histogram, synthetic ones as a line over it."""
     marks = _top_of(bars)
     bottom = _TOP + _HEIGHT
     upright = Scale(0, marks[-1], bottom, _TOP)
     edges = _edges(len(bars), apart=found.has_missing)
-    parts = [axis_left(upright, marks, _LEFT, WIDTH - _RIGHT, "share of rows, %")]
+    parts = [axis_left(upright, marks, left=_LEFT, right=WIDTH - _RIGHT, title="share of rows, %")]
     for bar, (start, end) in zip(bars, edges, strict=True):
         top = upright.at(100 * bar.real)
         title = f"{bar.label}: real {100 * bar.real:.2f} %, synthetic {100 * bar.synthetic:.2f} %"
-        parts.append(box("real", start + 0.4, top, end - start - 0.8, bottom - top, title))
+        parts.append(
+            box(
+                "real",
+                left=start + 0.4,
+                top=top,
+                width=end - start - 0.8,
+                height=bottom - top,
+                title=title,
+            )
+        )
     for group in _stretches(bars, edges, apart=found.has_missing):
         parts.append(_steps(group, upright, bottom))
     parts.append(stroke("line", (_LEFT, bottom), (WIDTH - _RIGHT, bottom)))
@@ -137,11 +148,11 @@ def _histogram(found: Distribution, bars: Sequence[Bar]) -> Markup:
     return sheet(bottom + 36, _about(found), parts)
 
 
-Edges = list[tuple[float, float]]
+_Spans = list[tuple[float, float]]
 
 
-def _edges(count: int, *, apart: bool) -> Edges:
-    """Where each bar begins and ends; that of missing cells stands apart."""
+def _edges(count: int, *, apart: bool) -> _Spans:
+    """Where each bar begins and ends; that of missing cells is apart."""
     gap = _APART if apart else 0.0
     wide = (WIDTH - _LEFT - _RIGHT - gap) / max(count, 1)
     starts = [_LEFT + wide * place for place in range(count)]
@@ -151,7 +162,7 @@ def _edges(count: int, *, apart: bool) -> Edges:
 
 
 def _stretches(
-    bars: Sequence[Bar], edges: Edges, *, apart: bool
+    bars: Sequence[Bar], edges: _Spans, *, apart: bool
 ) -> list[list[tuple[Bar, tuple[float, float]]]]:
     both = list(zip(bars, edges, strict=True))
     return [part for part in ((both[:-1], both[-1:]) if apart else (both,)) if part]
@@ -165,7 +176,7 @@ def _steps(group: Sequence[tuple[Bar, tuple[float, float]]], upright: Scale, bot
     return stroke("synthetic-line", *spots, (group[-1][1][1], bottom))
 
 
-def _names_below(found: Distribution, bars: Sequence[Bar], edges: Edges, bottom: float) -> str:
+def _names_below(found: ColumnShares, bars: Sequence[Bar], edges: _Spans, bottom: float) -> str:
     """The first values of some bins, as many as have room, and what they are."""
     binned = found.kind != "categorical"
     names = [shortened(bar.start, LETTERS, _TICK) for bar in bars]

@@ -1,17 +1,24 @@
-"""What stands on the page, from an evaluation: everything in words, numbers and figures."""
+"""The contents of the page, from an evaluation: everything in words, numbers and figures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from understudy.evaluate.distributions import Distribution
-from understudy.evaluate.evaluation import Evaluation
-from understudy.evaluate.metric import Result
-from understudy.evaluate.variation import Variation
-from understudy.report.bars import bars_of, distribution_picture
-from understudy.report.dots import DotChart, DotLine
-from understudy.report.figure import NONE, Figure, Line, Listing, decimal, percent
+from understudy.evaluation.evaluation import Evaluation
+from understudy.evaluation.marginals.distributions import ColumnShares
+from understudy.evaluation.marginals.variation import Variation
+from understudy.evaluation.metric import Result
+from understudy.evaluation.report.bars import bars_of, distribution_picture
+from understudy.evaluation.report.dots import DotChart, DotLine
+from understudy.evaluation.report.figure import (
+    NONE,
+    Figure,
+    Listing,
+    TableRow,
+    decimal,
+    percent,
+)
 
 OPEN_COLUMNS = 12
 # References nearer than this are one: a part of the way between them means nothing.
@@ -27,7 +34,7 @@ _BANDS = (
 
 @dataclass(frozen=True)
 class Tile:
-    """The distance of marginals of so many columns in large letters."""
+    """The mean distance of marginals, in large letters, for a given number of columns."""
 
     title: str
     value: str
@@ -47,7 +54,7 @@ def _tile(found: Variation) -> Tile:
 
 
 def columns_at_a_time(ways: int) -> str:
-    """What marginals of so many columns are called."""
+    """Name the marginals of a given number of columns."""
     return {1: "Single columns", 2: "Pairs of columns", 3: "Three columns at a time"}[ways]
 
 
@@ -76,7 +83,7 @@ def _equivalent(found: Variation) -> str:
 
 
 def bands(found: Evaluation) -> Figure | None:
-    """The three means between their references."""
+    """Return the three means between their references."""
     known = [v for v in found.variations if v.mean.value is not None]
     if not known:
         return None
@@ -99,9 +106,12 @@ def bands(found: Evaluation) -> Figure | None:
         tuple(_variation_line(v) for v in known),
     )
     return Figure(
-        "Between floor and ceiling", DotChart(lines, axis, about).picture(), _BANDS_CAPTION, data,
-        _BANDS,
-    )  # fmt: skip
+        title="Between floor and ceiling",
+        picture=DotChart(lines, axis, about).picture(),
+        caption=_BANDS_CAPTION,
+        data=data,
+        legend=_BANDS,
+    )
 
 
 _BANDS_CAPTION = (
@@ -118,7 +128,7 @@ def _band(mean: Result) -> tuple[float, float] | None:
     return min(mean.resampled, mean.independent), max(mean.resampled, mean.independent)
 
 
-def _variation_line(found: Variation) -> Line:
+def _variation_line(found: Variation) -> TableRow:
     mean = found.mean
     numbers = (mean.value, mean.resampled, mean.independent, found.largest.value)
     return (
@@ -163,7 +173,7 @@ def column_figures(found: Evaluation) -> list[Figure]:
     return [_column_figure(distribution) for distribution in order]
 
 
-def _column_figure(found: Distribution) -> Figure:
+def _column_figure(found: ColumnShares) -> Figure:
     bars = bars_of(found)
     lines = tuple(
         (b.label, percent(b.real), percent(b.synthetic), _points(b.synthetic - b.real))
@@ -174,7 +184,12 @@ def _column_figure(found: Distribution) -> Figure:
         values = "value" if found.never_generated == 1 else "values"
         caption += f" {found.never_generated:,} {values} of the real rows never generated."
     head = ("value", "real", "synthetic", "difference, points")
-    return Figure(found.column, distribution_picture(found, bars), caption, Listing(head, lines))
+    return Figure(
+        title=found.column,
+        picture=distribution_picture(found, bars),
+        caption=caption,
+        data=Listing(head, lines),
+    )
 
 
 def _points(difference: float) -> str:

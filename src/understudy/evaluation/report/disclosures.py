@@ -1,14 +1,14 @@
-"""Disclosure on the page: what attackers come to with either table; members told by distance."""
+"""Disclosure on the page: attackers' success with either table; membership inferred by distance."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from understudy.evaluate.attack import Attack
-from understudy.evaluate.exposure import Disclosure
-from understudy.evaluate.membership import CAPTION
-from understudy.report.dots import DotChart, DotLine
-from understudy.report.figure import NONE, Figure, Line, Listing, decimal
+from understudy.evaluation.disclosure.attack import Attack
+from understudy.evaluation.disclosure.exposure import Disclosure
+from understudy.evaluation.disclosure.membership import CAPTION
+from understudy.evaluation.report.dots import DotChart, DotLine
+from understudy.evaluation.report.figure import NONE, Figure, Listing, TableRow, decimal
 
 STAND_IN = "synthetic"
 
@@ -23,7 +23,7 @@ def disclosure_figures(found: Disclosure) -> list[Figure]:
 
 
 def disclosure_notes(found: Disclosure) -> list[str]:
-    """What was attacked and how, before the figures."""
+    """Describe the attacks, before the figures."""
     scenario = found.scenario
     keys = ", ".join(scenario.quasi_identifiers)
     told = (
@@ -59,16 +59,22 @@ def _accuracy(found: Disclosure) -> Figure:
     caption = (
         "How often attackers name the sensitive value of a real row whose key they know. At the "
         "broken line they have learned nothing. What is above it is not always about a person: "
-        "columns that depend on each other tell of strangers as well."
+        "columns that depend on each other reveal something of strangers as well."
     )
     data = Listing(
         ("attack", "with the real table", "with the synthetic table"),
         tuple(_line([held[name] for held in by_table]) for name in names),
     )
-    return Figure("Attacks on a sensitive column", chart.picture(), caption, data, legend)
+    return Figure(
+        title="Attacks on a sensitive column",
+        picture=chart.picture(),
+        caption=caption,
+        data=data,
+        legend=legend,
+    )
 
 
-def _line(attacks: Sequence[Attack]) -> Line:
+def _line(attacks: Sequence[Attack]) -> TableRow:
     return (attacks[0].title, *(decimal(attack.accuracy) for attack in attacks))
 
 
@@ -99,4 +105,10 @@ def _membership(found: Disclosure) -> Figure:
             ),
         ),
     )
-    return Figure("Who was in the table", chart.picture(), CAPTION, data, legend)
+    return Figure(
+        title="Who was in the table",
+        picture=chart.picture(),
+        caption=CAPTION,
+        data=data,
+        legend=legend,
+    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
-from understudy.report.shapes import (
+from understudy.evaluation.report.shapes import (
     WIDTH,
     Scale,
     axis_below,
@@ -61,14 +61,14 @@ class DotChart:
         object.__setattr__(self, "numbers", numbers)
 
     def picture(self) -> Markup:
-        """The chart."""
+        """Return the chart."""
         reference = [] if self.reference is None else [self.reference]
         known = [*self.numbers, *reference, self.low, self.high]
         marks = ticks(min(known), max(known) if max(known) > min(known) else 1.0)
         left = gutter([line.label for line in self.lines], most=_LABELS)
         scale = Scale(marks[0], marks[-1], left + _RADIUS, WIDTH - _RIGHT)
         bottom = _TOP + _ROW * len(self.lines)
-        parts = [axis_below(scale, marks, _TOP, bottom, self.axis)]
+        parts = [axis_below(scale, marks, top=_TOP, bottom=bottom, title=self.axis)]
         if self.reference is not None:
             x = scale.at(self.reference)
             parts.append(stroke("reference", (x, _TOP), (x, bottom)))

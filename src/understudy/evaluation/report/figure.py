@@ -1,4 +1,4 @@
-"""What a page is made of: pictures with a caption and the same data as a table."""
+"""Figures of a page: pictures with a caption and the same data as a table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-Line = tuple[str, ...]
+TableRow = tuple[str, ...]
 NONE = "–"
 
 
@@ -15,17 +15,17 @@ class Listing:
     """A table of texts.
 
     Attributes:
-        head: what stands in each column; numbers stand in all but the first `names`.
+        head: the title of each column; all but the first `names` hold numbers.
         note: what was left out, if anything.
     """
 
-    head: Line
-    lines: tuple[Line, ...]
+    head: TableRow
+    lines: tuple[TableRow, ...]
     names: int = 1
     note: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Figure:
     """A picture, and everything that a reader needs beside it.
 
@@ -42,7 +42,7 @@ class Figure:
 
 
 def decimal(value: float | None) -> str:
-    """A number to three places."""
+    """Return a number to three places."""
     if value is None:
         return NONE
     return f"{value:.3f}" if abs(value) < 1000 else f"{value:,.0f}"

@@ -8,9 +8,17 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from understudy.report.shapes import LETTERS, WIDTH, gutter, plain, row_label, sheet, words
+from understudy.evaluation.report.shapes import (
+    LETTERS,
+    WIDTH,
+    gutter,
+    plain,
+    row_label,
+    sheet,
+    words,
+)
 
-Matrix = Sequence[Sequence[float | None]]
+HeatGrid = Sequence[Sequence[float | None]]
 
 STEPS = 9
 _LABELS, _TOP = 104.0, 8.0
@@ -41,7 +49,7 @@ class Colours:
 
     @property
     def name(self) -> str:
-        """What the styles of the scale are called."""
+        """Name the styles of the scale."""
         return "turn" if self.diverging else "heat"
 
     @property
@@ -51,7 +59,7 @@ class Colours:
         return (f"−{high}", "0", high) if self.diverging else ("0", plain(self.reach / 2), high)
 
 
-def heat_map(names: Sequence[str], matrix: Matrix, colours: Colours, *, about: str) -> Markup:
+def heat_map(names: Sequence[str], matrix: HeatGrid, colours: Colours, *, about: str) -> Markup:
     """A square of cells; rows carry names with numbers, columns the same numbers."""
     labels = [f"{name} {number}" for number, name in enumerate(names, 1)]
     left = gutter(labels, most=_LABELS)
@@ -84,7 +92,7 @@ def _across(count: int, left: float, cell: float, bottom: float) -> list[str]:
     ]
 
 
-def _cells(matrix: Matrix, left: float, cell: float, colours: Colours) -> Iterator[str]:
+def _cells(matrix: HeatGrid, left: float, cell: float, colours: Colours) -> Iterator[str]:
     """One path for every step of colour, neighbours of one step joined."""
     ways: dict[str, list[str]] = {}
     for row, line in enumerate(matrix):

@@ -7,14 +7,21 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from understudy.draw import network_svg
-from understudy.evaluate.association import Association
-from understudy.evaluate.evaluation import Evaluation
-from understudy.evaluate.metric import Result
-from understudy.report.figure import NONE, Figure, Line, Listing, decimal, signed
-from understudy.report.heat import Colours, Matrix, heat_map
-from understudy.report.shapes import ticks
-from understudy.report.subject import Subject
+from understudy.evaluation.evaluation import Evaluation
+from understudy.evaluation.marginals.association import Association
+from understudy.evaluation.metric import Result
+from understudy.evaluation.report.figure import (
+    NONE,
+    Figure,
+    Listing,
+    TableRow,
+    decimal,
+    signed,
+)
+from understudy.evaluation.report.heat import Colours, HeatGrid, heat_map
+from understudy.evaluation.report.shapes import ticks
+from understudy.evaluation.report.subject import Subject
+from understudy.models.pictures import network_svg
 
 _MOST_PAIRS = 1_000
 
@@ -25,7 +32,7 @@ _MEASURES = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Maps:
     """One measure of association: real, synthetic and difference, and all pairs as a table."""
 
@@ -53,35 +60,49 @@ def _maps(title: str, about: str, found: Association, *, signed_scale: bool) -> 
     colours = Colours(_reach(sides.values()), diverging=signed_scale)
     difference = _difference(*sides.values())
     pairs = _pairs(found)
-    figures = [_map(found, side, title, matrix, colours, pairs) for side, matrix in sides.items()]
+    figures = [
+        _map(found, side=side, title=title, matrix=matrix, colours=colours, pairs=pairs)
+        for side, matrix in sides.items()
+    ]
     turning = Colours(_reach([difference]), diverging=True)
-    figures.append(_map(found, "synthetic minus real", title, difference, turning, pairs))
-    return Maps(title, about, found.difference, tuple(figures), pairs)
+    figures.append(
+        _map(
+            found,
+            side="synthetic minus real",
+            title=title,
+            matrix=difference,
+            colours=turning,
+            pairs=pairs,
+        )
+    )
+    return Maps(
+        title=title, about=about, result=found.difference, figures=tuple(figures), pairs=pairs
+    )
 
 
 def _map(
-    found: Association, side: str, title: str, matrix: Matrix, colours: Colours, pairs: Listing
+    found: Association, *, side: str, title: str, matrix: HeatGrid, colours: Colours, pairs: Listing
 ) -> Figure:
     about = f"{title} of all pairs, {side}; the table of pairs has it"
     picture = heat_map(found.columns, matrix, colours, about=about)
     caption = f"{title}, {side}. Rows are named; columns have the same numbers."
-    return Figure(side, picture, caption, pairs)
+    return Figure(title=side, picture=picture, caption=caption, data=pairs)
 
 
-def _off_diagonal(matrix: Matrix) -> list[list[float | None]]:
+def _off_diagonal(matrix: HeatGrid) -> list[list[float | None]]:
     return [
         [None if i == j else value for j, value in enumerate(line)] for i, line in enumerate(matrix)
     ]
 
 
-def _difference(real: Matrix, synthetic: Matrix) -> list[list[float | None]]:
+def _difference(real: HeatGrid, synthetic: HeatGrid) -> list[list[float | None]]:
     return [
         [None if a is None or b is None else b - a for a, b in zip(ours, theirs, strict=True)]
         for ours, theirs in zip(real, synthetic, strict=True)
     ]
 
 
-def _reach(matrices: Iterable[Matrix]) -> float:
+def _reach(matrices: Iterable[HeatGrid]) -> float:
     """A round number that no cell exceeds."""
     cells = [abs(v) for m in matrices for line in m for v in line if v is not None]
     return min(ticks(0, max(cells, default=0.0) or 1.0, most=2)[-1], 1.0)
@@ -90,7 +111,7 @@ def _reach(matrices: Iterable[Matrix]) -> float:
 def _pairs(found: Association) -> Listing:
     """All pairs, those that differ most first."""
     names = found.columns
-    known: list[tuple[float, Line]] = []
+    known: list[tuple[float, TableRow]] = []
     for i in range(len(names)):
         for j in range(i + 1, len(names)):
             a, b = found.real[i][j], found.synthetic[i][j]
@@ -105,8 +126,8 @@ def _pairs(found: Association) -> Listing:
 
 
 def network(subject: Subject) -> Markup | None:
-    """The picture of the model's network; a model that holds released rows has none."""
-    if subject.model is None or subject.model.records is not None:
+    """The picture of the model's network; a model without one has none."""
+    if subject.model is None or not subject.model.network.families:
         return None
     return Markup(network_svg(subject.model))
 

@@ -5,13 +5,19 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from understudy import __version__
-from understudy.evaluate.evaluation import Evaluation
-from understudy.evaluate.exposure import Disclosure
-from understudy.printable import replaced
-from understudy.report import contents, disclosures, maps, predictions, promise
-from understudy.report.figure import decimal
-from understudy.report.subject import Subject
+from understudy.evaluation.disclosure.exposure import Disclosure
+from understudy.evaluation.evaluation import Evaluation
+from understudy.evaluation.report import (
+    contents,
+    disclosures,
+    maps,
+    predictions,
+    promise,
+)
+from understudy.evaluation.report.figure import decimal
+from understudy.evaluation.report.subject import Subject
+from understudy.system.printable import replaced
+from understudy.system.version import __version__
 
 if TYPE_CHECKING:
     import jinja2
@@ -22,7 +28,7 @@ def _environment() -> jinja2.Environment:
     import jinja2
 
     return jinja2.Environment(
-        loader=jinja2.PackageLoader("understudy.report"),
+        loader=jinja2.PackageLoader("understudy.evaluation.report"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -43,7 +49,7 @@ def evaluation_page(
     Args:
         found: what was measured.
         subject: what the tables are called and what is promised about them.
-        disclosure: what attacks came to; its section appears when there were any.
+        disclosure: the results of attacks; its section appears when there were any.
 
     Privacy: private as the evaluation is; the page says so at its top.
     """

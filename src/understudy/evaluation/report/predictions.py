@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from understudy.evaluate.prediction import ModelPair, Prediction
-from understudy.evaluate.scoring import CLASSIFICATION, REGRESSION, Scores
-from understudy.report.dots import DotChart, DotLine
-from understudy.report.figure import NONE, Figure, Line, Listing, decimal
+from understudy.evaluation.prediction.prediction import ModelPair, Prediction
+from understudy.evaluation.prediction.scoring import CLASSIFICATION, REGRESSION, MetricValues
+from understudy.evaluation.report.dots import DotChart, DotLine
+from understudy.evaluation.report.figure import NONE, Figure, Listing, TableRow, decimal
 
 
 def prediction_figures(found: Prediction) -> list[Figure]:
@@ -44,10 +44,12 @@ def _scores(found: Prediction, name: str) -> Figure:
         *((("reference", f"baseline, {decimal(baseline)}"),) if baseline is not None else ()),
     )
     caption = f"{metric.about} {str(metric.goal).capitalize()}."
-    return Figure(metric.name, chart.picture(), caption, data, legend)
+    return Figure(
+        title=metric.name, picture=chart.picture(), caption=caption, data=data, legend=legend
+    )
 
 
-def _score_line(pair: ModelPair, name: str) -> Line:
+def _score_line(pair: ModelPair, name: str) -> TableRow:
     return (
         pair.learner.title,
         decimal(pair.real.scores.get(name)),
@@ -68,12 +70,12 @@ def prediction_table(found: Prediction) -> Listing:
     return Listing(head, (*lines, baseline), 2)
 
 
-def _all_scores(scores: Scores, metrics: Iterable[str]) -> list[str]:
+def _all_scores(scores: MetricValues, metrics: Iterable[str]) -> list[str]:
     return [decimal(scores.get(name)) for name in metrics]
 
 
 def learner_notes(found: Prediction) -> list[str]:
-    """What is to be known of single learners: why one has no scores, which rows it saw."""
+    """List remarks about single learners: why one has no scores, which rows it saw."""
     return [
         f"{pair.learner.title}: {note}"
         for pair in found.models
@@ -87,7 +89,7 @@ def _reasons(pair: ModelPair) -> list[str]:
 
 
 def prediction_notes(found: Prediction) -> list[str]:
-    """What to know before the scores."""
+    """Describe the prediction before its scores."""
     notes = list(found.notes)
     if found.never_generated:
         count, word = len(found.never_generated), ", ".join(found.never_generated[:12])

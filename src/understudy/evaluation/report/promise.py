@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from understudy.amounts import at_most_text
-from understudy.privacy.statement import Statement
-from understudy.report.figure import NONE, Listing
+from understudy.evaluation.report.figure import NONE, Listing
+from understudy.privacy.statements.statement import Statement
+from understudy.system.amounts import at_most_text
 
 # Of the cost of a single answer.
 _DIGITS = 4
 
 
 def promise_facts(statement: Statement) -> Mapping[str, str]:
-    """The statement's terms, one by one."""
+    """Return the statement's terms, one by one."""
     document = statement.document()
     epsilon = statement.bound.epsilon
     return {

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from understudy.amounts import at_most_text
-from understudy.evaluate.summary import Estimate, Summary
-from understudy.evaluate.yardsticks import Yardstick
-from understudy.privacy.statement import Statement
-from understudy.report import promise
-from understudy.report.contents import columns_at_a_time
-from understudy.report.dots import DotChart, DotLine
-from understudy.report.figure import Figure, Line, Listing, decimal
-from understudy.report.page import rendered
-from understudy.report.subject import Subject
+from understudy.evaluation.released.summary import NoisyNumber, Summary
+from understudy.evaluation.released.yardsticks import Yardstick
+from understudy.evaluation.report import promise
+from understudy.evaluation.report.contents import columns_at_a_time
+from understudy.evaluation.report.dots import DotChart, DotLine
+from understudy.evaluation.report.figure import Figure, Listing, TableRow, decimal
+from understudy.evaluation.report.page import rendered
+from understudy.evaluation.report.subject import Subject
+from understudy.privacy.statements.statement import Statement
+from understudy.system.amounts import at_most_text
 
 _OPEN_LINES = 20
 _INTERVAL = ("interval", "holds the exact distance 95 times of 100")
@@ -25,7 +25,7 @@ _AXIS = "total variation distance"
 
 @dataclass(frozen=True)
 class Release:
-    """What was released of a comparison, and what it is held against.
+    """The released numbers of a comparison, and their yardsticks.
 
     Privacy: made of released answers and synthetic rows alone; it may leave.
     """
@@ -35,7 +35,7 @@ class Release:
     yardsticks: Mapping[int, Yardstick]
 
     def document(self) -> dict[str, Any]:
-        """The release for JSON."""
+        """Return the release for JSON."""
         summary, own = self.summary, self.subject.statement
         return {
             "private": False,
@@ -58,7 +58,7 @@ class Release:
         }
 
     def page(self) -> str:
-        """The page."""
+        """Return the page."""
         statement, own = self.summary.statement, self.subject.statement
         return rendered(
             "released.html",
@@ -75,7 +75,7 @@ class Release:
 
 
 def together(first: Statement, second: Statement) -> str | None:
-    """What two results of the same rows come to; None where they promise different things."""
+    """Add up two results of the same rows; None where they promise different things."""
     known = first.bound.epsilon, second.bound.epsilon
     if first.unit != second.unit or known[0] is None or known[1] is None or not first.private:
         return None
@@ -107,10 +107,16 @@ def _means(release: Release) -> Figure:
     )
     data = _listing("marginals of", {columns_at_a_time(w): found for w, found in means.items()})
     picture = DotChart(lines, f"mean {_AXIS}", about).picture()
-    return Figure("How near the synthetic rows come", picture, caption, data, legend)
+    return Figure(
+        title="Distance of the synthetic rows",
+        picture=picture,
+        caption=caption,
+        data=data,
+        legend=legend,
+    )
 
 
-def _columns(columns: Mapping[str, Estimate]) -> list[Figure]:
+def _columns(columns: Mapping[str, NoisyNumber]) -> list[Figure]:
     """All columns, the farthest off first, on one scale."""
     order = sorted(columns, key=lambda name: -columns[name].value)
     high = max(found.high for found in columns.values())
@@ -118,7 +124,7 @@ def _columns(columns: Mapping[str, Estimate]) -> list[Figure]:
     return [_column_part(part, columns, high) for part in parts]
 
 
-def _column_part(names: Sequence[str], columns: Mapping[str, Estimate], high: float) -> Figure:
+def _column_part(names: Sequence[str], columns: Mapping[str, NoisyNumber], high: float) -> Figure:
     lines = [
         DotLine(
             name,
@@ -131,11 +137,17 @@ def _column_part(names: Sequence[str], columns: Mapping[str, Estimate], high: fl
     picture = DotChart(lines, _AXIS, about, high=high).picture()
     caption = "An interval that begins at 0 cannot be told from no difference at all."
     data = _listing("column", {name: columns[name] for name in names})
-    return Figure("Column by column", picture, caption, data, (_DOT, _INTERVAL))
+    return Figure(
+        title="Column by column",
+        picture=picture,
+        caption=caption,
+        data=data,
+        legend=(_DOT, _INTERVAL),
+    )
 
 
-def _listing(head: str, found: Mapping[str, Estimate]) -> Listing:
-    lines: tuple[Line, ...] = tuple(
+def _listing(head: str, found: Mapping[str, NoisyNumber]) -> Listing:
+    lines: tuple[TableRow, ...] = tuple(
         (name, decimal(e.value), decimal(e.low), decimal(e.high)) for name, e in found.items()
     )
     return Listing((head, "distance", "from", "to"), lines)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from understudy.draw.elements import escaped, quoted
-from understudy.draw.lettering import is_bounded, shortened, text_width
+from understudy.models.pictures.elements import escaped, quoted
+from understudy.models.pictures.lettering import is_bounded, shortened, text_width
 
 WIDTH = 340.0
 LETTERS = 10.0
@@ -57,7 +57,7 @@ def sheet(height: float, about: str, parts: Iterable[str]) -> Markup:
     return Markup(f"{head}{''.join(parts)}</svg>")
 
 
-def box(kind: str, left: float, top: float, width: float, height: float, title: str = "") -> str:
+def box(kind: str, *, left: float, top: float, width: float, height: float, title: str = "") -> str:
     """A filled rectangle, perhaps with words for a pointer that rests on it."""
     where = f'x="{left:.1f}" y="{top:.1f}" width="{max(width, 0):.1f}" height="{height:.1f}"'
     if not title:
@@ -66,7 +66,7 @@ def box(kind: str, left: float, top: float, width: float, height: float, title: 
 
 
 def stroke(kind: str, *spots: tuple[float, float]) -> str:
-    """A line through some spots."""
+    """Return a line through some spots."""
     way = "L".join(f"{x:.1f},{y:.1f}" for x, y in spots)
     return f'<path class="{kind}" d="M{way}"/>'
 
@@ -96,7 +96,9 @@ def row_label(label: str, right: float, middle: float) -> str:
     return words(text, x, y, anchor="end", whole=whole)
 
 
-def axis_below(scale: Scale, marks: Sequence[float], top: float, bottom: float, title: str) -> str:
+def axis_below(
+    scale: Scale, marks: Sequence[float], *, top: float, bottom: float, title: str
+) -> str:
     """Numbers below a chart, lines up through it, and what the numbers are."""
     parts = [stroke("grid", (scale.at(mark), top), (scale.at(mark), bottom)) for mark in marks]
     for mark in marks:
@@ -110,7 +112,9 @@ def axis_below(scale: Scale, marks: Sequence[float], top: float, bottom: float, 
     return f'<g class="axis x">{"".join(parts)}</g>'
 
 
-def axis_left(scale: Scale, marks: Sequence[float], left: float, right: float, title: str) -> str:
+def axis_left(
+    scale: Scale, marks: Sequence[float], *, left: float, right: float, title: str
+) -> str:
     """Numbers to the left of a chart, lines across it, and what the numbers are, on top."""
     parts = [stroke("grid", (left, scale.at(mark)), (right, scale.at(mark))) for mark in marks]
     parts += [words(plain(m), left - 5, scale.at(m) + 3.5, anchor="end") for m in marks]
@@ -119,5 +123,5 @@ def axis_left(scale: Scale, marks: Sequence[float], left: float, right: float, t
 
 
 def plain(value: float) -> str:
-    """A round number without needless digits."""
+    """Return a round number without needless digits."""
     return f"{value:.10g}".replace("-", "−")

@@ -1,4 +1,4 @@
-"""What a page is about: the two tables by name, the promise that came with the rows, the model."""
+"""The subject of a page: the two tables by name, the promise that came with the rows, the model."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from understudy.errors import DataError, UnderstudyError
-from understudy.files.members import parsed_document, read_file
-from understudy.model import Model
-from understudy.privacy.binding import BINDING, FILE, digest_of, same
-from understudy.privacy.statement import Statement
+from understudy.models.model import Model
+from understudy.privacy.statements.binding import BINDING, FILE, digest_of, same
+from understudy.privacy.statements.statement import Statement
+from understudy.system.files.members import parsed_document, read_file
 
 # A statement names every answer; one of this size would name a million.
 _MOST_BYTES = 2**28
@@ -19,9 +19,9 @@ _MOST_BYTES = 2**28
 _MISFITS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Subject:
-    """What is evaluated, beside the numbers.
+    """The tables, promise and model that a page is about.
 
     Attributes:
         real, synthetic: what the tables are called.
@@ -46,13 +46,28 @@ class Subject:
         if beside.is_file():
             statement, rows, bound_to = _read(beside)
             if bound_to is not None and not _is_digest_of(bound_to, synthetic):
-                return cls(real.name, synthetic.name, None, loaded, rows, foreign=True)
-            return cls(real.name, synthetic.name, statement, loaded, rows)
+                return cls(
+                    real=real.name,
+                    synthetic=synthetic.name,
+                    statement=None,
+                    model=loaded,
+                    rows=rows,
+                    foreign=True,
+                )
+            return cls(
+                real=real.name,
+                synthetic=synthetic.name,
+                statement=statement,
+                model=loaded,
+                rows=rows,
+            )
         statement_of_model = None if loaded is None else loaded.statement
-        return cls(real.name, synthetic.name, statement_of_model, loaded)
+        return cls(
+            real=real.name, synthetic=synthetic.name, statement=statement_of_model, model=loaded
+        )
 
     def remarks(self, rows_read: int) -> list[str]:
-        """What does not agree between rows, statement and model."""
+        """List the disagreements between rows, statement and model."""
         said = []
         if self.foreign:
             said.append(
@@ -95,6 +110,7 @@ def _read(path: Path) -> tuple[Statement, int | None, Mapping[str, Any] | None]:
         raise DataError(f"{path}: cannot be read: {reason}") from None
     except (*_MISFITS, UnderstudyError):
         raise DataError(
-            f"{path}: is no statement of synthetic rows; make them again, or remove it if nothing "
+            f"{path}: is not a statement of synthetic rows; make them again, or remove it if "
+            "nothing "
             "is promised"
         ) from None

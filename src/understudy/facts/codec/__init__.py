@@ -10,26 +10,53 @@ from functools import cached_property, reduce
 import numpy as np
 import pyarrow as pa
 
-from understudy.codec.bins import BinnedCodec
-from understudy.codec.categories import ListedCodec
-from understudy.codec.missing import Encoded, either
-from understudy.codec.persons import Persons
-from understudy.codec.stretches import ANYWHERE, Stretch
-from understudy.column import BooleanColumn, CategoricalColumn, IdColumn, LearnedColumn
-from understudy.domain import Domain
 from understudy.errors import DataError, UsageError
-from understudy.schema import Schema
-from understudy.table import Codes, Mask, Table
+from understudy.facts.codec.bins import BinnedCodec
+from understudy.facts.codec.categories import ListedCodec
+from understudy.facts.codec.missing import Encoded, either
+from understudy.facts.codec.persons import Persons
+from understudy.facts.codec.stretches import ANYWHERE, Region
+from understudy.facts.codes import Codes, Mask
+from understudy.facts.column import (
+    BooleanColumn,
+    CategoricalColumn,
+    IdColumn,
+    LearnedColumn,
+)
+from understudy.facts.domain import Domain
+from understudy.facts.schema import Schema
 
-__all__ = ["Codec"]
+__all__ = ["Codec", "Encoding"]
 
 ColumnCodec = ListedCodec | BinnedCodec
 
 
-def _codec_of(name: str, column: LearnedColumn, within: Stretch) -> ColumnCodec:
+def _codec_of(name: str, column: LearnedColumn, within: Region) -> ColumnCodec:
     if isinstance(column, CategoricalColumn | BooleanColumn):
         return ListedCodec(name, column)
     return BinnedCodec(name, column, within)
+
+
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class Encoding:
+    """The codes of some rows. They are as private as the rows.
+
+    Attributes:
+        domain: the attributes and their sizes.
+        codes: of the rows that were kept, in the order in which they were read.
+        rows_read: how many rows there were, dropped ones included.
+        rows_per_person: set when no person was left with more rows than that.
+        dropped: a flag for each row read, set where it was not kept; None where all were.
+    """
+
+    domain: Domain
+    codes: Mapping[str, Codes]
+    rows_read: int
+    rows_per_person: int | None
+    dropped: Mask | None
+
+    def __repr__(self) -> str:
+        return f"Encoding({', '.join(self.domain)}; rows private)"
 
 
 @dataclass(frozen=True)
@@ -41,20 +68,20 @@ class Codec:
     surplus ones are dropped by the rows of that person alone, and rows without a name are dropped.
 
     Attributes:
-        schema: what may stand in each column.
+        schema: the declared values of each column.
         persons: who has several rows, and how many are kept.
         within: for some columns, the part of the line that values are decoded to.
 
     Example:
         >>> schema = Schema.parse({"columns": {"smoker": {"kind": "boolean"}}})
-        >>> table = Codec(schema).encode(pa.table({"smoker": ["yes", "no", "unknown"]}))
-        >>> table.codes["smoker"].tolist()
+        >>> encoded = Codec(schema).encode(pa.table({"smoker": ["yes", "no", "unknown"]}))
+        >>> encoded.codes["smoker"].tolist()
         [1, 0]
     """
 
     schema: Schema
     persons: Persons | None = None
-    within: Mapping[str, Stretch] = field(default_factory=dict)
+    within: Mapping[str, Region] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.persons and self.persons.column in self.schema.learned:
@@ -82,8 +109,8 @@ class Codec:
         types = {name: column.read_type for name, column in self.columns.items()}
         return types | ({self.persons.column: pa.string()} if self.persons else {})
 
-    def encode(self, rows: pa.Table) -> Table:
-        """Rows as codes.
+    def encode(self, rows: pa.Table) -> Encoding:
+        """Encode rows as codes.
 
         Privacy: the result is as private as the rows; no message depends on a cell's value.
         """
@@ -96,7 +123,13 @@ class Codec:
             codes = {name: e.codes for name, e in encoded.items()}
             dropped = self.persons.left_out(names, codes, dropped)
         kept = {name: _kept(e, dropped) for name, e in encoded.items()}
-        return Table(self.domain, kept, rows.num_rows, most, dropped)
+        return Encoding(
+            domain=self.domain,
+            codes=kept,
+            rows_read=rows.num_rows,
+            rows_per_person=most,
+            dropped=dropped,
+        )
 
     def without_surplus(self, rows: pa.Table) -> pa.Table:
         """The rows themselves, of every person as many as are kept, dropped ones counted.
@@ -120,6 +153,11 @@ class Codec:
         if len(absent) == len(self.read_types):
             # The first line may be a row: its cells are not ours to quote.
             raise DataError("the data has none of the schema's columns; is its header missing?")
+        if self.persons and absent == [self.persons.column]:
+            raise DataError(
+                f"the data has no column {self.persons.column!r}, which was named to identify "
+                "persons; correct --person-id (in Python: person_id)"
+            )
         if absent:
             listed = ", ".join(map(repr, absent))
             raise DataError(

@@ -9,12 +9,19 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from understudy.codec.missing import Encoded, assign, either
-from understudy.codec.ordinates import Ordinates, Reading, arrow_type, parse, read, to_arrow
-from understudy.codec.stretches import ANYWHERE, Pieces, Stretch
-from understudy.column import BinnedColumn, Ordinate, text_of
-from understudy.jit import kernel
-from understudy.table import Codes, code_type
+from understudy.facts.codec.missing import Encoded, assign, either
+from understudy.facts.codec.ordinates import (
+    ColumnOrdinates,
+    Ordinates,
+    arrow_type,
+    parse,
+    read,
+    to_arrow,
+)
+from understudy.facts.codec.stretches import ANYWHERE, Pieces, Region
+from understudy.facts.codes import Codes, code_type
+from understudy.facts.column import BinnedColumn, Ordinate, text_of
+from understudy.system.jit import kernel
 
 # Comparing with every edge is a vectorised loop; beyond this many edges halving wins.
 _FEW_EDGES = 64
@@ -47,17 +54,17 @@ class BinnedCodec:
 
     name: str
     column: BinnedColumn
-    within: Stretch = ANYWHERE
+    within: Region = ANYWHERE
 
     @property
     def read_type(self) -> pa.DataType:
-        """The type to read the column's texts as; plain text when a marker is no number or date."""
+        """Return the type to read texts as; plain text when a marker is not a number or date."""
         texts = [m for m in self.column.missing or () if parse(self.column, m) is None]
         return pa.string() if texts else arrow_type(self.column)
 
     @cached_property
     def edges(self) -> Ordinates:
-        """The left edge of every bin."""
+        """Return the left edge of every bin."""
         return np.array(self.column.left_edges, np.int64 if self.column.whole else np.float64)
 
     @cached_property
@@ -74,11 +81,13 @@ class BinnedCodec:
         nowhere = self._place_missing(codes, reading)
         return Encoded(codes, either(dropped, nowhere))
 
-    def _with_markers(self, reading: Reading) -> Reading:
+    def _with_markers(self, reading: ColumnOrdinates) -> ColumnOrdinates:
         if not self.markers.size:
             return reading
         marked = np.isin(reading.ordinates, self.markers)
-        return Reading(reading.ordinates, either(reading.missing, marked), reading.unreadable)
+        return ColumnOrdinates(
+            reading.ordinates, either(reading.missing, marked), reading.unreadable
+        )
 
     def _bin(self, ordinates: Ordinates) -> Codes:
         codes = np.empty(ordinates.size, code_type(self.column.size))
@@ -86,7 +95,9 @@ class BinnedCodec:
         search(ordinates, self.edges, codes)
         return codes
 
-    def _place_outside(self, codes: Codes, reading: Reading) -> npt.NDArray[np.bool_] | None:
+    def _place_outside(
+        self, codes: Codes, reading: ColumnOrdinates
+    ) -> npt.NDArray[np.bool_] | None:
         """Clipping is what the bins do by themselves; everything else is sent where declared."""
         stray = reading.unreadable
         if self.column.outside != "clip":
@@ -96,7 +107,9 @@ class BinnedCodec:
             stray = stray & ~reading.missing
         return assign(codes, stray, self.outside_code)
 
-    def _place_missing(self, codes: Codes, reading: Reading) -> npt.NDArray[np.bool_] | None:
+    def _place_missing(
+        self, codes: Codes, reading: ColumnOrdinates
+    ) -> npt.NDArray[np.bool_] | None:
         level = self.column.missing_code
         return assign(codes, reading.missing, self.outside_code if level is None else level)
 

@@ -12,10 +12,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from understudy.codec.missing import Encoded
-from understudy.column import FALSE_WORDS, TRUE_WORDS, BooleanColumn, ListedColumn, Scalar, text_of
 from understudy.errors import DataError
-from understudy.table import Codes, code_type
+from understudy.facts.codec.missing import Encoded
+from understudy.facts.codes import Codes, code_type
+from understudy.facts.column import (
+    FALSE_WORDS,
+    TRUE_WORDS,
+    BooleanColumn,
+    ListedColumn,
+    Scalar,
+    text_of,
+)
 
 _DROP = -1
 # The types whose every value can be spelled; of bytes, for one, some cannot.
@@ -108,7 +115,7 @@ class ListedCodec:
         return _DROP if outside is None else outside
 
     def _respelled(self, text: str) -> str:
-        """What a text also means: 3.0 is 3 where numbers are listed, yes is true."""
+        """Read a text's other meanings: 3.0 is 3 where numbers are listed, yes is true."""
         if isinstance(self.column, BooleanColumn):
             lower = text.lower()
             return "true" if lower in TRUE_WORDS else "false" if lower in FALSE_WORDS else text
@@ -164,7 +171,7 @@ class ListedCodec:
 
     @property
     def _missing_value(self) -> list[str | None]:
-        """What stands for missing in the column's own type: a marker needs a column of texts."""
+        """Return the missing value in the column's own type: a marker needs a column of texts."""
         if self.column.missing is None:
             return []
         spelled = self.column.missing and self._value_type == pa.string()

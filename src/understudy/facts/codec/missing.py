@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from understudy.table import Codes, Mask
+from understudy.facts.codes import Codes, Mask
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,12 @@ would share one person's allowance of rows.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from understudy.codec.ordinates import undictionary
 from understudy.errors import DataError
-
-Numbers = npt.NDArray[np.int64]
+from understudy.facts.codec.ordinates import undictionary
+from understudy.system.arrays import Integers
 
 UNNAMED = -1
 """The number of a person without a name."""
@@ -47,7 +45,7 @@ _BYTES = (
 )
 
 
-def number_names(column: str, cells: pa.ChunkedArray) -> Numbers:
+def number_names(column: str, cells: pa.ChunkedArray) -> Integers:
     """Persons numbered from 0 as they first come, one number for each name.
 
     Args:

@@ -17,8 +17,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from understudy.codec.missing import either
-from understudy.column import (
+from understudy.errors import DataError
+from understudy.facts.codec.missing import either
+from understudy.facts.codes import Mask
+from understudy.facts.column import (
     HIGHEST_WHOLE,
     HIGHEST_WHOLE_REAL,
     LOWEST_WHOLE,
@@ -28,8 +30,6 @@ from understudy.column import (
     IntegerColumn,
     Ordinate,
 )
-from understudy.errors import DataError
-from understudy.table import Mask
 
 _SECONDS_PER_DAY = 86400
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -38,7 +38,7 @@ Ordinates = npt.NDArray[np.int64 | np.float64]
 
 
 @dataclass(frozen=True)
-class Reading:
+class ColumnOrdinates:
     """A column on the line: ordinates, and which cells are missing or could not be read."""
 
     ordinates: Ordinates
@@ -71,7 +71,7 @@ def to_arrow(column: BinnedColumn, ordinates: Ordinates, missing: Mask | None) -
             return pa.array(ordinates, mask=missing)
 
 
-def read(name: str, column: BinnedColumn, cells: pa.ChunkedArray) -> Reading:
+def read(name: str, column: BinnedColumn, cells: pa.ChunkedArray) -> ColumnOrdinates:
     """Where every cell of a column lies on the line."""
     if pa.types.is_dictionary(cells.type):
         cells = undictionary(cells)
@@ -93,7 +93,7 @@ def undictionary(cells: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def parse(column: BinnedColumn, text: str) -> Ordinate | None:
-    """Where one text lies on the line; None when it is no value of this kind."""
+    """Where one text lies on the line; None when it is not a value of this kind."""
     text = text.strip()
     try:
         return column.place(text)
@@ -102,7 +102,7 @@ def parse(column: BinnedColumn, text: str) -> Ordinate | None:
 
 
 def _cast(column: BinnedColumn, text: str) -> Ordinate | None:
-    """What Arrow makes of a text that Python refuses, such as 0x1F, nan(1) or the year 0000."""
+    """Read a text as Arrow does where Python refuses it, such as 0x1F, nan(1) or the year 0000."""
     try:
         typed = pa.chunked_array([[text]], pa.string()).cast(arrow_type(column))
     except pa.ArrowInvalid:
@@ -111,7 +111,7 @@ def _cast(column: BinnedColumn, text: str) -> Ordinate | None:
     return ordinate
 
 
-def _read_typed(name: str, column: BinnedColumn, cells: pa.ChunkedArray) -> Reading:
+def _read_typed(name: str, column: BinnedColumn, cells: pa.ChunkedArray) -> ColumnOrdinates:
     temporal = pa.types.is_date(cells.type) or pa.types.is_timestamp(cells.type)
     if isinstance(column, DateColumn | DatetimeColumn) != temporal or not (
         temporal or _is_number(cells.type)
@@ -132,14 +132,14 @@ def _is_number(kind: pa.DataType) -> bool:
     return any(test(kind) for test in tests)
 
 
-def _read_whole(cells: pa.ChunkedArray) -> Reading:
+def _read_whole(cells: pa.ChunkedArray) -> ColumnOrdinates:
     if cells.type == pa.uint64():
         cells = pc.min_element_wise(cells, pa.scalar(HIGHEST_WHOLE, pa.uint64()), skip_nulls=False)
     ordinates = _values(cells.cast(pa.int64()), 0)
-    return Reading(ordinates, _nulls(cells), None)
+    return ColumnOrdinates(ordinates, _nulls(cells), None)
 
 
-def _read_real(column: BinnedColumn, cells: pa.ChunkedArray) -> Reading:
+def _read_real(column: BinnedColumn, cells: pa.ChunkedArray) -> ColumnOrdinates:
     if pa.types.is_boolean(cells.type):
         cells = cells.cast(pa.int8())
     ordinates = _values(cells.cast(pa.float64(), safe=False), math.nan)
@@ -148,17 +148,17 @@ def _read_real(column: BinnedColumn, cells: pa.ChunkedArray) -> Reading:
 
 def _real_reading(
     column: BinnedColumn, ordinates: npt.NDArray[np.float64], unreadable: Mask | None
-) -> Reading:
+) -> ColumnOrdinates:
     """NaN is missing; in a column of whole numbers the rest is rounded down."""
     nan = np.isnan(ordinates)
     missing = nan if nan.any() else None
     if not isinstance(column, IntegerColumn):
-        return Reading(ordinates, missing, unreadable)
+        return ColumnOrdinates(ordinates, missing, unreadable)
     whole = np.floor(np.clip(np.where(nan, 0.0, ordinates), LOWEST_WHOLE, HIGHEST_WHOLE_REAL))
-    return Reading(whole.astype(np.int64), missing, unreadable)
+    return ColumnOrdinates(whole.astype(np.int64), missing, unreadable)
 
 
-def _read_temporal(column: BinnedColumn, cells: pa.ChunkedArray) -> Reading:
+def _read_temporal(column: BinnedColumn, cells: pa.ChunkedArray) -> ColumnOrdinates:
     """Moments with a zone are kept by Arrow in UTC, which is how we read them."""
     if pa.types.is_date32(cells.type):
         seconds = _values(cells.cast(pa.int32()), 0).astype(np.int64) * _SECONDS_PER_DAY
@@ -166,10 +166,10 @@ def _read_temporal(column: BinnedColumn, cells: pa.ChunkedArray) -> Reading:
         unit = "ms" if pa.types.is_date64(cells.type) else cells.type.unit
         seconds = _values(cells.cast(pa.int64()), 0) // _PER_SECOND[unit]
     days = isinstance(column, DateColumn)
-    return Reading(seconds // _SECONDS_PER_DAY if days else seconds, _nulls(cells), None)
+    return ColumnOrdinates(seconds // _SECONDS_PER_DAY if days else seconds, _nulls(cells), None)
 
 
-def _read_texts(column: BinnedColumn, cells: pa.ChunkedArray) -> Reading:
+def _read_texts(column: BinnedColumn, cells: pa.ChunkedArray) -> ColumnOrdinates:
     """Texts by one cast when all of them allow it, else one by one."""
     cells = pc.utf8_trim_whitespace(cells)
     missing = _texts_missing(column, cells)
@@ -178,7 +178,7 @@ def _read_texts(column: BinnedColumn, cells: pa.ChunkedArray) -> Reading:
     except pa.ArrowInvalid:
         return _read_each(column, cells)
     reading = _read_typed("", column, typed)
-    return Reading(reading.ordinates, either(reading.missing, _flags(missing)), None)
+    return ColumnOrdinates(reading.ordinates, either(reading.missing, _flags(missing)), None)
 
 
 def _texts_missing(column: BinnedColumn, cells: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -186,7 +186,7 @@ def _texts_missing(column: BinnedColumn, cells: pa.ChunkedArray) -> pa.ChunkedAr
     return pc.or_(pc.fill_null(pc.is_in(cells, markers), True), pc.is_null(cells))
 
 
-def _read_each(column: BinnedColumn, cells: pa.ChunkedArray) -> Reading:
+def _read_each(column: BinnedColumn, cells: pa.ChunkedArray) -> ColumnOrdinates:
     """The total path: every different text is parsed once, and a null stands after the last."""
     encoded = cells.dictionary_encode().unify_dictionaries()
     texts: list[str] = encoded.chunk(0).dictionary.to_pylist()
@@ -197,7 +197,7 @@ def _read_each(column: BinnedColumn, cells: pa.ChunkedArray) -> Reading:
     absent |= np.isnan(ordinates)
     unreadable = np.array([place is None for place in places]) & ~absent
     index = _values(pa.chunked_array([c.indices for c in encoded.chunks]), len(texts))
-    return Reading(ordinates[index], absent[index], unreadable[index])
+    return ColumnOrdinates(ordinates[index], absent[index], unreadable[index])
 
 
 def _is_missing(column: BinnedColumn, text: str) -> bool:

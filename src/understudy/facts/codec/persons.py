@@ -1,4 +1,4 @@
-"""Persons with several rows: at most so many of each are kept, whatever other persons hold.
+"""Persons with several rows: at most a given number of each are kept, whatever other persons hold.
 
 Which of a person's rows stay is decided by these rows alone, and not by the order they come in:
 each is given a number computed from its codes, and the lowest stay. The number scatters like a draw
@@ -12,14 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from understudy.codec.names import UNNAMED, number_names
 from understudy.errors import UsageError
-from understudy.table import Codes, Mask
-
-Places = npt.NDArray[np.int64]
+from understudy.facts.codec.names import UNNAMED, number_names
+from understudy.facts.codes import Codes, Mask
+from understudy.facts.unit import check_rows_per_person
+from understudy.system.arrays import Integers
 
 # Lehmer's generator: public numbers that scatter.
 MODULUS = 2**31 - 1
@@ -27,7 +26,7 @@ _MULTIPLIER = 48271
 
 
 def multipliers(count: int) -> list[int]:
-    """What the codes of each attribute, and the number among equal rows, are multiplied with."""
+    """Return the factors for the codes of each attribute, and for the number among equal rows."""
     return [pow(_MULTIPLIER, i + 1, MODULUS) for i in range(count + 1)]
 
 
@@ -43,8 +42,7 @@ class Persons:
     most: int
 
     def __post_init__(self) -> None:
-        if self.most < 1:
-            raise UsageError(f"rows per person is {self.most}; it must be at least 1")
+        check_rows_per_person(self.most)
 
     @classmethod
     def given(cls, column: str | None, most: int | None) -> Persons | None:
@@ -76,7 +74,7 @@ class Persons:
         return gone
 
 
-def _turns(person: Places, columns: Sequence[Places]) -> Places:
+def _turns(person: Integers, columns: Sequence[Integers]) -> Integers:
     """The place of every row among its person's, by scattered numbers."""
     copy = _places_within([person, *columns])
     factors = multipliers(len(columns))
@@ -85,7 +83,7 @@ def _turns(person: Places, columns: Sequence[Places]) -> Places:
     return _places_within([person], then=[scattered, *columns, copy])
 
 
-def _places_within(groups: Sequence[Places], then: Sequence[Places] = ()) -> Places:
+def _places_within(groups: Sequence[Integers], then: Sequence[Integers] = ()) -> Integers:
     """The place of every row among those of its group, in the order that `then` gives."""
     order = np.lexsort([*then[::-1], *groups[::-1]])
     starts = np.ones(order.size, bool)

@@ -9,17 +9,17 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from understudy.codec.ordinates import Ordinates
-from understudy.column import BinnedColumn, Ordinate
-from understudy.constraints.meaning import bins_of
-from understudy.table import Codes
+from understudy.facts.codec.ordinates import Ordinates
+from understudy.facts.codes import Codes
+from understudy.facts.column import BinnedColumn, Ordinate
+from understudy.facts.constraints.meaning import bins_of
 
 # Its first and its last value; all values between them belong to it.
-Run = tuple[Ordinate, Ordinate]
+Span = tuple[Ordinate, Ordinate]
 
 
 @dataclass(frozen=True)
-class Stretch:
+class Region:
     """A part of the line: from `low` to `high`, both within, or points of it; without some."""
 
     low: Ordinate = -math.inf
@@ -27,8 +27,8 @@ class Stretch:
     points: frozenset[Ordinate] | None = None
     without: frozenset[Ordinate] = frozenset()
 
-    def narrowed(self, column: BinnedColumn, relation: str, places: list[Ordinate]) -> Stretch:
-        """What is left of it under one more condition."""
+    def narrowed(self, column: BinnedColumn, relation: str, places: list[Ordinate]) -> Region:
+        """Return the part that is left under one more condition."""
         low, high, points, without = self.low, self.high, self.points, self.without
         match relation:
             case "=" | "in":
@@ -39,9 +39,9 @@ class Stretch:
                 high = min(high, places[0] if relation == "<=" else _before(column, places[0]))
             case ">" | ">=":
                 low = max(low, places[0] if relation == ">=" else _after(column, places[0]))
-        return Stretch(low, high, points, without)
+        return Region(low, high, points, without)
 
-    def runs(self, column: BinnedColumn, within: Run) -> list[Run]:
+    def runs(self, column: BinnedColumn, within: Span) -> list[Span]:
         """The values of a bin that lie in it."""
         first, last = max(within[0], self.low), min(within[1], self.high)
         if self.points is not None:
@@ -52,7 +52,7 @@ class Stretch:
             first = _after(column, hole)
         return [(first, last) for first, last in [*found, (first, last)] if first <= last]
 
-    def share_of(self, column: BinnedColumn, within: Run) -> float:
+    def share_of(self, column: BinnedColumn, within: Span) -> float:
         """How much of a bin lies in it."""
         runs, whole = self.runs(column, within), _length(column, within)
         if whole == 0 or (self.points is not None and not column.whole):
@@ -61,7 +61,7 @@ class Stretch:
         return sum(_length(column, run) for run in runs) / whole
 
 
-ANYWHERE = Stretch()
+ANYWHERE = Region()
 
 
 def _before(column: BinnedColumn, place: Ordinate) -> Ordinate:
@@ -72,17 +72,17 @@ def _after(column: BinnedColumn, place: Ordinate) -> Ordinate:
     return place + 1 if column.whole else math.nextafter(place, math.inf)
 
 
-def _length(column: BinnedColumn, run: Run) -> Ordinate:
+def _length(column: BinnedColumn, run: Span) -> Ordinate:
     """How many values a run holds, or how long it is."""
     return run[1] - run[0] + int(column.whole)
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """What a stretch leaves of every bin, ready to be drawn from."""
+    """The part of every bin that a region leaves, ready to be drawn from."""
 
     column: BinnedColumn
-    stretch: Stretch
+    stretch: Region
 
     def draw(self, bins: Codes, generator: np.random.Generator) -> Ordinates:
         """A value inside each bin, all that are left of it alike."""
@@ -105,7 +105,7 @@ class Pieces:
         return np.asarray(np.clip(runs, starts[bins], starts[bins.astype(np.int64) + 1] - 1))
 
     @cached_property
-    def _runs(self) -> list[list[Run]]:
+    def _runs(self) -> list[list[Span]]:
         """The runs of every bin; one that nothing is left of is never drawn, and stays whole."""
         column = self.column
         return [self.stretch.runs(column, within) or [within] for within in bins_of(column)]

@@ -15,9 +15,9 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import reduce
 
-from understudy.constraints.constraint import Constraint, Nogood
-from understudy.constraints.meaning import CodeSet, all_codes
 from understudy.errors import CapacityError, SchemaError
+from understudy.facts.constraints.constraint import Constraint, Nogood
+from understudy.facts.constraints.meaning import CodeSet, all_codes
 
 Nogoods = frozenset[Nogood]
 
@@ -28,7 +28,7 @@ _GROUPS = 32
 
 
 class Completions:
-    """What a set of constraints allows, whichever the order attributes are drawn in.
+    """The rows that a set of constraints allows, whatever the order of the attributes.
 
     It remembers what it has found, and is otherwise without a state.
     """
@@ -50,7 +50,7 @@ class Completions:
         return self._classes[attribute]
 
     def steps(self, left: Nogoods, attribute: str) -> tuple[Nogoods | None, ...]:
-        """What is left after each class of an attribute; None where no row could be completed."""
+        """Return the nogoods left after each class of an attribute; None where no row fits."""
         key = (left, attribute)
         if key not in self._steps:
             after = [residual(left, attribute, codes) for codes in self.classes(attribute)]

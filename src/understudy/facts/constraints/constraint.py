@@ -6,10 +6,16 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from understudy.column import Column, IdColumn, LearnedColumn
-from understudy.constraints.grammar import Condition, Finding, Sentence, Token, parse
-from understudy.constraints.meaning import CodeSet, all_codes, codes_of
 from understudy.errors import SchemaError
+from understudy.facts.column import Column, IdColumn, LearnedColumn
+from understudy.facts.constraints.grammar import (
+    Condition,
+    ParseError,
+    Sentence,
+    Token,
+    parse,
+)
+from understudy.facts.constraints.meaning import CodeSet, all_codes, codes_of
 
 Box = Mapping[str, CodeSet]
 # Codes of some attributes that must not all meet in one row, attributes in a fixed order.
@@ -65,7 +71,7 @@ class Constraint:
 
     @property
     def nogoods(self) -> frozenset[Nogood]:
-        """The same as sets of codes that must not meet: one for each condition that follows."""
+        """Return sets of codes that must not meet: one for each condition that follows."""
         if self.conclusion is None:
             return frozenset(self._nogoods([self.premise]))
         unmet = [{n: all_codes(self.sizes[n]) & ~codes} for n, codes in self.conclusion.items()]
@@ -80,7 +86,7 @@ class Constraint:
 
 
 def read_constraint(text: object, columns: Mapping[str, Column | None]) -> Constraint:
-    """A constraint from its text.
+    """Read a constraint from its text.
 
     Args:
         text: as in a schema.
@@ -91,10 +97,10 @@ def read_constraint(text: object, columns: Mapping[str, Column | None]) -> Const
         SchemaError: with every finding, each pointing at a character.
     """
     if not isinstance(text, str):
-        raise SchemaError([f"constraint {text!r} is no text; write 'if ... then ...' in quotes"])
+        raise SchemaError([f"constraint {text!r} is not a text; write 'if ... then ...' in quotes"])
     try:
         sentence = parse(text)
-    except Finding as finding:
+    except ParseError as finding:
         raise SchemaError([_problem(text, finding)]) from None
     findings = [*_findings(sentence, columns)]
     if findings:
@@ -102,7 +108,7 @@ def read_constraint(text: object, columns: Mapping[str, Column | None]) -> Const
     return _constraint(text, sentence, columns)
 
 
-def _problem(text: str, finding: Finding) -> str:
+def _problem(text: str, finding: ParseError) -> str:
     return f"constraint {text!r}: at character {finding.position}: {finding}"
 
 
@@ -110,24 +116,25 @@ def _conditions(sentence: Sentence) -> tuple[Condition, ...]:
     return (*sentence.premise, *(sentence.conclusion or ()))
 
 
-def _findings(sentence: Sentence, columns: Mapping[str, Column | None]) -> Iterator[Finding]:
+def _findings(sentence: Sentence, columns: Mapping[str, Column | None]) -> Iterator[ParseError]:
     for condition in _conditions(sentence):
         if columns.get(condition.column.text, condition) is None:
             continue
         try:
             codes_of(condition, _learned(condition.column, columns))
-        except Finding as finding:
+        except ParseError as finding:
             yield finding
 
 
 def _learned(name: Token, columns: Mapping[str, Column | None]) -> LearnedColumn:
     match columns.get(name.text):
         case None:
-            raise Finding(
-                name.position, f"{name} is no column; known are {', '.join(columns)}; correct it"
+            raise ParseError(
+                name.position,
+                f"{name} is not a column; the columns are {', '.join(columns)}; correct it",
             )
         case IdColumn():
-            raise Finding(
+            raise ParseError(
                 name.position, f"{name} is an id, which is generated afresh; constrain others"
             )
         case column:
@@ -140,7 +147,9 @@ def _constraint(text: str, sentence: Sentence, columns: Mapping[str, Column | No
     sizes = {name: column.size for name, column in known.items()}
     premise = _box(sentence.premise, known)
     conclusion = None if sentence.conclusion is None else _box(sentence.conclusion, known)
-    return Constraint(text, _words(sentence), sizes, premise, conclusion)
+    return Constraint(
+        text=text, words=_words(sentence), sizes=sizes, premise=premise, conclusion=conclusion
+    )
 
 
 def _box(conditions: Sequence[Condition], columns: Mapping[str, LearnedColumn]) -> Box:

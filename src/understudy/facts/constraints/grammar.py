@@ -26,8 +26,8 @@ _TOKEN = re.compile(
 )
 
 
-class Finding(ValueError):
-    """What is wrong with a constraint, and at which character, counted from 1."""
+class ParseError(ValueError):
+    """A constraint cannot be read; says why, and at which character, counted from 1."""
 
     def __init__(self, position: int, sentence: str) -> None:
         self.position = position
@@ -48,7 +48,7 @@ class Token:
 
 @dataclass(frozen=True)
 class Condition:
-    """What is said of one column: a comparison with values, or that it is missing or not."""
+    """A condition on one column: a comparison with values, or that it is missing or not."""
 
     column: Token
     relation: str
@@ -64,7 +64,7 @@ class Sentence:
 
 
 def parse(text: str) -> Sentence:
-    """A constraint's text as conditions; a Finding at the first character that does not fit.
+    """A constraint's text as conditions; a ParseError at the first character that does not fit.
 
     Example:
         >>> parse("if age < 18 then income missing").conclusion[0].relation
@@ -97,11 +97,13 @@ def _unquoted(kind: str, text: str) -> str:
     return text[1:-1].replace(text[0] * 2, text[0]) if kind == "quoted" else text
 
 
-def _stray(text: str, start: int) -> Finding:
+def _stray(text: str, start: int) -> ParseError:
     position = start + len(text[start:]) - len(text[start:].lstrip())
     if text[position] in "\"'":
-        return Finding(position + 1, "the quote is not closed; close it, or double it inside texts")
-    return Finding(position + 1, f"{text[position]!r} stands alone; write !=, or use quotes")
+        return ParseError(
+            position + 1, "the quote is not closed; close it, or double it inside texts"
+        )
+    return ParseError(position + 1, f"{text[position]!r} is alone; write !=, or use quotes")
 
 
 class _Parser:
@@ -125,7 +127,7 @@ class _Parser:
 
     def _expect(self, text: str, hint: str) -> None:
         if not self._is(text):
-            raise Finding(self._next.position, f"{self._next} stands where {hint}")
+            raise ParseError(self._next.position, f"{self._next} is found where {hint}")
         self._take()
 
     def sentence(self) -> Sentence:
@@ -142,7 +144,7 @@ class _Parser:
             self._expect(")", "'and' or ')' is expected; quote texts of several words")
         if self._next.kind != "end":
             reason = "the end is expected; quote texts of several words, and join tests by 'and'"
-            raise Finding(self._next.position, f"{self._next} stands where {reason}")
+            raise ParseError(self._next.position, f"{self._next} is found where {reason}")
         return Sentence(premise, conclusion)
 
     def items(self) -> list[Condition]:
@@ -152,7 +154,7 @@ class _Parser:
             found.append(self._item())
         if self._next.kind != "end":
             reason = "',' or the end is expected; quote texts of several words"
-            raise Finding(self._next.position, f"{self._next} stands where {reason}")
+            raise ParseError(self._next.position, f"{self._next} is found where {reason}")
         return found
 
     def _item(self) -> Condition:
@@ -195,10 +197,10 @@ class _Parser:
     def _name(self, what: str) -> Token:
         token = self._next
         if token.kind not in ("word", "quoted"):
-            raise Finding(
-                token.position, f"{token} stands where {what} is expected; name it, or use quotes"
+            raise ParseError(
+                token.position, f"{token} is found where {what} is expected; name it, or use quotes"
             )
         if token.kind == "word" and token.text in KEYWORDS:
             reason = f"{token} is a word of the grammar where {what} is expected"
-            raise Finding(token.position, f"{reason}; put quotes around it if it is one")
+            raise ParseError(token.position, f"{reason}; put quotes around it if it is one")
         return self._take()

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from understudy.constraints.constraint import Nogood
-from understudy.constraints.meaning import CodeSet
+from understudy.facts.constraints.constraint import Nogood
+from understudy.facts.constraints.meaning import CodeSet
 
 Masks = npt.NDArray[np.bool_]
 

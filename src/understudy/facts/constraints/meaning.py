@@ -1,4 +1,4 @@
-"""What a condition means: the codes for which it holds, the whole of each level or none of it.
+"""The meaning of a condition: the codes for which it holds, the whole of each level or none of it.
 
 Rows are drawn by codes, so that a condition on part of a bin could not be kept; it is refused.
 """
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import reduce
 
-from understudy.column import (
+from understudy.facts.column import (
     FALSE_WORDS,
     TRUE_WORDS,
     BinnedColumn,
@@ -25,7 +25,7 @@ from understudy.column import (
     Ordinate,
     text_of,
 )
-from understudy.constraints.grammar import Condition, Finding, Token
+from understudy.facts.constraints.grammar import Condition, ParseError, Token
 
 # A set of codes as the bits of an integer: bit i stands for code i.
 CodeSet = int
@@ -66,7 +66,7 @@ def codes_of(condition: Condition, column: LearnedColumn) -> CodeSet:
 def _missing(condition: Condition, column: LearnedColumn) -> CodeSet:
     if column.missing_code is None:
         name = condition.column
-        raise Finding(
+        raise ParseError(
             name.position, f"column {name} has no missing level; declare missing = [] for it"
         )
     return 1 << column.missing_code
@@ -82,7 +82,7 @@ def _ordered(condition: Condition, column: LearnedColumn) -> CodeSet:
     holds, [value] = _ORDERS[condition.relation], condition.values
     if isinstance(column, CategoricalColumn | BooleanColumn):
         if not getattr(column, "ordered", False):
-            raise Finding(
+            raise ParseError(
                 condition.column.position,
                 f"column {condition.column} has no order; use = or in, or declare ordered = true",
             )
@@ -100,14 +100,14 @@ def _listed_code(condition: Condition, column: ListedColumn, value: Token) -> in
         if spelling in column.texts:
             return column.texts.index(spelling)
     _refuse_marker(condition, column, value)
-    raise Finding(
+    raise ParseError(
         value.position,
         f"{value} is not a declared value of column {condition.column}; declare or correct it",
     )
 
 
 def respelled(column: ListedColumn, text: str) -> str:
-    """What a text also means, as for cells: yes is true, and 3.0 is 3 where numbers are listed."""
+    """Read a text's other meanings, as for cells: yes is true, and 3.0 is 3 among numbers."""
     if isinstance(column, BooleanColumn):
         lower = text.lower()
         return "true" if lower in TRUE_WORDS else "false" if lower in FALSE_WORDS else text
@@ -122,7 +122,7 @@ def respelled(column: ListedColumn, text: str) -> str:
 def _refuse_marker(condition: Condition, column: LearnedColumn, value: Token) -> None:
     if value.text in (column.missing or ()):
         name = condition.column.text
-        raise Finding(value.position, f"{value} is a missing marker; write: {name} missing")
+        raise ParseError(value.position, f"{value} is a missing marker; write: {name} missing")
 
 
 def _equal_on_the_line(condition: Condition, column: BinnedColumn) -> CodeSet:
@@ -165,14 +165,14 @@ def _straddling(
     value: Token,
     within: tuple[Ordinate, Ordinate],
     edges: Sequence[Ordinate],
-) -> Finding:
+) -> ParseError:
     low, last = (spelled(column, end) for end in within)
     wanted = " and ".join(spelled(column, edge) for edge in edges)
     way_out = f"put an edge at {wanted}"
     if not column.whole:
         # Bins hold their left edges, so that no edge cuts right behind a real number.
         way_out = f"compare by < or >=, with an edge at {value.text}"
-    return Finding(
+    return ParseError(
         value.position,
         f"{value} cuts the bin from {low} to {last}, and rows are drawn by whole bins; {way_out}",
     )
@@ -183,13 +183,13 @@ def _place(condition: Condition, column: BinnedColumn, value: Token) -> Ordinate
     _refuse_marker(condition, column, value)
     place = exact_place(column, value.text)
     if place is None:
-        raise Finding(
-            value.position, f"{value} is no {noun_of(column)}; write one, as in the column's max"
+        raise ParseError(
+            value.position, f"{value} is not a {noun_of(column)}; write one, as in the column's max"
         )
     low, high = column.bounds
     if not low <= place <= high:
         ends = f"{spelled(column, low)} to {spelled(column, high)}"
-        raise Finding(
+        raise ParseError(
             value.position,
             f"{value} is out of the bounds of column {condition.column}, {ends}; use one within",
         )
@@ -218,7 +218,7 @@ def _is_exact(column: BinnedColumn, text: str) -> bool:
 
 
 def noun_of(column: BinnedColumn) -> str:
-    """What a value of the column's kind is called."""
+    """Name the values of the column's kind."""
     nouns = {"integer": "whole number", "float": "number", "date": "day", "datetime": "moment"}
     return nouns[column.kind]
 

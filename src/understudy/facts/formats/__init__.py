@@ -1,4 +1,4 @@
-"""Drafts of schemas out of other tools' files, told apart by what stands in them."""
+"""Drafts of schemas out of other tools' files, recognised by their contents."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from understudy.errors import SchemaError
-from understudy.formats import csvw, sdv, sizes
-from understudy.formats.draft import Draft, DraftColumn
-from understudy.formats.review import marked, without_marks
-from understudy.schema import read_json
+from understudy.facts.formats import csvw, sdv, sizes
+from understudy.facts.formats.draft import Draft, DraftColumn
+from understudy.facts.formats.review import marked, without_marks
+from understudy.facts.schema import read_json
 
 __all__ = ["Draft", "DraftColumn", "draft_of", "marked", "read_draft", "without_marks"]
 
 
 class _Format(Protocol):
-    """What a module for one format offers."""
+    """A module that reads one format."""
 
     NAME: str
 

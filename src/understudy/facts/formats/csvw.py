@@ -14,8 +14,14 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from understudy.errors import SchemaError, UsageError
-from understudy.formats.draft import Draft, DraftColumn, chosen, drafted, unreviewed
-from understudy.formats.values import bound, first
+from understudy.facts.formats.draft import (
+    Draft,
+    DraftColumn,
+    chosen,
+    drafted,
+    unreviewed,
+)
+from understudy.facts.formats.values import bound, first
 
 NAME = "CSVW metadata"
 
@@ -96,7 +102,7 @@ def _name(described: Mapping[str, Any], number: int) -> str:
 
 
 def _title(body: object, number: int) -> str:
-    """What stands in the header: the first title, else the name."""
+    """Return the column's header: the first title, else the name."""
     keys = body if isinstance(body, Mapping) else {}
     titles = keys.get("titles")
     if isinstance(titles, Mapping):
@@ -136,7 +142,7 @@ def _column(body: Mapping[str, Any], *, is_key: bool) -> DraftColumn:
     keys = datatype if isinstance(datatype, Mapping) else {"base": datatype}
     base = keys.get("base", "string")
     if not isinstance(base, str):
-        raise SchemaError(["its datatype is no name; use one such as integer"])
+        raise SchemaError(["its datatype is not a name; use one such as integer"])
     kind = _kind(base, keys)
     values = _values(keys) if kind == "categorical" else _bounds(kind, base, keys)
     return DraftColumn(kind, {**values, **_missing(body), **_note(body, kind)})
@@ -168,15 +174,23 @@ def _bounds(kind: str, base: str, keys: Mapping[str, Any]) -> dict[str, Any]:
         return {}
     step = _STEPS.get(kind)
     found = {
-        "min": _bound(kind, keys, ("minimum", "minInclusive"), "minExclusive", step),
-        "max": _bound(kind, keys, ("maximum", "maxInclusive"), "maxExclusive", step and -step),
+        "min": _bound(
+            kind, keys, inclusive=("minimum", "minInclusive"), exclusive="minExclusive", step=step
+        ),
+        "max": _bound(
+            kind,
+            keys,
+            inclusive=("maximum", "maxInclusive"),
+            exclusive="maxExclusive",
+            step=step and -step,
+        ),
     }
     written = {key: value for key, value in found.items() if value is not None}
     return {**_BY_NAME.get(base, {}), **unreviewed(written)}
 
 
 def _bound(
-    kind: str, keys: Mapping[str, Any], inclusive: tuple[str, ...], exclusive: str, step: Any
+    kind: str, keys: Mapping[str, Any], *, inclusive: tuple[str, ...], exclusive: str, step: Any
 ) -> Any:
     """A bound that may be reached; beside an exclusive one of a line without steps it is that."""
     reached = first(keys, *inclusive)
@@ -198,12 +212,12 @@ def _missing(body: Mapping[str, Any]) -> dict[str, Any]:
     null = body.get("null", "")
     markers = null if isinstance(null, list) else [null]
     if not all(isinstance(marker, str) for marker in markers):
-        raise SchemaError(["null is no text and no list of texts; correct it"])
+        raise SchemaError(["null is neither a text nor a list of texts; correct it"])
     return {"missing": [marker for marker in dict.fromkeys(markers) if marker.strip()]}
 
 
 def _note(body: Mapping[str, Any], kind: str = "") -> dict[str, Any]:
-    """What the file says about the column for people, and where its values are explained."""
+    """Return the file's note on the column, and where its values are explained."""
     said = [body.get(key) for key in ("dc:description", "rdfs:comment", "propertyUrl")]
     texts = [text for text in said if isinstance(text, str) and text.strip()]
     datatype = body.get("datatype")

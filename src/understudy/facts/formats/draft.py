@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from understudy.column import text_of
 from understudy.errors import SchemaError, UsageError
+from understudy.facts.column import text_of
 
 HEAD = """\
-# What may stand in each column. Write public knowledge only: code books, laws, common sense.
+# The values that each column may have. Write public knowledge only: code books, laws, common sense.
 # Never copy values or bounds out of the rows: what this file says is not protected.
 #
 #   categorical  values = ["a", "b"]            boolean
@@ -23,13 +23,13 @@ HEAD = """\
 #   date         min = 2020-01-01, max = ...    datetime
 #   id           generated afresh, never learned
 #
-# What is not public may be left away (values = [], no min or max) and learned with budget:
+# What is not public may be omitted (values = [], no min or max) and learned with budget:
 #   understudy schema infer DATA --schema THIS --epsilon 1 --delta 1e-6 -o OTHER
 #
 # missing = ["?"] gives a column a level for missing cells; [] means nulls and empty cells only.
 # Out of bounds: numbers are clipped, rows with undeclared categories dropped, unless outside says.
 #
-# What cannot stand together is declared here, above the columns, and no synthetic row has it:
+# Declare here, above the columns, which values cannot occur together; no synthetic row has them:
 # constraints = ["if age < 15 then married = no", "not (sex = male and pregnant = yes)"]
 """
 
@@ -68,7 +68,7 @@ class DraftColumn:
         return tuple(key for key in _NEEDED.get(self.kind, ()) if key not in self.keys)
 
     def document(self) -> dict[str, Any]:
-        """The column as it would stand in a schema file."""
+        """Return the column as a schema file has it."""
         return {"kind": self.kind, **self.keys}
 
 
@@ -126,7 +126,7 @@ def drafted(
     for name, body in bodies:
         try:
             if name in columns:
-                raise SchemaError(["the name stands twice; rename one of the columns"])
+                raise SchemaError(["the name occurs twice; rename one of the columns"])
             if not isinstance(body, Mapping):
                 raise SchemaError(["it is not described by a table of keys; correct the file"])
             columns[name] = make(name, body)

@@ -13,9 +13,9 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from understudy.column import text_of
 from understudy.errors import SchemaError
-from understudy.schema import read_document
+from understudy.facts.column import text_of
+from understudy.facts.schema import read_document
 
 MARK = "unreviewed"
 

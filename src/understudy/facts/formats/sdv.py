@@ -1,7 +1,7 @@
 """Metadata of the Synthetic Data Vault: `fields` with types, or `columns` with sdtypes.
 
 The oldest files have `fields`, each with `type` and `subtype`; later ones `columns`, each with an
-`sdtype`, and METADATA_SPEC_VERSION. Several tables stand under `tables`. Neither says which values
+`sdtype`, and METADATA_SPEC_VERSION. Several tables are under `tables`. Neither says which values
 are possible; where a file has bounds or categories all the same, they were taken from the rows.
 """
 
@@ -12,8 +12,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from understudy.errors import SchemaError, UsageError
-from understudy.formats.draft import Draft, DraftColumn, chosen, drafted, unreviewed
-from understudy.formats.values import bound, first, listed
+from understudy.facts.formats.draft import (
+    Draft,
+    DraftColumn,
+    chosen,
+    drafted,
+    unreviewed,
+)
+from understudy.facts.formats.values import bound, first, listed
 
 NAME = "SDV metadata"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from understudy.column import MOST_LEVELS
 from understudy.errors import SchemaError, UsageError
-from understudy.formats.draft import Draft, DraftColumn, drafted, unreviewed
+from understudy.facts.column import MOST_LEVELS
+from understudy.facts.formats.draft import Draft, DraftColumn, drafted, unreviewed
 
 NAME = "a domain file, {column: size}"
 

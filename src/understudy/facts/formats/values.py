@@ -1,6 +1,6 @@
 """Bounds and lists as other tools write them, read as the values of a kind of column.
 
-What is wrong is told without the value, which may have been computed from private rows.
+Errors are described without the value, which may have been computed from private rows.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from understudy.column import Scalar
 from understudy.errors import SchemaError
+from understudy.facts.column import Scalar
 
 
 def first(body: Mapping[str, Any], *names: str) -> Any:
-    """What stands under the first of some names; None if nothing does."""
+    """Return the value of the first of some names that exists; None if none does."""
     return next((body[name] for name in names if body.get(name) is not None), None)
 
 
@@ -33,16 +33,16 @@ def bound(kind: str, value: object, *, pattern: str | None = None) -> Any:
             case _:
                 return _moment(value, pattern)
     except (ArithmeticError, TypeError, ValueError, re.error):
-        raise SchemaError([f"a bound is no {kind}; correct it, or remove it"]) from None
+        raise SchemaError([f"a bound is not of kind {kind}; correct it, or remove it"]) from None
 
 
 def listed(value: object) -> list[Scalar]:
     """A list of categories; nulls in it are passed over, because missing cells have a key."""
     if not isinstance(value, list):
-        raise SchemaError(["its values are no list; write them as one"])
+        raise SchemaError(["its values are not a list; write them as one"])
     values = [item for item in value if item is not None]
     if not all(isinstance(item, bool | int | float | str) for item in values):
-        raise SchemaError(["one of its values is no text or number; correct it"])
+        raise SchemaError(["one of its values is neither text nor number; correct it"])
     return values
 
 

@@ -1,7 +1,7 @@
 """The analyst: drives a protocol over a channel, sees replies alone, and is trusted with nothing.
 
 A run is a proposal that every holder agrees to, the questions of its protocol, and a closing in
-which every holder says what the run came to for its rows. The model carries the promise for the
+which every holder says what the run cost its rows. The model carries the promise for the
 union: a row is held by one holder, so whatever is learned costs it what that holder's answers cost.
 """
 
@@ -13,30 +13,31 @@ from fractions import Fraction
 from pathlib import Path
 
 from understudy.errors import MessageError
-from understudy.federated.asking import propose, sizes
+from understudy.facts.unit import Neighbours
+from understudy.federated.analyst.asking import propose, sizes
+from understudy.federated.analyst.conversation import Conversation, Report
+from understudy.federated.analyst.plan import Collaboration
 from understudy.federated.channel import Channel
-from understudy.federated.conversation import Conversation, Report
 from understudy.federated.messages import Close, Closed, Message
-from understudy.federated.modelling import learn_models
-from understudy.federated.parameters import learn_parameters
-from understudy.federated.plan import Plan
-from understudy.federated.statistics import learn_statistics
+from understudy.federated.protocols.modelling import learn_models
+from understudy.federated.protocols.parameters import learn_parameters
+from understudy.federated.protocols.statistics import learn_statistics
+from understudy.federated.protocols.voting import learn_votes
 from understudy.federated.terms import ProtocolName
-from understudy.federated.voting import learn_votes
-from understudy.model import Model
-from understudy.privacy.accounting import Bound, zcdp_rho
-from understudy.privacy.events import Charge
-from understudy.privacy.record import Kept, Record
-from understudy.privacy.statement import Statement, inherited
-from understudy.privacy.unit import Neighbours
-from understudy.synthesizers.base import Learned
+from understudy.methods.estimation.learned import Learned
+from understudy.models.model import Model
+from understudy.privacy.accounting.composition import Bound
+from understudy.privacy.accounting.costs import zcdp_rho
+from understudy.privacy.accounting.events import Charge
+from understudy.privacy.spending.record import Kept, Record
+from understudy.privacy.statements.statement import Statement, inherited
 
 _SIZE_SHARE = Fraction(1, 100)
 
 
 @dataclass(frozen=True)
 class Promise:
-    """What a run came to for the rows of one holder.
+    """The privacy cost of a run for the rows of one holder.
 
     Attributes:
         bound: proved by the holder's own books, or the whole of what was agreed.
@@ -69,7 +70,7 @@ class Analyst:
     def __init__(
         self,
         channel: Channel,
-        plan: Plan,
+        plan: Collaboration,
         journal: Path | None = None,
         *,
         run: str | None = None,
@@ -83,7 +84,7 @@ class Analyst:
 
     @property
     def report(self) -> Report:
-        """What was out of order, and who was left out."""
+        """Return the report: problems, and holders that were left out."""
         return self._talk.report
 
     def learn(self) -> Model:
@@ -95,11 +96,11 @@ class Analyst:
         statement = for_the_union(self.plan, self.promises)
         schema = self.plan.schema
         return Model(
-            schema,
-            learned.conditionals,
-            learned.rows,
-            statement.resting_on(schema.inference),
-            learned.records,
+            schema=schema,
+            distribution=learned.distribution,
+            rows=learned.rows,
+            statement=statement.resting_on(schema.inference),
+            tables=learned.tables,
         )
 
     def _learned(self, public: Mapping[str, int | None]) -> Learned:
@@ -118,19 +119,19 @@ class Analyst:
                 return learn_parameters(talk, plan.network, rows, rest, before={})
 
     def _closed(self) -> dict[str, Promise]:
-        """What every holder says the run came to; its word is not needed for the result."""
+        """Ask every holder for the run's cost; the result does not need the answer."""
         asked = list(self._talk.holders)
         replies = self._talk.ask(dict.fromkeys(asked, (Close(), ())), _check_closed, least=0)
         said = {name: reply.body for name, reply in replies.items()}
         return {name: _promise(said.get(name), self.plan) for name in asked}
 
 
-def learn_together(channel: Channel, plan: Plan, journal: Path | None = None) -> Model:
+def learn_together(channel: Channel, plan: Collaboration, journal: Path | None = None) -> Model:
     """A model of the rows of all holders, none of which leaves its holder."""
     return Analyst(channel, plan, journal).learn()
 
 
-def for_the_union(plan: Plan, promises: Mapping[str, Promise]) -> Statement:
+def for_the_union(plan: Collaboration, promises: Mapping[str, Promise]) -> Statement:
     """The promise for the rows of all holders together.
 
     A row has one holder, and neighbouring unions differ at one holder alone: the largest of all
@@ -171,7 +172,7 @@ def _check_closed(name: str, message: Message) -> None:
         zcdp_rho(Charge.parse(dict(charge)).event)
 
 
-def _promise(body: object, plan: Plan) -> Promise:
+def _promise(body: object, plan: Collaboration) -> Promise:
     if not isinstance(body, Closed):
         whole = Bound("the whole of what was agreed", plan.budget.amount, plan.budget.delta)
         return Promise(whole, (), private=True, confirmed=False)

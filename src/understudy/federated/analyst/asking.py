@@ -13,14 +13,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from understudy.domain import Attributes, Domain
 from understudy.errors import MessageError
-from understudy.federated.conversation import Conversation
+from understudy.facts.domain import Attributes, Domain
+from understudy.facts.unit import Neighbours
+from understudy.federated.analyst.conversation import Conversation
 from understudy.federated.messages import (
     Accepted,
-    Array,
     Chosen,
-    Measure,
+    MeasureTables,
     Message,
     Propose,
     Rate,
@@ -28,13 +28,13 @@ from understudy.federated.messages import (
     Tables,
     Vote,
 )
-from understudy.learn.allocation import least_error_weights
-from understudy.marginal import Counts, NoisyMarginal
+from understudy.methods.estimation.allocation import least_error_weights
 from understudy.privacy.budget import Budget
-from understudy.privacy.mechanisms import additive
-from understudy.privacy.unit import Neighbours
+from understudy.privacy.mechanisms.additive import additive
+from understudy.privacy.noisy_marginal import NoisyMarginal
+from understudy.rows.counting import Counts
+from understudy.system.arrays import Array
 
-Weights = Sequence[int]
 # In standard deviations. Laplace noise passes this with a chance of e^(−85), Gaussian never.
 _FAR = 60.0
 
@@ -58,7 +58,7 @@ def propose(talk: Conversation) -> dict[str, int | None]:
     def check(name: str, message: Message) -> None:
         body = message.body
         if not isinstance(body, Accepted) or (body.rows is None) is public:
-            raise MessageError("this is no agreement, or not for the same neighbours")
+            raise MessageError("this is not an agreement, or not for the same neighbours")
 
     ask = {name: (Propose(terms=talk.plan.terms()), ()) for name in talk.holders}
     replies = talk.ask(ask, check)
@@ -109,7 +109,7 @@ def tables(
     if not equally:
         cells = [plan.domain.cells(names) for names in sets]
         weights = least_error_weights(cells, plan.spendable.measure)
-    question = Measure(
+    question = MeasureTables(
         share=str(share),
         tables=tuple(sets),
         weights=tuple(weights),
@@ -123,14 +123,20 @@ def tables(
     variances = cell_variances(talk, share, weights)
     return {
         name: [
-            NoisyMarginal(names, _bounded(talk, name, names, counts, sizes, variance), variance)
+            NoisyMarginal(
+                names,
+                _bounded(
+                    talk, name=name, names=names, counts=counts, sizes=sizes, variance=variance
+                ),
+                variance,
+            )
             for names, counts, variance in zip(sets, message.arrays, variances, strict=True)
         ]
         for name, message in replies.items()
     }
 
 
-def cell_variances(talk: Conversation, share: Fraction, weights: Weights) -> list[float]:
+def cell_variances(talk: Conversation, share: Fraction, weights: Sequence[int]) -> list[float]:
     """The variance of one holder's noise on a cell of each table; public."""
     unit = talk.plan.unit
     parts = (talk.plan.spendable * share).split(weights)
@@ -147,7 +153,13 @@ def _check_tables(message: Message, shapes: Sequence[tuple[int, ...]]) -> None:
 
 
 def _bounded(
-    talk: Conversation, name: str, names: Attributes, counts: Array, sizes: Sizes, variance: float
+    talk: Conversation,
+    *,
+    name: str,
+    names: Attributes,
+    counts: Array,
+    sizes: Sizes,
+    variance: float,
 ) -> Counts:
     """Counts within what the holder's rows and its noise allow."""
     far = _FAR * math.sqrt(variance) + 1
@@ -185,7 +197,8 @@ def as_numbers(sets: Sequence[Attributes], domain: Domain) -> Array:
 def votes(
     talk: Conversation,
     sets: Sequence[Attributes],
-    handicaps: Mapping[str, Array],
+    *,
+    penalties: Mapping[str, Array],
     share: Fraction,
     score: str,
 ) -> dict[str, int]:
@@ -195,9 +208,9 @@ def votes(
 
     def check(name: str, message: Message) -> None:
         if not isinstance(message.body, Chosen) or message.body.index >= len(sets):
-            raise MessageError("this is no vote for one of the candidates")
+            raise MessageError("this is not a vote for one of the candidates")
 
-    ask = {name: (question, (numbers, handicaps[name])) for name in talk.holders}
+    ask = {name: (question, (numbers, penalties[name])) for name in talk.holders}
     replies = talk.ask(ask, check)
     return {n: m.body.index for n, m in replies.items() if isinstance(m.body, Chosen)}
 
@@ -212,7 +225,7 @@ def ratings(
     def check(name: str, message: Message) -> None:
         fits = [(a.shape, a.dtype.kind) for a in message.arrays] == [((len(sets),), "f")]
         if not isinstance(message.body, Rated) or not fits:
-            raise MessageError("these are no scores of the sets that were asked about")
+            raise MessageError("these are not scores of the sets that were asked about")
 
     replies = talk.ask(dict.fromkeys(talk.holders, (question, (numbers,))), check)
     return {name: message.arrays[0] for name, message in replies.items()}

@@ -14,21 +14,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from understudy.errors import HolderError, MessageError, UnderstudyError, UsageError
+from understudy.federated.analyst.journal import Journal
+from understudy.federated.analyst.plan import Collaboration
 from understudy.federated.channel import Channel
-from understudy.federated.journal import Journal
-from understudy.federated.messages import Array, Body, Message, Refused
-from understudy.federated.plan import Plan
+from understudy.federated.messages import Body, Message, Refused
+from understudy.system.arrays import Array
 
 # What arithmetic and parsers raise when they are fed something else than they expect.
 _MISFITS = (UnderstudyError, ArithmeticError, LookupError, TypeError, ValueError)
 
-Check = Callable[[str, Message], None]
+Validator = Callable[[str, Message], None]
 Asked = Mapping[str, tuple[Body, tuple[Array, ...]]]
 
 
 @dataclass
 class Report:
-    """What an analyst noticed: for people.
+    """A report of what an analyst noticed, for people.
 
     Attributes:
         findings: what was out of order, a sentence each.
@@ -50,7 +51,7 @@ class Conversation:
     """One run with all holders of a channel, under a name that nobody used before."""
 
     def __init__(
-        self, channel: Channel, plan: Plan, journal: Path | None, run: str | None = None
+        self, channel: Channel, plan: Collaboration, journal: Path | None, run: str | None = None
     ) -> None:
         if not channel.holders:
             raise UsageError("there is no holder to ask; name at least one")
@@ -68,7 +69,9 @@ class Conversation:
         """Those that have answered everything so far."""
         return [name for name in self._names if name not in self.report.absent]
 
-    def ask(self, asked: Asked, check: Check, *, least: int | None = None) -> dict[str, Message]:
+    def ask(
+        self, asked: Asked, check: Validator, *, least: int | None = None
+    ) -> dict[str, Message]:
         """Good replies to one question to each holder; those without are left out from now on.
 
         Args:
@@ -94,7 +97,9 @@ class Conversation:
         needed = self.plan.least_of(len(self._names)) if least is None else least
         return self._ended(turn, sent, needed)
 
-    def _take(self, turn: _Turn, replies: Mapping[str, bytes], check: Check, *, new: bool) -> None:
+    def _take(
+        self, turn: _Turn, replies: Mapping[str, bytes], check: Validator, *, new: bool
+    ) -> None:
         for name, reply in replies.items():
             try:
                 message = Message.decoded(reply)
@@ -110,7 +115,7 @@ class Conversation:
                 if new:
                     self._journal.keep_reply(turn.number, name, reply)
 
-    def _check_reply(self, number: int, name: str, message: Message, check: Check) -> None:
+    def _check_reply(self, number: int, name: str, message: Message, check: Validator) -> None:
         if isinstance(message.body, Refused):
             raise _Refuses(message.body.reason)
         if (message.run, message.request) != (self.run, self._question(number, name)):

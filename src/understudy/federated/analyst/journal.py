@@ -1,4 +1,4 @@
-"""What an analyst has asked and heard, kept so that a run can be taken up where it was cut off.
+"""The journal of an analyst's questions and replies, from which a run that was cut off resumes.
 
 A file of records, each with its length and a digest before it; a record that was cut short ends
 the file. Everything in it was released by holders, so it may be kept as freely as the model.
@@ -39,11 +39,11 @@ class Journal:
             self._write({"what": "begin", "format": _FORMAT, "about": about, "facts": begin})
 
     def request(self, number: int, holder: str) -> bytes | None:
-        """What a holder was asked in some question, if it was."""
+        """Return the request that a holder got in some question, if it did."""
         return self._requests.get((number, holder))
 
     def reply(self, number: int, holder: str) -> bytes | None:
-        """What a holder answered to some question, if it did."""
+        """Return a holder's answer to some question, if there is one."""
         return self._replies.get((number, holder))
 
     def keep_request(self, number: int, holder: str, data: bytes) -> None:
@@ -85,7 +85,9 @@ class Journal:
             self._take(path, about, header, body)
             end = after
         if data and not end:
-            raise DataError(f"{path}: is no journal, or its first record is damaged; name another")
+            raise DataError(
+                f"{path}: is not a journal, or its first record is damaged; name another"
+            )
         if end < len(data):
             os.truncate(path, end)
         return end > 0

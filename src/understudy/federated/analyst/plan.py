@@ -1,4 +1,4 @@
-"""What an analyst sets out to learn: all of it public, fixed before the first question."""
+"""The definition of a run among holders: public, and fixed before the first question."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TypeVar
 
-from understudy.domain import Domain
-from understudy.engines.capacity import ensure_tables_fit
 from understudy.errors import UsageError
+from understudy.facts.capacity import ensure_tables_fit
+from understudy.facts.domain import Domain
+from understudy.facts.schema import Schema
+from understudy.facts.unit import Neighbours, Unit
 from understudy.federated.terms import Limits, ProtocolName, Terms
-from understudy.learn.given import check_network
-from understudy.learn.required import least_tables
-from understudy.learn.restrict import NONE, Restrictions
-from understudy.network import Network
+from understudy.methods.structure.given import check_network
+from understudy.methods.structure.required import least_tables
+from understudy.methods.structure.restrict import NONE, Restrictions
+from understudy.methods.structure.scores import score_for
+from understudy.models.network import Network
 from understudy.privacy.budget import Amount, Budget, Measure
-from understudy.privacy.grant import Grant
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.schema import Schema
-from understudy.synthesizers.network import score_for
+from understudy.privacy.spending.grant import Grant
 
 E = TypeVar("E", ProtocolName, Neighbours)
 
@@ -33,7 +33,7 @@ BALLOTS = ("choices", "scores")
 _MOST_TABLES = 5_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Form:
     """Where the protocols go beyond their sources; each point can be switched off.
 
@@ -58,15 +58,17 @@ class Form:
     @classmethod
     def plain(cls) -> Form:
         """The protocols as the theses print them."""
-        return cls(False, False, False, False, False)
+        return cls(
+            full_budget=False, sized=False, consistent=False, unclipped=False, weighted=False
+        )
 
 
 @dataclass(frozen=True)
-class Plan:
+class Collaboration:
     """A run among holders.
 
     Attributes:
-        schema: what may stand in each column, the same at every holder.
+        schema: the declared values of each column, the same at every holder.
         protocol: how to learn.
         epsilon: the privacy loss at every holder.
         delta: the chance of a larger one there; 0 asks for pure privacy and Laplace noise.
@@ -121,22 +123,22 @@ class Plan:
 
     @property
     def budget(self) -> Budget:
-        """What the run may cost at each holder."""
+        """Return the budget of the run at each holder."""
         return Budget.approximate(self.epsilon, self.delta)
 
     @cached_property
     def spendable(self) -> Budget:
-        """The same in the measure that questions are paid in."""
+        """Return the budget in the measure that questions are charged in."""
         return Grant(self.budget).spendable
 
     @property
     def unit(self) -> Unit:
-        """Whom the promise protects."""
+        """Return the unit that the promise protects."""
         return Unit(Neighbours(self.neighbours), self.rows_per_person)
 
     @cached_property
     def domain(self) -> Domain:
-        """The attributes of the schema."""
+        """Return the attributes of the schema."""
         return Domain.of(self.schema)
 
     @cached_property
@@ -165,7 +167,7 @@ class Plan:
         return max(usual, self.restrictions.most_required) if self.degree is None else self.degree
 
     def terms(self) -> Terms:
-        """What each holder is asked to agree to."""
+        """Return the terms that each holder is asked to agree to."""
         budget = self.budget
         return Terms(
             protocol=ProtocolName(self.protocol),
@@ -191,7 +193,7 @@ class Plan:
                 return size + 1
 
     def least_of(self, holders: int) -> int:
-        """How many of so many holders must answer to the end."""
+        """Return how many of the holders must answer to the end."""
         return holders if self.least is None else min(self.least, holders)
 
     @property

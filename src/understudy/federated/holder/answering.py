@@ -14,18 +14,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from understudy.conditional import Conditional
-from understudy.counting import Score
-from understudy.domain import Attributes, Domain
-from understudy.engines.capacity import ensure_tables_fit
 from understudy.errors import UsageError
+from understudy.facts.capacity import ensure_tables_fit
+from understudy.facts.domain import Attributes, Domain
+from understudy.facts.schema import Schema
+from understudy.facts.unit import Unit
 from understudy.federated.messages import (
     MOST_BYTES,
-    Array,
     Chosen,
     Fit,
     Fitted,
-    Measure,
+    MeasureTables,
     Message,
     Rate,
     Rated,
@@ -33,18 +32,19 @@ from understudy.federated.messages import (
     Tables,
     Vote,
 )
-from understudy.learn.greedy import affordable_degree
-from understudy.learn.restrict import NONE, Restrictions
-from understudy.network import Family
+from understudy.methods.network import NetworkSynthesizer
+from understudy.methods.structure.greedy import affordable_degree
+from understudy.methods.structure.restrict import NONE, Restrictions
+from understudy.methods.structure.scores import score_for
+from understudy.models.conditional import Conditional
+from understudy.models.network import Family
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator
-from understudy.privacy.unit import Unit
-from understudy.schema import Schema
-from understudy.synthesizers.network import NetworkSynthesizer, score_for
+from understudy.rows.counting import Score
+from understudy.system.arrays import Array
 
-Arrays = tuple[Array, ...]
-Answer = Callable[[Curator], tuple[Reply, Arrays]]
-Question = Measure | Vote | Rate | Fit
+Handler = Callable[[Curator], tuple[Reply, tuple[Array, ...]]]
+PaidRequest = MeasureTables | Vote | Rate | Fit
 
 _MOST_CELLS = MOST_BYTES // 16
 # No analyst needs more at once, and each costs a holder time.
@@ -52,8 +52,8 @@ _MOST_TABLES, _MOST_SETS = 20_000, 200_000
 
 
 @dataclass
-class Desk:
-    """What a holder needs to understand questions; it knows no rows.
+class RequestReader:
+    """Reads and checks requests to a holder; it knows no rows.
 
     Attributes:
         schema: of the rows.
@@ -68,15 +68,15 @@ class Desk:
     rows: int | None
     _scores: dict[str, Score] = field(default_factory=dict)
 
-    def prepare(self, message: Message, restrictions: Restrictions = NONE) -> Answer:
-        """What to ask the Curator for; UsageError where the question is no good.
+    def prepare(self, message: Message, restrictions: Restrictions = NONE) -> Handler:
+        """Return what to ask the Curator for; UsageError where the question is not valid.
 
         Args:
             message: the question.
-            restrictions: what its run agreed on; tables that can be no family are not looked at.
+            restrictions: what its run agreed on; tables that cannot be a family are not looked at.
         """
         match message.body:
-            case Measure():
+            case MeasureTables():
                 return self._measure(message.body, restrictions)
             case Vote():
                 return self._vote(message.body, message.arrays, restrictions)
@@ -85,9 +85,9 @@ class Desk:
             case Fit():
                 return partial(_fit, _local(self.schema, self.unit, message.body, restrictions))
             case body:
-                raise UsageError(f"a message of kind {body.kind!r} is no question to a holder")
+                raise UsageError(f"a message of kind {body.kind!r} is not a question to a holder")
 
-    def _measure(self, asked: Measure, restrictions: Restrictions) -> Answer:
+    def _measure(self, asked: MeasureTables, restrictions: Restrictions) -> Handler:
         if len(asked.tables) > _MOST_TABLES:
             raise UsageError(
                 f"{len(asked.tables):,} tables were asked for; {_MOST_TABLES:,} may be"
@@ -101,20 +101,20 @@ class Desk:
         ensure_tables_fit(self.domain, sets)
         return partial(_measured, asked=asked, sets=sets)
 
-    def _vote(self, asked: Vote, arrays: Arrays, restrictions: Restrictions) -> Answer:
+    def _vote(self, asked: Vote, arrays: tuple[Array, ...], restrictions: Restrictions) -> Handler:
         if len(arrays) != 2 or arrays[1].dtype != np.float64:
-            raise UsageError("a vote has two arrays: axes of candidates, and handicaps")
+            raise UsageError("a vote has two arrays: axes of candidates, and penalties")
         sets = self._sets(arrays[0], restrictions)
         if not sets or arrays[1].shape != (len(sets),):
-            raise UsageError("a vote needs candidates, and a handicap for each")
+            raise UsageError("a vote needs candidates, and a penalty for each")
         score = self._score(asked.score)
-        if np.abs(arrays[1]).max() > largest_handicap(score):
-            raise UsageError("a handicap is larger than any score; scores would drown in it")
+        if np.abs(arrays[1]).max() > largest_penalty(score):
+            raise UsageError("a penalty is larger than any score; scores would drown in it")
         return partial(
-            _voted, share=Fraction(asked.share), score=score, sets=sets, handicap=arrays[1]
+            _voted, share=Fraction(asked.share), score=score, sets=sets, penalty=arrays[1]
         )
 
-    def _rate(self, asked: Rate, arrays: Arrays, restrictions: Restrictions) -> Answer:
+    def _rate(self, asked: Rate, arrays: tuple[Array, ...], restrictions: Restrictions) -> Handler:
         if len(arrays) != 1:
             raise UsageError("a rating has one array: the axes of each set")
         sets = self._sets(arrays[0], restrictions)
@@ -147,7 +147,8 @@ class Desk:
             raise UsageError(f"table {' × '.join(names)} holds an attribute twice")
         if restrictions and not restrictions.may_be_family(tuple(bases)):
             raise UsageError(
-                f"table {' × '.join(names)} can be no family under the restrictions that this run "
+                f"table {' × '.join(names)} cannot be a family under the restrictions that this "
+                "run "
                 "agreed on; ask within them, or propose another"
             )
         return tuple(names)
@@ -159,26 +160,26 @@ class Desk:
         return self._scores[name]
 
 
-def largest_handicap(score: Score) -> float:
+def largest_penalty(score: Score) -> float:
     """The most that may be taken off a score.
 
-    The grid of scores allows for rounding errors below half a step. Beyond a handicap of 2³⁰
+    The grid of scores allows for rounding errors below half a step. Beyond a penalty of 2³⁰
     sensitivities, which are 2⁴⁶ steps, an untrusted analyst could make doubles err by more.
     """
     return 2.0**30 * float(score.sensitivity)
 
 
-def share_of(question: Question) -> Fraction:
+def share_of(question: PaidRequest) -> Fraction:
     """The part of the run's budget that a question may cost."""
     share = Fraction(1) if isinstance(question, Fit) else Fraction(question.share)
     if not 0 < share <= 1:
-        raise UsageError(f"share {share} is no part of a budget; it lies above 0 and up to 1")
+        raise UsageError(f"share {share} is not a part of a budget; it lies above 0 and up to 1")
     return share
 
 
 def _measured(
-    curator: Curator, *, asked: Measure, sets: Sequence[Attributes]
-) -> tuple[Tables, Arrays]:
+    curator: Curator, *, asked: MeasureTables, sets: Sequence[Attributes]
+) -> tuple[Tables, tuple[Array, ...]]:
     budget = curator.budget * Fraction(asked.share)
     noisy = curator.measure(sets, budget, weights=asked.weights)
     counts = [np.asarray(table.counts) for table in noisy]
@@ -186,21 +187,21 @@ def _measured(
 
 
 def _voted(
-    curator: Curator, *, share: Fraction, score: Score, sets: Sequence[Attributes], handicap: Array
-) -> tuple[Chosen, Arrays]:
+    curator: Curator, *, share: Fraction, score: Score, sets: Sequence[Attributes], penalty: Array
+) -> tuple[Chosen, tuple[Array, ...]]:
     index = curator.select(
         range(len(sets)),
         score,
         curator.budget * share,
         of=lambda i: sets[i],
-        handicap=lambda i: float(handicap[i]),
+        penalty=lambda i: float(penalty[i]),
     )
     return Chosen(index=index), ()
 
 
 def _rated(
     curator: Curator, *, share: Fraction, score: Score, sets: Sequence[Attributes]
-) -> tuple[Rated, Arrays]:
+) -> tuple[Rated, tuple[Array, ...]]:
     scores, _ = curator.score(sets, score, curator.budget * share)
     return Rated(), (scores,)
 
@@ -214,7 +215,7 @@ class _Local(NetworkSynthesizer):
 
     @property
     def unit(self) -> Unit:
-        """Whom the holder promises to protect."""
+        """Return the unit that the holder promises to protect."""
         return self._unit
 
 
@@ -239,16 +240,19 @@ def _local(schema: Schema, unit: Unit, asked: Fit, restrictions: Restrictions) -
     return method
 
 
-def _fit(method: _Local, curator: Curator) -> tuple[Fitted, Arrays]:
+def _fit(method: _Local, curator: Curator) -> tuple[Fitted, tuple[Array, ...]]:
     learned = method.learn(curator)
-    families = tuple(c.family.axes for c in learned.conditionals)
-    within = [c.within for c in learned.conditionals if c.within is not None]
-    chances = [c.probabilities for c in learned.conditionals]
+    conditionals = learned.distribution.require_network().conditionals
+    families = tuple(c.family.axes for c in conditionals)
+    within = [c.within for c in conditionals if c.within is not None]
+    chances = [c.probabilities for c in conditionals]
     return Fitted(families=families, rows=learned.rows), (*chances, *within)
 
 
-def fitted_conditionals(fitted: Fitted, arrays: Arrays, domain: Domain) -> tuple[Conditional, ...]:
-    """The conditionals that a holder's model is made of; UsageError where they are none."""
+def fitted_conditionals(
+    fitted: Fitted, arrays: tuple[Array, ...], domain: Domain
+) -> tuple[Conditional, ...]:
+    """Return the conditionals of a holder's model; UsageError where they are not conditionals."""
     families = [Family.over(axes, domain) for axes in fitted.families if axes]
     coarsened = [family.axes[-1] != family.child for family in families]
     if len(arrays) != len(families) + sum(coarsened):

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 
 from understudy.errors import UsageError
 from understudy.federated.terms import ProtocolName, Terms
-from understudy.privacy.accounts import Spent
 from understudy.privacy.budget import exact
+from understudy.privacy.spending.limits import Spent
 
 
 class Consent(Protocol):
@@ -25,9 +25,9 @@ class Consent(Protocol):
         """Why the holder does not take part; None where it does."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Policy:
-    """What a holder agrees to without asking anybody.
+    """A policy: the runs that a holder agrees to without asking a person.
 
     Attributes:
         most_epsilon: of one run.
@@ -37,7 +37,7 @@ class Policy:
         protect: attributes that every run must protect, so that they depend on its target at most.
 
     Example:
-        >>> Policy(Fraction(1)).protocols == frozenset(ProtocolName)
+        >>> Policy(most_epsilon=Fraction(1)).protocols == frozenset(ProtocolName)
         True
     """
 
@@ -53,7 +53,7 @@ class Policy:
         try:
             document = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise UsageError(f"{path}: is no policy: {error}; write one in TOML") from None
+            raise UsageError(f"{path}: is not a policy: {error}; write one in TOML") from None
         return cls._parsed(document, str(path))
 
     @classmethod
@@ -71,13 +71,19 @@ class Policy:
             choices = ", ".join(ProtocolName)
             raise UsageError(f"{path}: protocols is a list of some of {choices}") from None
         if not isinstance(questions, int):
-            raise UsageError(f"{path}: most_questions is no whole number; give one such as 100")
+            raise UsageError(f"{path}: most_questions is not a whole number; give one such as 100")
         epsilon = exact(document["most_epsilon"], what="most_epsilon")
         delta = exact(document.get("most_delta", 0), what="most_delta")
         protect = document.get("protect", [])
         if not isinstance(protect, list) or not all(isinstance(name, str) for name in protect):
             raise UsageError(f"{path}: protect is a list of attributes, such as ['illness']")
-        return cls(epsilon, delta, questions, allowed, frozenset(protect))
+        return cls(
+            most_epsilon=epsilon,
+            most_delta=delta,
+            most_questions=questions,
+            protocols=allowed,
+            protect=frozenset(protect),
+        )
 
     def refusal(self, terms: Terms) -> str | None:
         """The first point at which the terms go beyond the policy."""

@@ -11,15 +11,12 @@ import hashlib
 import logging
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from understudy.amounts import at_least_text, at_most_text
-from understudy.counting import CountSource, Score
-from understudy.domain import Attributes
 from understudy.errors import (
     BudgetExceeded,
     CapacityError,
@@ -27,34 +24,46 @@ from understudy.errors import (
     UnderstudyError,
     UsageError,
 )
-from understudy.federated.answering import Desk, Question, share_of
-from understudy.federated.consent import Consent
+from understudy.facts.domain import Attributes
+from understudy.facts.schema import Schema
+from understudy.facts.unit import Unit
+from understudy.federated.holder.answering import PaidRequest, RequestReader, share_of
+from understudy.federated.holder.consent import Consent
+from understudy.federated.holder.store import (
+    Answers,
+    FolderStore,
+    MemoryStore,
+    Store,
+    digest,
+)
 from understudy.federated.messages import (
     NOBODY,
     Accepted,
     Close,
     Closed,
     Fit,
-    Measure,
+    MeasureTables,
     Message,
     Propose,
     Rate,
     Refused,
     Vote,
 )
-from understudy.federated.store import Answers, FolderStore, MemoryStore, Store, digest
 from understudy.federated.terms import Terms
-from understudy.privacy.accounting import zcdp_epsilon
-from understudy.privacy.accounts import Limit, Spent
-from understudy.privacy.adjacency import Adjacency
+from understudy.privacy.accounting.adjacency import Adjacency
+from understudy.privacy.accounting.conversions import zcdp_epsilon
+from understudy.privacy.accounting.events import Charge
 from understudy.privacy.budget import Budget
 from understudy.privacy.budget import Measure as BudgetMeasure
 from understudy.privacy.curator import Curator, Instruments
-from understudy.privacy.events import Charge
-from understudy.privacy.grant import Grant
-from understudy.privacy.ledger import Ledger, ScratchLedger
-from understudy.privacy.unit import Unit
-from understudy.schema import Schema
+from understudy.privacy.spending.accounts import Account
+from understudy.privacy.spending.grant import Grant
+from understudy.privacy.spending.ledger import Ledger
+from understudy.privacy.spending.limits import Limit, Spent
+from understudy.privacy.spending.pricing import SecondPayment
+from understudy.privacy.spending.scratch import ScratchLedger
+from understudy.rows.counting import CountSource, Score
+from understudy.system.amounts import at_least_text, at_most_text
 
 _LOG = logging.getLogger(__name__)
 _LONGEST_REASON = 2000
@@ -71,7 +80,7 @@ class Refusal(UnderstudyError):
 
 
 @dataclass(frozen=True)
-class Run:
+class Agreement:
     """A run that the holder agreed to.
 
     Attributes:
@@ -90,7 +99,7 @@ class Holder:
 
     Args:
         source: the rows behind an engine.
-        schema: what may stand in each column.
+        schema: the declared values of each column.
         unit: whom the promise protects; a run that promises otherwise is refused.
         ledger: where spending is kept; None for simulations alone.
         dataset: the name the ledger knows the rows by.
@@ -110,13 +119,13 @@ class Holder:
         source: CountSource,
         schema: Schema,
         unit: Unit,
+        *,
         ledger: Ledger | None,
         dataset: str,
         limit: Budget | None,
         policy: Consent,
         store: Path | None,
         name: str,
-        *,
         person_id: str | None = None,
         instruments: Instruments | None = None,
     ) -> None:
@@ -124,14 +133,19 @@ class Holder:
         self.name, self.dataset, self.schema, self.unit = name, dataset, schema, unit
         self._source, self._policy = source, policy
         self._instruments = instruments or Instruments()
-        _check(source, schema, unit, ledger, self._instruments)
+        _check(source, schema, unit=unit, ledger=ledger, instruments=self._instruments)
         self._ledger = ledger or ScratchLedger()
         self._set_limit(limit)
         self._answers = self._held(MemoryStore() if store is None else FolderStore(store))
-        self._desk = Desk(schema, source.domain, unit, self._public_rows())
+        self._desk = RequestReader(schema, source.domain, unit, self._public_rows())
         self._memory: dict[Score, dict[Attributes, float]] = {}
-        self._runs: dict[str, Run] = {}
+        self._runs: dict[str, Agreement] = {}
         self._busy = threading.Lock()
+
+    @property
+    def account(self) -> Account:
+        """Return the ledger's view of these rows: their limit, and every run with its cost."""
+        return self._ledger.account(self.dataset)
 
     def handle(self, request: bytes) -> bytes:
         """One message in, one out; whatever comes in, this does not raise."""
@@ -193,7 +207,7 @@ class Holder:
             case Close():
                 closed = self._closed(self._run(message.run))
                 return Message(message.run, message.request, closed)
-            case Measure() | Vote() | Rate() | Fit():
+            case MeasureTables() | Vote() | Rate() | Fit():
                 return self._answer(self._run(message.run), message, message.body)
             case body:
                 raise Refusal("request", f"a message of kind {body.kind!r} asks a holder nothing")
@@ -257,7 +271,7 @@ class Holder:
             self.dataset, Grant(budget, identity=identity), adjacency=self._whom, about=about
         )
 
-    def _run(self, name: str) -> Run:
+    def _run(self, name: str) -> Agreement:
         if name not in self._runs:
             found = self._found(name)
             if len(self._runs) >= _MOST_RUNS:
@@ -266,7 +280,7 @@ class Holder:
             self._runs[name] = found
         return self._runs[name]
 
-    def _found(self, name: str) -> Run:
+    def _found(self, name: str) -> Agreement:
         """A run as it was agreed to, perhaps by an earlier process."""
         request = self._answers.proposal(name)
         if request is None:
@@ -274,11 +288,11 @@ class Holder:
         proposal = Message.decoded(request).body
         assert isinstance(proposal, Propose)
         self._check_terms(proposal.terms)
-        return Run(name, proposal.terms, self._grant_of(request))
+        return Agreement(name, proposal.terms, self._grant_of(request))
 
     # --- answers ------------------------------------------------------------------------------
 
-    def _answer(self, run: Run, message: Message, question: Question) -> Message:
+    def _answer(self, run: Agreement, message: Message, question: PaidRequest) -> Message:
         """Check, pay, look, draw; the caller stores and sends."""
         share, answer = share_of(question), self._desk.prepare(message, run.terms.restrictions)
         entries = self._ledger.entries(run.grant)
@@ -294,22 +308,22 @@ class Holder:
         _check_room(grant, share)
         body, arrays = answer(self._curator(grant))
         reply = Message(message.run, message.request, body, arrays)
-        if isinstance(grant, _Supplement):
+        if grant.identity != run.grant:
             self._ledger.close(grant)
         return reply
 
     def _curator(self, grant: Grant) -> Curator:
-        return Curator(self._source, self.unit, grant, self._instruments, self._memory)
+        return Curator(self._source, self.unit, grant, self._instruments, _memory=self._memory)
 
     def _granted(
         self, identity: str, budget: Budget, request: str, entries: Sequence[Mapping[str, Any]]
     ) -> Grant:
         """A run's grant as the ledger has it; new charges will name the question they pay for."""
-        journal = _Tagged(self._ledger, request)
+        log = _Tagged(self._ledger, request)
         charges = [Charge.parse(dict(e)) for e in entries if e["entry"] == "charge"]
-        return Grant(budget, journal, identity).resumed(charges)
+        return Grant(budget, log=log, identity=identity).resumed(charges)
 
-    def _paid_again(self, run: Run, share: Fraction, request: str) -> Grant:
+    def _paid_again(self, run: Agreement, share: Fraction, request: str) -> Grant:
         """A grant beside the run's, for a question that was charged and whose answer was lost."""
         times = 0
         while self._ledger.entries(identity := self._grant_of(run.grant, request, str(times))):
@@ -317,20 +331,17 @@ class Holder:
         whole = Grant(run.terms.budget)
         budget = _budget_for(whole.spendable * share, run.terms.budget.delta)
         self._open(identity, budget, run.name, run.terms)
-        return _Supplement(budget, _Tagged(self._ledger, request), identity, of=whole.spendable)
+        log, pricing = _Tagged(self._ledger, request), SecondPayment(whole.spendable)
+        return Grant(budget, log=log, identity=identity, pricing=pricing)
 
     # --- the end ------------------------------------------------------------------------------
 
-    def _closed(self, run: Run) -> Closed:
-        """Close the run's grant, and say what all of its grants came to."""
+    def _closed(self, run: Agreement) -> Closed:
+        """Close the run's grant, and return the cost of all of its grants."""
         entries = self._ledger.entries(run.grant)
         if not any(entry["entry"] == "close" for entry in entries):
             self._ledger.close(self._granted(run.grant, run.terms.budget, NOBODY, entries))
-        grants = [
-            entry
-            for entry in self._ledger.account(self.dataset).runs
-            if entry.get("run") == run.name
-        ]
+        grants = [entry for entry in self.account.runs if entry.get("run") == run.name]
         return _closed(
             [line for grant in grants for line in self._ledger.entries(grant["grant"])],
             [grant["cost"].spent for grant in grants],
@@ -355,7 +366,7 @@ class Holder:
         if limit is None:
             return
         asked = Spent(limit.amount, limit.delta)
-        known = self._ledger.account(self.dataset).limit
+        known = self.account.limit
         if known is not None and known.adjacency not in (None, self._whom):
             raise UsageError(
                 f"dataset {self.dataset!r}: the ledger's limit is for {known.adjacency}, and this "
@@ -372,7 +383,7 @@ class Holder:
 
 @dataclass(frozen=True)
 class _Tagged:
-    """A journal whose charges name the question that they pay for."""
+    """A log whose charges name the question that they pay for."""
 
     ledger: Ledger
     request: str
@@ -384,20 +395,10 @@ class _Tagged:
         self.ledger.reserve(grant)
 
 
-@dataclass
-class _Supplement(Grant):
-    """A second payment for one question: its shares are still those of the run's whole budget."""
-
-    of: Budget = field(default_factory=lambda: Budget.pure(0))
-
-    @property
-    def spendable(self) -> Budget:
-        return self.of
-
-
 def _check(
     source: CountSource,
     schema: Schema,
+    *,
     unit: Unit,
     ledger: Ledger | None,
     instruments: Instruments,
@@ -409,7 +410,10 @@ def _check(
             "give the same persons to both, as Access(persons=...)"
         )
     if ledger is not None and not instruments.noise.private:
-        raise UsageError("answers that are not private are no entry for a ledger; leave it out")
+        raise UsageError(
+            "this holder answers with seeded or no noise, so its answers must not be recorded in a "
+            "ledger; remove the ledger argument"
+        )
 
 
 def _check_room(grant: Grant, share: Fraction) -> None:
@@ -462,7 +466,7 @@ def _stricter_limit(known: Limit | None, total: Spent, whom: Adjacency) -> Limit
     """A smaller limit by the rule of the one before, with the same parts set aside."""
     if known is None or known.concentrated is None:
         return Limit.basic(total, whom)
-    return Limit.zcdp(total, whom, own_delta=known.concentrated.delta, purse=known.purse)
+    return Limit.zcdp(total, whom, own_delta=known.concentrated.delta, basic_part=known.basic_part)
 
 
 def _stricter(one: Spent, other: Spent) -> Spent:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from understudy.errors import OutputError, UsageError
-from understudy.files.locking import is_at, open_locked
+from understudy.system.files.locking import is_at, open_locked
 
 _DIGEST = 32
 _PROPOSAL = "proposal"
@@ -29,7 +29,7 @@ class Store(Protocol):
         """Names this store, for ever and among all others."""
 
     def find(self, run: str, name: str) -> bytes | None:
-        """What was kept under a name of a run."""
+        """Return the bytes that were kept under a name of a run."""
 
     def keep(self, run: str, name: str, data: bytes) -> None:
         """Keep something for good; it is safe when this returns."""
@@ -46,7 +46,7 @@ class MemoryStore:
     _kept: dict[tuple[str, str], bytes] = field(default_factory=dict)
 
     def find(self, run: str, name: str) -> bytes | None:
-        """What was kept under a name of a run."""
+        """Return the bytes that were kept under a name of a run."""
         return self._kept.get((run, name))
 
     def keep(self, run: str, name: str, data: bytes) -> None:
@@ -74,7 +74,7 @@ class FolderStore:
         self.identity = self._own_identity()
 
     def find(self, run: str, name: str) -> bytes | None:
-        """What was kept under a name of a run."""
+        """Return the bytes that were kept under a name of a run."""
         self._check_held()
         try:
             return (self.folder / run / name).read_bytes()

@@ -7,31 +7,35 @@ the holders' models, and TUC-2 Algorithm 6, where that union itself is the resul
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from understudy.counting import Scores
-from understudy.domain import Attributes
-from understudy.engines.memory import MemorySource
 from understudy.errors import MessageError, UsageError
-from understudy.federated.answering import fitted_conditionals
-from understudy.federated.conversation import Conversation
+from understudy.facts.codes import Codes
+from understudy.facts.domain import Attributes
+from understudy.facts.unit import Neighbours
+from understudy.federated.analyst.conversation import Conversation
+from understudy.federated.analyst.plan import Collaboration
+from understudy.federated.holder.answering import fitted_conditionals
 from understudy.federated.messages import Fit, Fitted, Message
-from understudy.federated.plan import Plan
-from understudy.federated.structure import greedy
-from understudy.learn.parameters import conditionals
-from understudy.learn.scores import mutual_information, total_variation
-from understudy.learn.weighing import Weighing
-from understudy.marginal import NoisyMarginal
-from understudy.model import Model
-from understudy.network import Network
-from understudy.privacy.accounting import NONE, Bound
+from understudy.federated.protocols.structure import greedy
+from understudy.methods.estimation.learned import Learned
+from understudy.methods.estimation.parameters import conditionals
+from understudy.methods.structure.scores import mutual_information, total_variation
+from understudy.methods.structure.table_cost import TableCost
+from understudy.models.bayes_net import BayesNet
+from understudy.models.model import Model
+from understudy.models.network import Network
+from understudy.models.records import ReleasedRecords
+from understudy.models.sampling import deal_codes, sample_codes
+from understudy.privacy.accounting.composition import NONE, Bound
 from understudy.privacy.budget import Measure
-from understudy.privacy.statement import Statement
-from understudy.privacy.unit import Neighbours
-from understudy.sample import deal_codes, sample_codes
-from understudy.synthesizers.base import Learned
-from understudy.table import Codes, Table
+from understudy.privacy.noisy_marginal import NoisyMarginal
+from understudy.privacy.statements.statement import Statement
+from understudy.rows.counting import Scores
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
 
 # An average cell of a family's table should hold so many rows.
 _ROWS_PER_CELL = 4
@@ -43,15 +47,17 @@ def learn_models(talk: Conversation, public: Mapping[str, int | None]) -> Learne
     models = _models(talk, public)
     union = _union(talk, models)
     if talk.plan.gathering == "union":
-        rows = len(next(iter(union.values())))
-        return Learned((), rows, union)
+        records = ReleasedRecords(talk.plan.domain, union)
+        return Learned(records, len(records))
     table = Table(talk.plan.domain, union, len(next(iter(union.values()))))
     network = _network(talk.plan, table)
     tables = MemorySource(table).count([family.axes for family in network])
     exact = [NoisyMarginal(marginal.attributes, marginal.counts, 0.0) for marginal in tables]
     constraints = talk.plan.schema.constraints
-    learned = conditionals(network, exact, float(table.rows), talk.plan.domain, constraints)
-    return Learned(learned, table.rows)
+    learned = conditionals(
+        network, exact, total=float(table.rows), domain=talk.plan.domain, constraints=constraints
+    )
+    return Learned(BayesNet(talk.plan.domain, learned), table.rows)
 
 
 def _models(talk: Conversation, public: Mapping[str, int | None]) -> dict[str, Model]:
@@ -66,7 +72,7 @@ def _models(talk: Conversation, public: Mapping[str, int | None]) -> dict[str, M
     return models
 
 
-def _question(plan: Plan) -> Fit:
+def _question(plan: Collaboration) -> Fit:
     gaussian = plan.spendable.measure is Measure.ZCDP
     if plan.form.sized:
         structure = "pairwise" if gaussian and plan.score in (None, "R", "TVD") else "greedy"
@@ -75,17 +81,17 @@ def _question(plan: Plan) -> Fit:
     return Fit(structure="greedy", degree=plan.subset_degree, score=plan.score or bits)  # type: ignore[arg-type]  # pydantic checks it
 
 
-def _model(plan: Plan, message: Message) -> Model:
+def _model(plan: Collaboration, message: Message) -> Model:
     """A holder's model; whatever is wrong with it is found here."""
     if not isinstance(message.body, Fitted):
         raise MessageError(f"a model was asked for, and {message.body.kind!r} came")
     tables = fitted_conditionals(message.body, message.arrays, plan.domain)
     _check_obeyed(plan, Network(tuple(table.family for table in tables)))
     nothing = Statement("federated model", Bound(NONE, None, plan.budget.delta), plan.unit, ())
-    return Model(plan.schema, tables, message.body.rows, nothing)
+    return Model(plan.schema, BayesNet(plan.domain, tables), message.body.rows, nothing)
 
 
-def _check_obeyed(plan: Plan, network: Network) -> None:
+def _check_obeyed(plan: Collaboration, network: Network) -> None:
     """Refuse a holder's model that goes beyond what was agreed."""
     if not plan.restrictions:
         return
@@ -99,7 +105,7 @@ def _with_rows(talk: Conversation, name: str, model: Model, rows: int) -> Model:
     most = talk.plan.most_rows
     if rows > most:
         talk.report.note(f"holder {name!r} claims {rows:,} rows; {most:,} is taken")
-    return Model(model.schema, model.conditionals, min(rows, most), model.statement)
+    return replace(model, rows=min(rows, most))
 
 
 def _union(talk: Conversation, models: Mapping[str, Model]) -> dict[str, Codes]:
@@ -116,7 +122,7 @@ def _union(talk: Conversation, models: Mapping[str, Model]) -> dict[str, Codes]:
     }
 
 
-def _network(plan: Plan, table: Table) -> Network:
+def _network(plan: Collaboration, table: Table) -> Network:
     """The greedy network of rows that cost nothing to look at."""
     source = MemorySource(table)
     cells = table.rows // _ROWS_PER_CELL if plan.form.sized else 2**22
@@ -127,5 +133,5 @@ def _network(plan: Plan, table: Table) -> Network:
         return source.score(sets, score.kernel)
 
     degree = plan.degree_or(2 if plan.form.sized else 1)
-    weighing = Weighing(0.0, max(cells, 1))
-    return greedy(plan.domain, rate, weighing, degree=degree, restrictions=plan.restrictions)
+    table_cost = TableCost(0.0, max(cells, 1))
+    return greedy(plan.domain, rate, table_cost, degree=degree, restrictions=plan.restrictions)

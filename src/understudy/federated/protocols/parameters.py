@@ -11,20 +11,21 @@ from fractions import Fraction
 
 import numpy as np
 
-from understudy.conditional import Conditional
-from understudy.federated.asking import Sizes, summed, tables
-from understudy.federated.conversation import Conversation
-from understudy.learn.consistency import Estimate, best_total
-from understudy.learn.parameters import (
+from understudy.facts.unit import Neighbours
+from understudy.federated.analyst.asking import Sizes, summed, tables
+from understudy.federated.analyst.conversation import Conversation
+from understudy.methods.estimation.consistency import Estimate, best_total
+from understudy.methods.estimation.learned import Learned
+from understudy.methods.estimation.parameters import (
     agreeing,
     conditionals_of,
     family_tables,
     one_way_tables,
 )
-from understudy.marginal import NoisyMarginal
-from understudy.network import Family, Network
-from understudy.privacy.unit import Neighbours
-from understudy.synthesizers.base import Learned
+from understudy.models.bayes_net import BayesNet
+from understudy.models.conditional import Conditional
+from understudy.models.network import Family, Network
+from understudy.privacy.noisy_marginal import NoisyMarginal
 
 Held = dict[str, list[NoisyMarginal]]
 
@@ -59,8 +60,10 @@ def from_sums(
     rows = max(round(total_rows(talk, marginals, sizes)), 0)
     if talk.plan.form.consistent:
         estimates = agreed(talk, marginals, sizes)
-        return Learned(conditionals_of(network, estimates, talk.plan.domain), rows)
-    return Learned(tuple(_normalised(family, marginals) for family in network), rows)
+        found = conditionals_of(network, estimates, talk.plan.domain)
+    else:
+        found = tuple(_normalised(family, marginals) for family in network)
+    return Learned(BayesNet(talk.plan.domain, found), rows, tuple(marginals))
 
 
 def agreed(talk: Conversation, marginals: Sequence[NoisyMarginal], sizes: Sizes) -> list[Estimate]:

@@ -1,4 +1,4 @@
-"""Noisy sufficient statistics: all tables of so many attributes, from every holder, at once.
+"""Noisy sufficient statistics: all tables of k attributes, from every holder, at once.
 
 Source: TUC-1 Algorithm 3.5, TUC-2 Algorithm 4. The same tables serve structure and parameters, so
 that the whole budget goes into one question.
@@ -14,29 +14,34 @@ from fractions import Fraction
 
 import numpy as np
 
-from understudy.domain import Attributes
-from understudy.federated.asking import Sizes, summed, tables
-from understudy.federated.conversation import Conversation
-from understudy.federated.parameters import agreed, from_sums, total_rows
-from understudy.federated.plan import Plan
-from understudy.federated.structure import greedy, rating_of, weighing_for_sums
-from understudy.learn.consistency import Estimate
-from understudy.learn.parameters import conditionals_of, one_way_tables
-from understudy.learn.required import least_tables
-from understudy.learn.restrict import Restrictions
-from understudy.learn.weighing import Weighing
-from understudy.marginal import NoisyMarginal
+from understudy.facts.domain import Attributes
+from understudy.federated.analyst.asking import Sizes, summed, tables
+from understudy.federated.analyst.conversation import Conversation
+from understudy.federated.analyst.plan import Collaboration
+from understudy.federated.protocols.parameters import agreed, from_sums, total_rows
+from understudy.federated.protocols.structure import (
+    greedy,
+    rating_of,
+    table_cost_of_sums,
+)
+from understudy.methods.estimation.consistency import Estimate
+from understudy.methods.estimation.learned import Learned
+from understudy.methods.estimation.parameters import conditionals_of, one_way_tables
+from understudy.methods.structure.required import least_tables
+from understudy.methods.structure.restrict import Restrictions
+from understudy.methods.structure.table_cost import TableCost
+from understudy.models.bayes_net import BayesNet
 from understudy.privacy.budget import Budget
-from understudy.synthesizers.base import Learned
+from understudy.privacy.noisy_marginal import NoisyMarginal
 
-# Tables that noise made stand out are dear twice: for their own noise and for having flattered.
-_FLATTERY = 2.0
+# Tables that stand out by noise cost twice: for their own noise, and for the selection bias.
+_SELECTION_BIAS = 2.0
 
 
 def learn_statistics(talk: Conversation, sizes: Sizes, share: Fraction) -> Learned:
     """A network and its conditionals from the sums of all tables of k + 1 attributes."""
     plan, rows = talk.plan, sizes.total(talk.holders)
-    sets, weighing = subsets(plan, plan.spendable * share, rows=rows, holders=len(talk.holders))
+    sets, table_cost = subsets(plan, plan.spendable * share, rows=rows, holders=len(talk.holders))
     found = tables(talk, sets, share, sizes=sizes, equally=not plan.form.full_budget)
     marginals = summed(list(found.values()))
     estimates = _estimates(talk, marginals, sizes)
@@ -46,7 +51,7 @@ def learn_statistics(talk: Conversation, sizes: Sizes, share: Fraction) -> Learn
     network = greedy(
         flat,
         rate,
-        _priced(weighing, score, rows),
+        _priced(table_cost, score, rows),
         degree=plan.subset_degree,
         restrictions=plan.restrictions,
     )
@@ -54,37 +59,38 @@ def learn_statistics(talk: Conversation, sizes: Sizes, share: Fraction) -> Learn
         return from_sums(talk, network, marginals, sizes)
     # Making so many tables agree is most of the work, and the tables are the same.
     total = total_rows(talk, marginals, sizes)
-    return Learned(conditionals_of(network, estimates, plan.domain), max(round(total), 0))
+    learned = BayesNet(plan.domain, conditionals_of(network, estimates, plan.domain))
+    return Learned(learned, max(round(total), 0), tuple(marginals))
 
 
 def subsets(
-    plan: Plan, budget: Budget, *, rows: float, holders: int
-) -> tuple[list[Attributes], Weighing]:
+    plan: Collaboration, budget: Budget, *, rows: float, holders: int
+) -> tuple[list[Attributes], TableCost]:
     """The tables to ask for, and what their cells cost.
 
     The theses ask for every subset. Sized for the noise of the sums, subsets that it would drown
     are left out, which makes it less for the others; each attribute is then asked for by itself
-    as well, so that none is without a table. Subsets that can be no family are never asked for.
+    as well, so that none is without a table. Subsets that cannot be a family are never asked for.
     """
     flat, size = plan.domain.without_hierarchies(), min(plan.subset_degree + 1, len(plan.domain))
     every = _possible(flat.attributes, size, plan.restrictions)
     if not plan.form.sized:
-        return every, weighing_for_sums(plan, budget, rows=rows, holders=holders)
+        return every, table_cost_of_sums(plan, budget, rows=rows, holders=holders)
     alone = one_way_tables(flat) if size > 1 else []
     every = [names for names in every if size == 1 or len(names) > 1]
-    kept, weighing = every, Weighing(0.0, 1)
+    kept, table_cost = every, TableCost(0.0, 1)
     for _ in range(4):
-        # The weighing thinks of one table for each attribute but the first; here are more.
+        # The cost of a table supposes one table for each attribute but the first; here are more.
         each = budget * Fraction(max(len(flat) - 1, 1), max(len(kept) + len(alone), 1))
-        weighing = weighing_for_sums(plan, each, rows=rows, holders=holders)
-        kept = [names for names in every if size == 1 or weighing.allows(flat.cells(names))]
+        table_cost = table_cost_of_sums(plan, each, rows=rows, holders=holders)
+        kept = [names for names in every if size == 1 or table_cost.allows(flat.cells(names))]
         # What is required is measured even where noise drowns it.
         kept += [names for names in least_tables(plan.restrictions, flat) if not _held(names, kept)]
-    return [*alone, *kept], weighing
+    return [*alone, *kept], table_cost
 
 
 def _possible(attributes: Attributes, size: int, restrictions: Restrictions) -> list[Attributes]:
-    """All sets of so many attributes that may be a family, and smaller ones that are in none."""
+    """Return all sets of k attributes that may be a family, and smaller ones that are in none."""
     if not restrictions:
         return list(itertools.combinations(attributes, size))
     found: list[Attributes] = []
@@ -113,8 +119,8 @@ def _estimates(
     ]
 
 
-def _priced(weighing: Weighing, score: str, rows: float) -> Weighing:
-    """The weighing in the unit of the score: bits are not rows, and have no price."""
-    if score == "MI" or math.isclose(weighing.price, 0):
-        return replace(weighing, price=0.0)
-    return replace(weighing, price=_FLATTERY * weighing.price)
+def _priced(table_cost: TableCost, score: str, rows: float) -> TableCost:
+    """The cost of tables in the unit of the score: bits are not rows, and have no price."""
+    if score == "MI" or math.isclose(table_cost.price, 0):
+        return replace(table_cost, price=0.0)
+    return replace(table_cost, price=_SELECTION_BIAS * table_cost.price)

@@ -10,29 +10,30 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from understudy.counting import Scores
-from understudy.domain import Attributes, Domain
-from understudy.federated.plan import Plan
-from understudy.learn.candidates import Candidates
-from understudy.learn.consistency import Estimate
-from understudy.learn.restrict import NONE, Restrictions
-from understudy.learn.weighing import Weighing, by_gain
-from understudy.network import Family, Network
+from understudy.facts.axes import Axes
+from understudy.facts.domain import Attributes, Domain
+from understudy.federated.analyst.plan import Collaboration
+from understudy.methods.estimation.consistency import Estimate
+from understudy.methods.structure.candidates import Candidates, grow
+from understudy.methods.structure.restrict import NONE, Restrictions
+from understudy.methods.structure.table_cost import TableCost, by_gain
+from understudy.models.network import Family, Network
 from understudy.privacy.budget import Budget
-from understudy.projection import project
+from understudy.rows.counting import Scores
+from understudy.system.arrays import Floats
 
-Weights = npt.NDArray[np.float64]
-Rate = Callable[[Sequence[Attributes]], Scores]
+Scorer = Callable[[Sequence[Attributes]], Scores]
 
 # The theses have no bound on tables; those that no memory would hold are left out all the same.
 _MOST_CELLS = 2**22
-_FREE = Weighing(0.0, _MOST_CELLS)
+_FREE = TableCost(0.0, _MOST_CELLS)
 
 
-def weighing_for_sums(plan: Plan, tables: Budget, *, rows: float, holders: int) -> Weighing:
-    """What a cell costs, in rows, when the tables of so many holders are added up.
+def table_cost_of_sums(
+    plan: Collaboration, tables: Budget, *, rows: float, holders: int
+) -> TableCost:
+    """Return the cost of a cell, in rows, when the tables of all holders are added up.
 
     Variances add up, so the noise is √M times that of one holder.
     """
@@ -41,13 +42,13 @@ def weighing_for_sums(plan: Plan, tables: Budget, *, rows: float, holders: int) 
     one = by_gain(plan.domain, tables, plan.unit, rows=rows)
     more = math.sqrt(max(holders, 1))
     most = max(math.floor(one.most_cells / more), 1)
-    return Weighing(one.price * more, most, one.noise * more)
+    return TableCost(one.price * more, most, one.noise * more)
 
 
 def greedy(
     domain: Domain,
-    rate: Rate,
-    weighing: Weighing,
+    rate: Scorer,
+    table_cost: TableCost,
     *,
     degree: int,
     restrictions: Restrictions = NONE,
@@ -56,22 +57,19 @@ def greedy(
 
     Source: TUC-1 Algorithm 3.5, lines 6 to 16; Algorithm 3.7, line 6.
     """
-    candidates = Candidates(domain, degree=degree, weighing=weighing, restrictions=restrictions)
-    families = [Family(restrictions.next_among(domain.attributes)[0])]
-    candidates.place(families[0].child)
+    candidates = Candidates(domain, degree=degree, table_cost=table_cost, restrictions=restrictions)
     worth: dict[Attributes, float] = {}
-    while candidates:
-        listed = list(candidates)
-        new = [family.axes for family in listed if family.axes not in worth]
+
+    def best(families: list[Family]) -> Family:
+        new = [family.axes for family in families if family.axes not in worth]
         if new:
             worth.update(zip(new, rate(new).tolist(), strict=True))
-        best = max(listed, key=lambda f: worth[f.axes] - weighing.cost(domain, f))
-        families.append(best)
-        candidates.place(best.child)
-    return Network(tuple(families))
+        return max(families, key=lambda f: worth[f.axes] - table_cost.cost(domain, f))
+
+    return grow(candidates, best)
 
 
-def rating_of(estimates: Sequence[Estimate], domain: Domain, score: str) -> Rate:
+def rating_of(estimates: Sequence[Estimate], domain: Domain, score: str) -> Scorer:
     """Scores from released tables, each from the smallest one that holds the attributes.
 
     Where none does, parents are worth nothing.
@@ -88,17 +86,17 @@ def _rated(
     names: Attributes,
     estimates: Sequence[Estimate],
     domain: Domain,
-    function: Callable[[Weights], float],
+    function: Callable[[Floats], float],
 ) -> float:
-    holders = [e for e in estimates if set(names) <= set(e.attributes)]
+    holders = [e for e in estimates if Axes(e.attributes).holds(names)]
     if len(names) < 2 or not holders:
         return 0.0
     table = min(holders, key=lambda e: e.counts.size)
-    seen = project(table.counts, table.attributes, names, domain)
+    seen = Axes(table.attributes).project(table.counts, names, domain)
     return function(seen.reshape(-1, seen.shape[-1]))
 
 
-def distance_to_independence(joint: Weights) -> float:
+def distance_to_independence(joint: Floats) -> float:
     """½ Σ |C[π, x] − C[π]·C[x] / n|, in rows."""
     total = joint.sum()
     if total <= 0:
@@ -107,7 +105,7 @@ def distance_to_independence(joint: Weights) -> float:
     return 0.5 * float(np.abs(joint - alone).sum())
 
 
-def information(joint: Weights) -> float:
+def information(joint: Floats) -> float:
     """Mutual information in bits."""
     total = joint.sum()
     if total <= 0:

@@ -14,31 +14,31 @@ from fractions import Fraction
 
 import numpy as np
 
-from understudy.counting import Score
-from understudy.federated.answering import largest_handicap
-from understudy.federated.asking import Sizes, ratings, tables, votes
-from understudy.federated.conversation import Conversation
-from understudy.federated.messages import Array
-from understudy.federated.parameters import Held, learn_parameters
-from understudy.federated.structure import weighing_for_sums
-from understudy.learn.candidates import Candidates
-from understudy.learn.greedy import affordable_degree
-from understudy.learn.pairwise import PairScores, weighed_network
-from understudy.learn.parameters import one_way_tables
-from understudy.learn.weighing import Weighing
-from understudy.network import Family, Network
+from understudy.facts.unit import Neighbours
+from understudy.federated.analyst.asking import Sizes, ratings, tables, votes
+from understudy.federated.analyst.conversation import Conversation
+from understudy.federated.holder.answering import largest_penalty
+from understudy.federated.protocols.parameters import Held, learn_parameters
+from understudy.federated.protocols.structure import table_cost_of_sums
+from understudy.methods.budget_plan import divide
+from understudy.methods.estimation.learned import Learned
+from understudy.methods.estimation.parameters import one_way_tables
+from understudy.methods.structure.candidates import Candidates, grow
+from understudy.methods.structure.greedy import affordable_degree
+from understudy.methods.structure.pairwise import PairScores, priced_network
+from understudy.methods.structure.scores import score_for
+from understudy.methods.structure.table_cost import TableCost
+from understudy.models.network import Family, Network
 from understudy.privacy.budget import Budget, Measure
-from understudy.privacy.mechanisms import choice
-from understudy.privacy.unit import Neighbours
-from understudy.synthesizers.base import Learned
-from understudy.synthesizers.network import one_way_error, score_for
+from understudy.privacy.mechanisms.selection import choice
+from understudy.rows.counting import Score
+from understudy.system.arrays import Array
 
 _STRUCTURE, _STRUCTURE_BY_SCORES, _STRUCTURE_PLAIN = (
     Fraction(1, 5),
     Fraction(1, 10),
     Fraction(3, 10),
 )
-_LEAST_ONE_WAY, _MOST_ONE_WAY, _ONE_WAY_PER_ERROR = Fraction(15, 100), Fraction(1, 2), 4
 # How much of a vote's support for another family is left where it is another child's.
 _OTHER_CHILD = 0.25
 # In scales of one choice's noise, less for many voters: parents must be worth so much.
@@ -71,11 +71,15 @@ def _shares(
     if not plan.form.full_budget:
         return Fraction(0), share * structure, share * (1 - structure)
     seen = sizes.total(talk.holders) / math.sqrt(holders)
-    least = plan.spendable * (share * _LEAST_ONE_WAY)
-    error = min(one_way_error(plan.domain, least, plan.unit, seen), 1.0)
-    wanted = _LEAST_ONE_WAY + Fraction(round(_ONE_WAY_PER_ERROR * error * 1000), 1000)
-    one_way = min(wanted, _MOST_ONE_WAY, (1 - structure) / 2)
-    return share * one_way, share * structure, share * (1 - one_way - structure)
+    parts = divide(
+        plan.domain,
+        plan.spendable * share,
+        plan.unit,
+        size=seen,
+        structure=structure,
+        most=(1 - structure) / 2,
+    )
+    return share * parts.one_way, share * parts.structure, share * parts.tables
 
 
 def _structure(talk: Conversation, sizes: Sizes, share: Fraction, rest: Fraction) -> Network:
@@ -83,28 +87,27 @@ def _structure(talk: Conversation, sizes: Sizes, share: Fraction, rest: Fraction
     if not share:
         return Network.without_edges(plan.domain.attributes)
     rows, holders = sizes.total(talk.holders), len(talk.holders)
-    weighing = weighing_for_sums(plan, plan.spendable * rest, rows=rows, holders=holders)
+    table_cost = table_cost_of_sums(plan, plan.spendable * rest, rows=rows, holders=holders)
     if plan.by_scores:
-        return _by_scores(talk, sizes, share, weighing)
-    return _by_choices(talk, sizes, share, weighing)
+        return _by_scores(talk, sizes, share, table_cost)
+    return _by_choices(talk, sizes, share, table_cost)
 
 
 # --- votes by choices -------------------------------------------------------------------------
 
 
-def _by_choices(talk: Conversation, sizes: Sizes, share: Fraction, weighing: Weighing) -> Network:
+def _by_choices(
+    talk: Conversation, sizes: Sizes, share: Fraction, table_cost: TableCost
+) -> Network:
     """One round for each attribute but the first, which is the root."""
     domain, rules = talk.plan.searched, talk.plan.restrictions
-    candidates = Candidates(domain, degree=_degree(talk), weighing=weighing, restrictions=rules)
-    families = [Family(rules.next_among(domain.attributes)[0])]
-    candidates.place(families[0].child)
+    candidates = Candidates(domain, degree=_degree(talk), table_cost=table_cost, restrictions=rules)
     each = share / (len(domain) - 1)
-    while candidates:
-        listed = list(candidates)
-        chosen = listed[_majority(talk, listed, sizes, each, weighing)]
-        families.append(chosen)
-        candidates.place(chosen.child)
-    return Network(tuple(families))
+
+    def elect(families: list[Family]) -> Family:
+        return families[_majority(talk, families, sizes=sizes, share=each, table_cost=table_cost)]
+
+    return grow(candidates, elect)
 
 
 def _degree(talk: Conversation) -> int:
@@ -116,18 +119,28 @@ def _degree(talk: Conversation) -> int:
 def _majority(
     talk: Conversation,
     families: Sequence[Family],
+    *,
     sizes: Sizes,
     share: Fraction,
-    weighing: Weighing,
+    table_cost: TableCost,
 ) -> int:
     """The number of the family that is elected."""
     plan = talk.plan
-    handicaps = {
-        name: _handicaps(talk, families, sizes, name, plan.spendable * share, weighing)
+    penalties = {
+        name: _penalties(
+            talk,
+            families,
+            sizes=sizes,
+            holder=name,
+            budget=plan.spendable * share,
+            table_cost=table_cost,
+        )
         for name in talk.holders
     }
     score = _score_name(talk)
-    found = votes(talk, [family.axes for family in families], handicaps, share, score)
+    found = votes(
+        talk, [family.axes for family in families], penalties=penalties, share=share, score=score
+    )
     if not plan.form.weighted:
         return elected(families, [(index, 1) for index in found.values()], kindred=False)
     cast = [(index, max(sizes.rows[name], 1)) for name, index in found.items()]
@@ -162,32 +175,33 @@ def _kinship(one: Family, other: Family) -> float:
     return shared if one.child == other.child else shared * _OTHER_CHILD
 
 
-def _handicaps(
+def _penalties(
     talk: Conversation,
     families: Sequence[Family],
+    *,
     sizes: Sizes,
     holder: str,
     budget: Budget,
-    weighing: Weighing,
+    table_cost: TableCost,
 ) -> Array:
-    """What is taken off each family's score at one holder, in the unit of its score.
+    """Return the penalty of each family's score at one holder, in the unit of its score.
 
     A price in rows of the union is one in shares of it where scores are shares, and where they
     are in rows, the holder's part of it.
     """
-    if not weighing.price:
+    if not table_cost.price:
         return np.zeros(len(families))
     plan, rows = talk.plan, sizes.total(talk.holders)
     shares = plan.neighbours is Neighbours.REPLACE
     unit = 1 / rows if shares else sizes.rows[holder] / rows
     score = _score(talk, sizes.rows[holder])
     scale = float(choice(budget, sensitivity=score.sensitivity * plan.unit.rows).scale)  # type: ignore[union-attr]
-    flattery = _DISCOUNT * scale / len(talk.holders)
+    bias = _DISCOUNT * scale / len(talk.holders)
     found = [
-        weighing.cost(plan.domain, family) * unit + (flattery if family.parents else 0.0)
+        table_cost.cost(plan.domain, family) * unit + (bias if family.parents else 0.0)
         for family in families
     ]
-    return np.minimum(found, largest_handicap(score))
+    return np.minimum(found, largest_penalty(score))
 
 
 def _score_name(talk: Conversation) -> str:
@@ -206,7 +220,7 @@ def _score(talk: Conversation, rows: int) -> Score:
 # --- votes by scores --------------------------------------------------------------------------
 
 
-def _by_scores(talk: Conversation, sizes: Sizes, share: Fraction, weighing: Weighing) -> Network:
+def _by_scores(talk: Conversation, sizes: Sizes, share: Fraction, table_cost: TableCost) -> Network:
     """Families grown from the summed scores of pairs, as in central fits."""
     plan, domain, rules = talk.plan, talk.plan.searched, talk.plan.restrictions
     pairs = [
@@ -214,19 +228,21 @@ def _by_scores(talk: Conversation, sizes: Sizes, share: Fraction, weighing: Weig
         for first, second in itertools.combinations(domain, 2)
         if rules.permits(first, second)
         for pair in itertools.product(domain.levels(first), domain.levels(second))
-        if domain.cells(pair) <= weighing.most_cells
+        if domain.cells(pair) <= table_cost.most_cells
     ]
     values, noise = np.empty(0), 0.0
     if pairs:
         found = ratings(talk, pairs, share, _score_name(talk))
-        values, noise = _total(talk, found, sizes, plan.spendable * share, len(pairs))
+        values, noise = _total(
+            talk, found, sizes=sizes, budget=plan.spendable * share, count=len(pairs)
+        )
     named = {frozenset(pair): float(value) for pair, value in zip(pairs, values, strict=True)}
     scores, degree = PairScores(domain, named, noise), plan.degree_or(len(domain))
-    return weighed_network(scores, weighing, degree=degree, restrictions=rules)
+    return priced_network(scores, table_cost, degree=degree, restrictions=rules)
 
 
 def _total(
-    talk: Conversation, found: Mapping[str, Array], sizes: Sizes, budget: Budget, count: int
+    talk: Conversation, found: Mapping[str, Array], *, sizes: Sizes, budget: Budget, count: int
 ) -> tuple[Array, float]:
     """Summed scores, in rows of the union, and the standard deviation of their noise."""
     total, variance = np.zeros(count), 0.0

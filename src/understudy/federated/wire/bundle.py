@@ -44,5 +44,5 @@ def content() -> bytes:
 
 
 def digest(body: bytes) -> str:
-    """What Flower knows a bundle by."""
+    """Return the identifier by which Flower knows a bundle."""
     return hashlib.sha256(body).hexdigest()

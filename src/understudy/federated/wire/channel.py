@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from understudy.errors import DataError, UsageError
-from understudy.federated.net import letters
-from understudy.printable import printable
+from understudy.federated.wire import envelopes as letters
+from understudy.system.printable import printable
 
 _POLL_SECONDS = 0.03
 # A question is put again: a holder that was restarted has lost what it was asked. A request that it
@@ -26,7 +26,7 @@ _SHOWN_CHARACTERS = 300
 
 
 @dataclass(frozen=True)
-class Run:
+class FlowerRun:
     """A run of Flower's that this process works for, and the holders' node numbers."""
 
     client: Any
@@ -36,7 +36,7 @@ class Run:
 
 @dataclass
 class _Question:
-    """What one holder is asked, and every message that asked it."""
+    """A question to one holder, and every message that asked it."""
 
     body: bytes
     node: int
@@ -56,7 +56,7 @@ class _Question:
 class FlowerChannel:
     """Sends each holder its request and brings the replies that come in time."""
 
-    def __init__(self, run: Run, address: str, say: Callable[[str], None]) -> None:
+    def __init__(self, run: FlowerRun, address: str, say: Callable[[str], None]) -> None:
         self.address = address
         self._run = run
         self._say = say
@@ -68,7 +68,7 @@ class FlowerChannel:
         return self._present
 
     def wait_for(self, count: int, *, seconds: float) -> None:
-        """Wait until so many holders are there; they are the holders from then on."""
+        """Wait until this many holders are there; they are the holders from then on."""
         if not 1 <= count <= len(self._run.nodes):
             raise UsageError(
                 f"holders is {count}; with {len(self._run.nodes)} public keys say a number from 1 "
@@ -98,7 +98,7 @@ class FlowerChannel:
         return {name for name, number in self._run.nodes.items() if number in online}
 
     def ask(self, requests: Mapping[str, bytes], *, deadline: float) -> Mapping[str, bytes]:
-        """The replies that come within so many seconds; holders that gave none are left out."""
+        """Return the replies that come within the deadline; holders that gave none are left out."""
         ends = time.monotonic() + deadline
         open_ = {name: _Question(body, self._run.nodes[name]) for name, body in requests.items()}
         replies: dict[str, bytes] = {}
@@ -122,14 +122,14 @@ class FlowerChannel:
         now = time.monotonic()
         messages = []
         for question in [each for each in questions.values() if each.is_due(now)]:
-            letter = letters.Letter(question.body, secrets.token_bytes(_NONCE_BYTES))
+            letter = letters.Envelope(question.body, secrets.token_bytes(_NONCE_BYTES))
             message = self._message(letter, letters.ASK, question.node, ends - now)
             question.nonces[message.metadata.message_id] = letter.nonce
             question.put_at = now
             messages.append(message)
         self._push(messages)
 
-    def _message(self, letter: letters.Letter, kind: str, node: int, seconds: float) -> Any:
+    def _message(self, letter: letters.Envelope, kind: str, node: int, seconds: float) -> Any:
         lasting = max(seconds, 0) + _CLOCKS_SECONDS
         return letters.question(letter, kind=kind, run=self._run.number, node=node, seconds=lasting)
 
@@ -212,14 +212,14 @@ class FlowerChannel:
                     question.lost.add(put)
         return whole
 
-    def _letter(self, name: str, tree: Any) -> letters.Letter | None:
+    def _letter(self, name: str, tree: Any) -> letters.Envelope | None:
         """A reply once it is whole; one that is damaged counts as none, with no nonce."""
         try:
             message = letters.assembled(tree, self._part)
             return None if message is None else letters.opened(message)
         except DataError as error:
             self._say(f"{name}: {error}")
-            return letters.Letter(b"", b"")
+            return letters.Envelope(b"", b"")
 
     def _part(self, name: str) -> bytes | None:
         from flwr.proto.message_pb2 import PullObjectRequest
@@ -230,14 +230,14 @@ class FlowerChannel:
             raise DataError("a part of a reply is gone; it was not read")
         return bytes(pulled.object_content) if pulled.object_available else None
 
-    def say_farewell(self) -> None:
+    def send_closing(self) -> None:
         """Tell holders that no more will be asked; whether they hear it or not."""
         with suppress(Exception):
-            empty = letters.Letter(b"", b"")
+            empty = letters.Envelope(b"", b"")
             there = self._online()
             self._push(
                 [
-                    self._message(empty, letters.FAREWELL, number, 0)
+                    self._message(empty, letters.CLOSING, number, 0)
                     for name, number in self._run.nodes.items()
                     if name in there
                 ]

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from understudy.errors import DataError
-from understudy.federated.net.flower import MESSAGE_LIMIT
+from understudy.federated.wire.flower import MESSAGE_LIMIT
 
 ASK: Final = "query.ask"
-FAREWELL: Final = "query.farewell"
+CLOSING: Final = "query.farewell"
 # Why a holder gives no answer, in Flower's numbers; asked again it would say the same.
 REFUSED: Final = 7
 FAULT: Final = 2
@@ -27,8 +27,8 @@ _OBJECTS = 3
 
 
 @dataclass(frozen=True)
-class Letter:
-    """What one side has to say, and the number that ties question and answer."""
+class Envelope:
+    """A message with the number that ties question and answer."""
 
     body: bytes
     nonce: bytes
@@ -38,7 +38,7 @@ class Letter:
             raise DataError(f"a message has {len(self.body)} bytes; at most {MESSAGE_LIMIT} travel")
 
 
-def question(letter: Letter, *, kind: str, run: int, node: int, seconds: float) -> Any:
+def question(letter: Envelope, *, kind: str, run: int, node: int, seconds: float) -> Any:
     """A message to a holder, which nobody delivers after so many seconds."""
     import time
 
@@ -59,8 +59,8 @@ def question(letter: Letter, *, kind: str, run: int, node: int, seconds: float) 
     return _numbered(make_message(metadata=metadata, content=_content(letter)))
 
 
-def answer(letter: Letter, to: Any) -> Any:
-    """The reply to a message."""
+def answer(letter: Envelope, to: Any) -> Any:
+    """Return the reply to a message."""
     from flwr.app import Message
 
     return _numbered(Message(_content(letter), reply_to=to))
@@ -73,7 +73,7 @@ def failure(code: int, reason: str, to: Any) -> Any:
     return _numbered(Message(Error(code, reason), reply_to=to))
 
 
-def opened(message: Any) -> Letter:
+def opened(message: Any) -> Envelope:
     """The letter in a message; anything else is refused."""
     from flwr.app import ConfigRecord
 
@@ -83,11 +83,11 @@ def opened(message: Any) -> Letter:
     body, nonce = record["body"], record["nonce"]
     if not isinstance(body, bytes) or not isinstance(nonce, bytes):
         raise DataError("a message that arrived holds no bytes; it was not read")
-    return Letter(body, nonce)
+    return Envelope(body, nonce)
 
 
 def envelope(message: Any) -> tuple[Any, Any]:
-    """What is sent ahead of the contents: the message without them, and the tree of its parts."""
+    """Return what is sent before the contents: the message without them, and its tree of parts."""
     from flwr.app.message import remove_content_from_message
     from flwr.common.serde import message_to_proto
     from flwr.supercore.inflatable.inflatable_object import get_object_tree, no_object_id_recompute
@@ -104,7 +104,7 @@ def parts(message: Any) -> dict[str, bytes]:
 
 
 def names(tree: Any) -> list[str]:
-    """The ids of a message's parts; a tree that is no letter's is refused."""
+    """The ids of a message's parts; a tree of anything else is refused."""
     found: list[str] = []
     open_ = [tree]
     while open_ and len(found) <= _OBJECTS:
@@ -133,7 +133,7 @@ def assembled(tree: Any, pull: Callable[[str], bytes | None]) -> Any | None:
     return _named(message, tree.object_id)
 
 
-def _content(letter: Letter) -> Any:
+def _content(letter: Envelope) -> Any:
     from flwr.app import ConfigRecord, RecordDict
 
     return RecordDict({_RECORD: ConfigRecord({"body": letter.body, "nonce": letter.nonce})})

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from understudy.errors import DataError, UsageError
-from understudy.optional import require
+from understudy.system.extras import require
 
 EXTRA: Final = "federated"
 MESSAGE_LIMIT: Final = 2**27

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from understudy.errors import DataError, UsageError
-from understudy.federated.net import bundle, flower
-from understudy.federated.net.channel import FlowerChannel, Run
-from understudy.federated.net.keys import public_key
-from understudy.federated.net.superlink import OPEN_CALL, Settings
+from understudy.federated.wire import bundle, flower
+from understudy.federated.wire.channel import FlowerChannel, FlowerRun
+from understudy.federated.wire.keys import public_key
+from understudy.federated.wire.superlink import OPEN_CALL, LaunchOptions
 
 _START_SECONDS = 120.0
 _END_SECONDS = 10.0
@@ -59,7 +59,7 @@ def opened(
         with _told_plainly():
             yield channel
         # Not after a failure: the analyst may come back, and holders wait for it.
-        channel.say_farewell()
+        channel.send_closing()
 
 
 @contextmanager
@@ -81,12 +81,16 @@ def _superlink(listening: Listening, secret: str) -> Iterator[int]:
     for what, place in (("certificate", listening.certificate), ("key", listening.key)):
         if not place.is_file():
             raise DataError(f"{what} {place}: is not there; make it with: understudy keys analyst")
-    settings = Settings(
-        listening.host, listening.port, str(listening.certificate), str(listening.key), secret
+    settings = LaunchOptions(
+        host=listening.host,
+        port=listening.port,
+        certificate=str(listening.certificate),
+        key=str(listening.key),
+        secret=secret,
     )
     loud = bool(os.environ.get("UNDERSTUDY_TRACEBACK"))
     process = subprocess.Popen(
-        [sys.executable, "-m", "understudy.federated.net.superlink"],
+        [sys.executable, "-m", "understudy.federated.wire.superlink"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=None if loud else subprocess.DEVNULL,
@@ -100,7 +104,7 @@ def _superlink(listening: Listening, secret: str) -> Iterator[int]:
         _end(process)
 
 
-def _started(process: subprocess.Popen[str], settings: Settings) -> int:
+def _started(process: subprocess.Popen[str], settings: LaunchOptions) -> int:
     assert process.stdin is not None
     assert process.stdout is not None
     late = threading.Timer(_START_SECONDS, process.kill)
@@ -133,7 +137,9 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 
 @contextmanager
-def _run(listening: Listening, port: int, secret: str, public: Mapping[str, Any]) -> Iterator[Run]:
+def _run(
+    listening: Listening, port: int, secret: str, public: Mapping[str, Any]
+) -> Iterator[FlowerRun]:
     from flwr.proto.runtime_pb2 import PullTaskInputRequest, PushTaskOutputRequest
     from flwr.supercore.control import ControlHttpClient
     from flwr.supercore.interceptors import RuntimeTokenHttpInterceptor
@@ -154,7 +160,7 @@ def _run(listening: Listening, port: int, secret: str, public: Mapping[str, Any]
     with client(RuntimeHttpClient, RuntimeTokenHttpInterceptor(token)) as working:
         working.PullTaskInput(PullTaskInputRequest())
         with _heartbeats(working):
-            yield Run(working, number, nodes)
+            yield FlowerRun(working, number, nodes)
         with suppress(Exception):
             working.PushTaskOutput(PushTaskOutputRequest(sub_status="completed", details=""))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from understudy.errors import DataError, OutputError
-from understudy.optional import require
+from understudy.system.extras import require
 
 _YEARS = 2
 _OWNER_ONLY = 0o600
@@ -18,7 +18,7 @@ _ALL = 0o644
 
 
 def make_holder_key(place: Path) -> Path:
-    """A new key for a holder; the public half, to be sent to the analyst, stands beside it."""
+    """A new key for a holder; the public half, to be sent to the analyst, is beside it."""
     require("cryptography", extra="federated")
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -178,7 +178,9 @@ def private_key(place: Path) -> Any:
     except (ValueError, TypeError, UnsupportedAlgorithm):
         key = None
     if not isinstance(key, ec.EllipticCurvePrivateKey):
-        raise DataError(f"key {place}: is no holder's key; make one with: understudy keys holder")
+        raise DataError(
+            f"key {place}: is not a holder's key; make one with: understudy keys holder"
+        )
     return key
 
 
@@ -195,5 +197,5 @@ def public_key(place: Path) -> Any:
     except (ValueError, TypeError, UnsupportedAlgorithm):
         key = None
     if not isinstance(key, ec.EllipticCurvePublicKey):
-        raise DataError(f"key {place}: is no holder's public key; ask the holder for NAME.pub")
+        raise DataError(f"key {place}: is not a holder's public key; ask the holder for NAME.pub")
     return key

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from understudy.errors import DataError, UnderstudyError
-from understudy.federated.net import bundle, flower, letters
-from understudy.federated.net.session import Link, Session, connected
+from understudy.federated.wire import bundle, flower
+from understudy.federated.wire import envelopes as letters
+from understudy.federated.wire.session import Link, Session, connected
 
 __all__ = ["Link", "Node"]
 
@@ -25,7 +26,7 @@ _REMEMBERED = 10_000
 
 @dataclass
 class Node:
-    """Serves a handler of requests until the analyst says farewell.
+    """Serves a handler of requests until the analyst has closed the run.
 
     Privacy: whatever the handler returns leaves. What it raises does not: the analyst is told that
     there was a fault, and no more.
@@ -40,7 +41,7 @@ class Node:
     _seen: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
 
     def serve(self) -> int:
-        """Answer until the farewell, through lost connections; the number of answers."""
+        """Answer until the closing message, through lost connections; the number of answers."""
         flower.prepare()
         while True:
             with connected(self.link, self.say) as session:
@@ -48,7 +49,7 @@ class Node:
                     return self.answered
 
     def _answer_all(self, session: Session) -> bool:
-        """True after a farewell, False where the connection was lost."""
+        """True after a closing message, False where the connection was lost."""
         import httpx
 
         pause = _POLL_SECONDS[0]
@@ -60,8 +61,8 @@ class Node:
                     pause = min(1.2 * pause, _POLL_SECONDS[1])
                     continue
                 pause = _POLL_SECONDS[0]
-                if found.metadata.message_type == letters.FAREWELL:
-                    self.say("the analyst says farewell")
+                if found.metadata.message_type == letters.CLOSING:
+                    self.say("the analyst has closed the run")
                     if not self.stay:
                         return True
                     continue
@@ -71,7 +72,8 @@ class Node:
             return False
         except ValueError:
             raise DataError(
-                f"superlink {self.link.superlink}: sends what is no message; nothing more is "
+                f"superlink {self.link.superlink}: sent something that is not a message; "
+                "nothing more is "
                 "answered, check who runs it"
             ) from None
 
@@ -88,7 +90,7 @@ class Node:
             told = "the holder had a fault; ask its administrator"
             return letters.failure(letters.FAULT, told, message)
 
-    def _letter(self, session: Session, message: Any) -> letters.Letter:
+    def _letter(self, session: Session, message: Any) -> letters.Envelope:
         self._check_run(session, message.metadata.run_id)
         if message.metadata.message_type != letters.ASK:
             raise DataError("a message of an unknown kind arrived; it was not read")
@@ -98,7 +100,7 @@ class Node:
         asked = letters.opened(message)
         reply = self.handle(asked.body)
         self.answered += 1
-        return letters.Letter(reply, asked.nonce)
+        return letters.Envelope(reply, asked.nonce)
 
     def _check_run(self, session: Session, run: int) -> None:
         """Only runs with the bundle that holds no code are served."""

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from understudy.errors import DataError
-from understudy.federated.net import flower, letters
-from understudy.federated.net.keys import private_key
+from understudy.federated.wire import envelopes as letters
+from understudy.federated.wire import flower
+from understudy.federated.wire.keys import private_key
 
 _PART_SECONDS = 0.02
 _RETRY_SECONDS = 1.0
@@ -44,7 +45,7 @@ class Session:
     node: Any
 
     def next(self) -> Any | None:
-        """The next message whole, or None."""
+        """Return the next whole message, or None."""
         from flwr.common.serde import message_from_proto
         from flwr.proto.fleet_pb2 import PullMessagesRequest
         from flwr.proto.message_pb2 import ConfirmMessageReceivedRequest

@@ -23,7 +23,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from understudy.federated.net import flower
+from understudy.federated.wire import flower
 
 _OPEN_TO_NODES: Final = frozenset(
     f"/v1/fleet/{call}"
@@ -48,9 +48,9 @@ _Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 _Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What a SuperLink is started with."""
+@dataclass(frozen=True, kw_only=True)
+class LaunchOptions:
+    """The options that a SuperLink is started with."""
 
     host: str
     port: int
@@ -110,7 +110,7 @@ async def _answer(send: _Send, status: int) -> None:
 
 def main() -> None:
     """Serve until standard input is closed; the first line out says the port, or what failed."""
-    settings = Settings(**json.loads(sys.stdin.readline()))
+    settings = LaunchOptions(**json.loads(sys.stdin.readline()))
     try:
         listening = _listening(settings)
     except OSError as error:
@@ -123,12 +123,12 @@ def main() -> None:
         _serve(settings, listening)
 
 
-def _listening(settings: Settings) -> socket.socket:
+def _listening(settings: LaunchOptions) -> socket.socket:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     return socket.create_server((settings.host, settings.port), family=family, backlog=_BACKLOG)
 
 
-def _serve(settings: Settings, listening: socket.socket) -> None:
+def _serve(settings: LaunchOptions, listening: socket.socket) -> None:
     import uvicorn
 
     config = uvicorn.Config(
@@ -154,7 +154,7 @@ def _end_with_input(server: Any) -> None:
     server.should_exit = True
 
 
-def _flower_app(settings: Settings) -> Any:
+def _flower_app(settings: LaunchOptions) -> Any:
     """The SuperLink: registered keys alone, its state in memory, no process of its own for runs."""
     from flwr.common.constant import ISOLATION_MODE_PROCESS, TRANSPORT_TYPE_GRPC_RERE
     from flwr.supercore.constant import FLWR_IN_MEMORY_DB_NAME

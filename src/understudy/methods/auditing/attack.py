@@ -17,23 +17,19 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from understudy.auditing.noise import QUESTIONS, Draws, draws_of
-from understudy.auditing.tables import Pair
-from understudy.counting import CountSource
 from understudy.errors import UnderstudyError
-from understudy.model import Model
-from understudy.privacy.events import Charge
-from understudy.privacy.histogram import SmoothedHistogram
-from understudy.privacy.mechanisms import (
-    DiscreteGaussian,
-    DiscreteLaplace,
-    ExactAnswer,
-    Exponential,
-    Mechanism,
-    PermuteAndFlip,
-)
-from understudy.privacy.sampled import LineGaussian, SampledGaussian
-from understudy.synthesizers import Synthesizer
+from understudy.methods import Synthesizer
+from understudy.methods.auditing.noise import QUESTIONS, Draws, draws_of
+from understudy.methods.auditing.tables import Pair
+from understudy.models.model import Model
+from understudy.models.tables import table_members
+from understudy.privacy.accounting.events import Charge
+from understudy.privacy.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, ExactAnswer
+from understudy.privacy.mechanisms.histogram import SmoothedHistogram
+from understudy.privacy.mechanisms.mechanism import Mechanism
+from understudy.privacy.mechanisms.sampled import LineGaussian, SampledGaussian
+from understudy.privacy.mechanisms.selection import Exponential, PermuteAndFlip
+from understudy.rows.counting import CountSource
 
 E = TypeVar("E")
 R = TypeVar("R")
@@ -43,8 +39,8 @@ class Strayed(UnderstudyError):
     """A replayed run asked for something else than the run it replays."""
 
 
-@dataclass(frozen=True)
-class Answer:
+@dataclass(frozen=True, kw_only=True)
+class Observation:
     """One question of a run and what was released: the attacker's to see.
 
     The tables are made up, so the exact answer and the noise on it are at hand as well.
@@ -69,7 +65,7 @@ class _Open:
 class Transcript(_Open):
     """A tape that draws answers and keeps them."""
 
-    answers: list[Answer] = field(default_factory=list)
+    answers: list[Observation] = field(default_factory=list)
 
     def answer(
         self, charge: Charge, mechanism: Mechanism[E, R], exact: E, draw: Callable[[], R]
@@ -79,7 +75,15 @@ class Transcript(_Open):
         noted = len(self.answers) < QUESTIONS
         draws = draws_of(mechanism, exact, released) if noted else None
         kept = exact.copy() if isinstance(exact, np.ndarray) else None
-        self.answers.append(Answer(charge, mechanism, deepcopy(released), kept, draws))
+        self.answers.append(
+            Observation(
+                charge=charge,
+                mechanism=mechanism,
+                released=deepcopy(released),
+                exact=kept,
+                draws=draws,
+            )
+        )
         return released
 
 
@@ -87,7 +91,7 @@ class Transcript(_Open):
 class Replayed(_Open):
     """A tape that gives a transcript's releases again and weighs them by this table's answers."""
 
-    transcript: Sequence[Answer]
+    transcript: Sequence[Observation]
     likelihoods: list[float] = field(default_factory=list)
 
     def answer(
@@ -104,21 +108,21 @@ class Replayed(_Open):
 
 
 @dataclass(frozen=True)
-class Run:
+class Trial:
     """One fit: every release, and the model made of them."""
 
-    answers: Sequence[Answer]
+    answers: Sequence[Observation]
     model: Model
 
 
-def run_on(synthesizer: Synthesizer, table: CountSource) -> Run:
+def run_on(synthesizer: Synthesizer, table: CountSource) -> Trial:
     """Fit on a table with real noise, and keep all that leaves."""
     transcript = Transcript()
     model = synthesizer.with_tape(transcript).fit(table, ledger=None).model_
-    return Run(transcript.answers, model)
+    return Trial(transcript.answers, model)
 
 
-def evidence(synthesizer: Synthesizer, run: Run, pair: Pair) -> float:
+def evidence(synthesizer: Synthesizer, run: Trial, pair: Pair) -> float:
     """How much likelier a run is with the person present than absent, as a logarithm.
 
     The attacker sees the run and knows the program and both tables, not which of them it was.
@@ -128,7 +132,7 @@ def evidence(synthesizer: Synthesizer, run: Run, pair: Pair) -> float:
     return 0.0 if present == absent else present - absent
 
 
-def _likelihood(synthesizer: Synthesizer, run: Run, table: CountSource) -> float:
+def _likelihood(synthesizer: Synthesizer, run: Trial, table: CountSource) -> float:
     """The log-likelihood of a run on a table; minus infinity where it could not be."""
     tape = Replayed(run.answers)
     try:
@@ -142,7 +146,7 @@ def _likelihood(synthesizer: Synthesizer, run: Run, table: CountSource) -> float
 def log_likelihood(mechanism: Mechanism[Any, Any], exact: Any, released: Any) -> float:
     """How likely a release is, by the mechanism's law, up to what does not depend on the answer.
 
-    A mechanism without a closed form here tells the attacker nothing.
+    A mechanism without a closed form here gives the attacker nothing.
     """
     match mechanism:
         case DiscreteLaplace() | DiscreteGaussian() if released.shape != exact.shape:
@@ -180,20 +184,6 @@ def same_model(first: Model, second: Model) -> bool:
     """Whether all that leaves is the same to the last bit."""
     if first.rows != second.rows or first.statement != second.statement:
         return False
-    if (first.records is None) != (second.records is None) or first.network != second.network:
-        return False
-    if _weights(first) != _weights(second):
-        return False
-    records = first.records or {}
-    return all(
-        np.array_equal(codes, (second.records or {})[a]) for a, codes in records.items()
-    ) and all(
-        np.array_equal(a.probabilities, b.probabilities)
-        for a, b in zip(first.conditionals, second.conditionals, strict=True)
-    )
-
-
-def _weights(model: Model) -> dict[str, bytes]:
-    """The numbers of a model's generator, to the last bit."""
-    held = {} if model.generator is None else model.generator.weights
-    return {name: array.tobytes() for name, array in held.items()}
+    members = [model.distribution.members() for model in (first, second)]
+    tables = [table_members(model.tables) for model in (first, second)]
+    return members[0] == members[1] and tables[0] == tables[1]

@@ -22,11 +22,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from understudy.auditing.attack import Answer, Run
-from understudy.auditing.bounds import at_least, at_most, epsilon_of
-from understudy.model import Model
-
-Numbers = npt.NDArray[np.float64]
+from understudy.methods.auditing.attack import Observation, Trial
+from understudy.methods.auditing.bounds import at_least, at_most, epsilon_of
+from understudy.models.model import Model
+from understudy.system.arrays import Floats, Integers
 
 # So many cells of an answer are looked at, and so many answers in pairs.
 _CELLS, _IN_PAIRS, _CELLS_IN_PAIRS = 12, 8, 8
@@ -35,9 +34,9 @@ _COMMON = 0.05
 _STEPS, _RIDGE, _FARTHEST = 12, 1.0, 5.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Seen:
-    """What an attacker sees of one run, as numbers.
+    """The view of an attacker on one run, as numbers.
 
     Attributes:
         asked: the questions; `priced` has their noise as well.
@@ -48,17 +47,17 @@ class Seen:
 
     asked: str
     priced: str
-    parts: Mapping[str, Numbers]
+    parts: Mapping[str, Floats]
     totals: Mapping[str, float]
     along: Mapping[str, float]
 
 
-Exact = Mapping[str, Numbers]
+TrueAnswers = Mapping[str, Floats]
 
 
-def seen(run: Run, present: Exact, absent: Exact) -> Seen:
+def seen(run: Trial, present: TrueAnswers, absent: TrueAnswers) -> Seen:
     """A run as numbers, beside exact answers of both tables, which the attacker knows."""
-    parts: dict[str, Numbers] = {}
+    parts: dict[str, Floats] = {}
     totals: dict[str, float] = {}
     along: dict[str, float] = {}
     for name, answer in named(run.answers):
@@ -69,10 +68,16 @@ def seen(run: Run, present: Exact, absent: Exact) -> Seen:
             along[name] = float(cells @ (one - other))
     priced = repr([answer.charge for answer in run.answers])
     asked = repr([answer.charge.question for answer in run.answers])
-    return Seen(asked, priced, parts | dict(_of_model(run.model)), totals, along)
+    return Seen(
+        asked=asked,
+        priced=priced,
+        parts=parts | dict(_of_model(run.model)),
+        totals=totals,
+        along=along,
+    )
 
 
-def named(answers: Sequence[Answer]) -> Iterator[tuple[str, Answer]]:
+def named(answers: Sequence[Observation]) -> Iterator[tuple[str, Observation]]:
     """Answers by their questions, those that come again numbered."""
     times: Counter[str] = Counter()
     for answer in answers:
@@ -81,18 +86,15 @@ def named(answers: Sequence[Answer]) -> Iterator[tuple[str, Answer]]:
         yield question if times[question] == 1 else f"{question} ({times[question]})", answer
 
 
-def _of_model(model: Model) -> Iterator[tuple[str, Numbers]]:
+def _of_model(model: Model) -> Iterator[tuple[str, Floats]]:
     yield "rows of the model", np.array([model.rows], np.float64)
-    for conditional in model.conditionals:
-        name = f"chances of {conditional.family.child} in the model"
-        yield name, conditional.probabilities.reshape(-1)[:_CELLS].astype(np.float64)
-    for name, codes in (model.records or {}).items():
-        yield f"rows of {name} in the model", np.asarray(codes[:_CELLS], np.float64)
+    for name, numbers in model.distribution.numbers().items():
+        yield f"{name} in the model", numbers.reshape(-1)[:_CELLS].astype(np.float64)
 
 
-@dataclass(frozen=True)
-class BoxFinding:
-    """What the attack without laws has shown on one pair of tables.
+@dataclass(frozen=True, kw_only=True)
+class EventBound:
+    """The result of the attack without laws on one pair of tables.
 
     Attributes:
         case: how the tables differ.
@@ -120,14 +122,14 @@ class BoxFinding:
 
     @property
     def sentence(self) -> str:
-        """The event in words."""
+        """Say in words which event it is."""
         value = f"{self.value:g}" if math.isfinite(self.value) else "nothing"
         return (
             f"{self.case}: {self.statistic} {self.relation} {value} tells that it is {self.calls}"
         )
 
     def document(self) -> dict[str, Any]:
-        """The finding for JSON."""
+        """Make a JSON object of the finding."""
         return {
             "case": self.case,
             "runs": self.runs,
@@ -144,7 +146,7 @@ class BoxFinding:
 
 def attacked(
     case: str, present: Sequence[Seen], absent: Sequence[Seen], *, delta: float, error: float
-) -> BoxFinding:
+) -> EventBound:
     """The lower bound on ε that runs on two tables show, each at this chance of error."""
     chosen = _Sides(present[::2], absent[::2])
     counted = _Sides(present[1::2], absent[1::2])
@@ -158,17 +160,17 @@ def attacked(
     best = epsilon_of(
         at_least(sizes, sizes, confidence), at_most(0 * sizes, sizes, confidence), delta
     )
-    return BoxFinding(
-        case,
-        len(present) + len(absent),
-        event.statistic.name,
-        event.relation,
-        event.value,
-        event.calls,
-        float(likely[0]),
-        float(unlikely[0]),
-        float(epsilon_of(likely, unlikely, delta)[0]),
-        float(best[0]),
+    return EventBound(
+        case=case,
+        runs=len(present) + len(absent),
+        statistic=event.statistic.name,
+        relation=event.relation,
+        value=event.value,
+        calls=event.calls,
+        likely=float(likely[0]),
+        unlikely=float(unlikely[0]),
+        epsilon=float(epsilon_of(likely, unlikely, delta)[0]),
+        provable=float(best[0]),
     )
 
 
@@ -190,7 +192,7 @@ class _Sides:
 
 @dataclass(frozen=True)
 class _Aim:
-    """What an event is chosen for: a bound at some δ, by intervals so many standard errors wide."""
+    """The aim of a choice of events: a bound at some δ, by intervals of some width."""
 
     delta: float
     width: float
@@ -208,11 +210,11 @@ class Statistic(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """What it is called on the page."""
+        """The name that it has on the page."""
 
     @abstractmethod
-    def of(self, runs: Sequence[Seen]) -> Numbers:
-        """The number for each run."""
+    def of(self, runs: Sequence[Seen]) -> Floats:
+        """Compute the number for each run."""
 
 
 @dataclass(frozen=True)
@@ -226,7 +228,7 @@ class _Cell(Statistic):
     def name(self) -> str:
         return f"cell {self.place + 1} of {self.part}"
 
-    def of(self, runs: Sequence[Seen]) -> Numbers:
+    def of(self, runs: Sequence[Seen]) -> Floats:
         cells = (run.parts.get(self.part) for run in runs)
         return np.array(
             [c[self.place] if c is not None and c.size > self.place else -np.inf for c in cells]
@@ -244,7 +246,7 @@ class _Sum(Statistic):
     def name(self) -> str:
         return f"{'total of' if self.kind == 'totals' else 'difference along'} {self.part}"
 
-    def of(self, runs: Sequence[Seen]) -> Numbers:
+    def of(self, runs: Sequence[Seen]) -> Floats:
         return np.array([getattr(run, self.kind).get(self.part, -np.inf) for run in runs])
 
 
@@ -260,7 +262,7 @@ class _Two(Statistic):
     def name(self) -> str:
         return f"{self.one.name} {'+' if self.sign > 0 else '−'} {self.other.name}"
 
-    def of(self, runs: Sequence[Seen]) -> Numbers:
+    def of(self, runs: Sequence[Seen]) -> Floats:
         one, other = self.one.of(runs), self.other.of(runs)
         there = np.isfinite(one) & np.isfinite(other)
         return np.where(
@@ -279,7 +281,7 @@ class _Asked(Statistic):
     def name(self) -> str:
         return "the questions" if self.kind == "asked" else "the questions and their noise"
 
-    def of(self, runs: Sequence[Seen]) -> Numbers:
+    def of(self, runs: Sequence[Seen]) -> Floats:
         places = {text: place + 1 for place, text in enumerate(self.common)}
         return np.array([float(places.get(getattr(run, self.kind), 0)) for run in runs])
 
@@ -289,9 +291,9 @@ class _Classifier(Statistic):
     """A linear function of other statistics, fitted by ridged logistic regression."""
 
     inputs: Sequence[Statistic]
-    centre: Numbers
-    width: Numbers
-    weights: Numbers
+    centre: Floats
+    width: Floats
+    weights: Floats
 
     @property
     def name(self) -> str:
@@ -315,16 +317,16 @@ class _Classifier(Statistic):
             weights += np.linalg.solve(bend, x.T @ (y - chance) - _RIDGE * weights)
         return cls(inputs, centre, width, weights)
 
-    def of(self, runs: Sequence[Seen]) -> Numbers:
+    def of(self, runs: Sequence[Seen]) -> Floats:
         found = _standard(_table(self.inputs, runs), self.centre, self.width) @ self.weights
         return np.asarray(found)
 
 
-def _table(inputs: Sequence[Statistic], runs: Sequence[Seen]) -> Numbers:
+def _table(inputs: Sequence[Statistic], runs: Sequence[Seen]) -> Floats:
     return np.stack([statistic.of(runs) for statistic in inputs], axis=1)
 
 
-def _standard(table: Numbers, centre: Numbers, width: Numbers) -> Numbers:
+def _standard(table: Floats, centre: Floats, width: Floats) -> Floats:
     """Numbers in standard deviations, none far out, and which of them are there; and a one."""
     there = np.isfinite(table)
     scaled = np.where(there, (np.where(there, table, 0) - centre) / width, 0.0)
@@ -332,7 +334,7 @@ def _standard(table: Numbers, centre: Numbers, width: Numbers) -> Numbers:
     return np.hstack([np.clip(scaled, -_FARTHEST, _FARTHEST), there.astype(float), ones])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class _Event:
     """Something that may be seen of a run, and what it is held for."""
 
@@ -342,7 +344,7 @@ class _Event:
     calls: str
     worth: float
 
-    def happens(self, numbers: Numbers) -> npt.NDArray[np.bool_]:
+    def happens(self, numbers: Floats) -> npt.NDArray[np.bool_]:
         """For each run whether it does."""
         match self.relation:
             case "≥":
@@ -366,7 +368,7 @@ def _events(chosen: _Sides, aim: _Aim) -> Iterator[_Event]:
 
 
 def _simple(chosen: _Sides) -> Iterator[Statistic]:
-    """What stands in the runs itself, where it is common."""
+    """Use the values of the runs themselves, where they are common."""
     every = chosen.every
     least = max(1, math.ceil(_COMMON * len(every)))
     for kind in ("asked", "priced"):
@@ -410,7 +412,9 @@ def _best(statistic: Statistic, chosen: _Sides, aim: _Aim) -> _Event:
         np.bincount(held, minlength=values.size)
         for held in (places[: present.size], places[present.size :])
     ]
-    best = _Event(statistic, "≥", float(values[0]), "present", -math.inf)
+    best = _Event(
+        statistic=statistic, relation="≥", value=float(values[0]), calls="present", worth=-math.inf
+    )
     for relation, gather in _RELATIONS.items():
         here, there = (gather(count) for count in counts)
         for calls, right, wrong in (("present", here, there), ("absent", there, here)):
@@ -421,28 +425,28 @@ def _best(statistic: Statistic, chosen: _Sides, aim: _Aim) -> _Event:
             place = int(worths.argmax())
             if worths[place] > best.worth:
                 value, worth = float(values[place]), float(worths[place])
-                best = _Event(statistic, relation, value, calls, worth)
+                best = _Event(
+                    statistic=statistic, relation=relation, value=value, calls=calls, worth=worth
+                )
     return best
 
 
-Counts = npt.NDArray[np.int64]
-
-_RELATIONS: dict[str, Callable[[Counts], Counts]] = {
+_RELATIONS: dict[str, Callable[[Integers], Integers]] = {
     "≥": lambda counts: counts[::-1].cumsum()[::-1],
     "≤": lambda counts: counts.cumsum(),
     "=": lambda counts: counts,
 }
 
 
-def _worth(right: Counts, wrong: Counts, sizes: tuple[int, int], aim: _Aim) -> Numbers:
+def _worth(right: Integers, wrong: Integers, sizes: tuple[int, int], aim: _Aim) -> Floats:
     """About the bound that an event will show, by Wilson's intervals, which are quick."""
     likely = _wilson(right, sizes[0], -aim.width) - aim.delta
     unlikely = _wilson(wrong, sizes[1], aim.width)
     return np.asarray(np.log(np.maximum(likely, 1e-12)) - np.log(np.maximum(unlikely, 1e-12)))
 
 
-def _wilson(counts: Counts, size: int, width: float) -> Numbers:
-    """An end of Wilson's interval for a chance, so many standard errors above or below."""
+def _wilson(counts: Integers, size: int, width: float) -> Floats:
+    """An end of Wilson's interval for a probability, a number of standard errors above or below."""
     share, square = counts / size, width**2 / size
     half = width * np.sqrt(share * (1 - share) / size + square / (4 * size))
     return np.asarray((share + square / 2 + half) / (1 + square))

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from understudy.errors import UsageError
+from understudy.system.arrays import Probabilities
 
-Evidence = npt.NDArray[np.float64]
-Chances = npt.NDArray[np.float64]
+LogLikelihoodRatios = npt.NDArray[np.float64]
 
 # A curve has at most so many points, and a choice of thresholds so many candidates.
 _POINTS = 64
@@ -39,9 +39,9 @@ class Curve:
         )
 
 
-@dataclass(frozen=True)
-class Finding:
-    """What so many runs have shown.
+@dataclass(frozen=True, kw_only=True)
+class LowerBound:
+    """The lower bound on ε that a number of runs have shown.
 
     Attributes:
         epsilon: the lower bound; 0 when nothing was shown.
@@ -61,14 +61,16 @@ class Finding:
     curve: Curve
 
 
-def lower_bound(present: Evidence, absent: Evidence, *, delta: float, confidence: float) -> Finding:
+def lower_bound(
+    present: LogLikelihoodRatios, absent: LogLikelihoodRatios, *, delta: float, confidence: float
+) -> LowerBound:
     """The lower bound on ε that holds with this confidence.
 
     Args:
         present: evidence for the person's presence, run by run on the table that has the person.
         absent: the same on the other table.
         delta: the δ of the claim.
-        confidence: the chance, at least, that the bound is none by mere luck.
+        confidence: the chance, at least, that the bound is not due to luck.
     """
     _check(confidence, min(present.size, absent.size))
     chosen, counted = (present[::2], absent[::2]), (present[1::2], absent[1::2])
@@ -80,11 +82,18 @@ def lower_bound(present: Evidence, absent: Evidence, *, delta: float, confidence
     likely, unlikely = side.intervals(np.array([threshold]), confidence)
     epsilon = float(epsilon_of(likely, unlikely, delta)[0])
     signed = threshold if calls == "present" else -threshold
-    return Finding(epsilon, signed, calls, float(likely[0]), float(unlikely[0]), curve_of(*counted))
+    return LowerBound(
+        epsilon=epsilon,
+        threshold=signed,
+        calls=calls,
+        likely=float(likely[0]),
+        unlikely=float(unlikely[0]),
+        curve=curve_of(*counted),
+    )
 
 
 def largest_provable(runs: int, *, delta: float, confidence: float) -> float:
-    """The lower bound that an attacker who is always right would reach with so many runs."""
+    """The lower bound that an attacker who is always right would reach with this many runs."""
     _check(confidence, runs // 2)
     counted = np.array([runs // 2 // 2])
     likely, unlikely = (
@@ -94,7 +103,7 @@ def largest_provable(runs: int, *, delta: float, confidence: float) -> float:
     return float(epsilon_of(likely, unlikely, delta)[0])
 
 
-def curve_of(present: Evidence, absent: Evidence) -> Curve:
+def curve_of(present: LogLikelihoodRatios, absent: LogLikelihoodRatios) -> Curve:
     """The trade-off between the two errors, from calling nobody present to calling everybody."""
     every = _thinned(np.unique(np.concatenate([present, absent])), _POINTS)[::-1]
     thresholds = np.concatenate([[np.inf], every])
@@ -118,8 +127,8 @@ def least_false_negative(false_positive: float, *, epsilon: float, delta: float)
 class _Side:
     """Evidence where a call is right, and where it is wrong; the call is made from a threshold."""
 
-    right: Evidence
-    wrong: Evidence
+    right: LogLikelihoodRatios
+    wrong: LogLikelihoodRatios
 
     def best(self, delta: float, confidence: float) -> tuple[float, float]:
         """The threshold of the largest bound, and that bound."""
@@ -128,7 +137,9 @@ class _Side:
         place = int(bounds.argmax())
         return float(candidates[place]), float(bounds[place])
 
-    def intervals(self, thresholds: Evidence, confidence: float) -> tuple[Chances, Chances]:
+    def intervals(
+        self, thresholds: LogLikelihoodRatios, confidence: float
+    ) -> tuple[Probabilities, Probabilities]:
         """The chances of the call: at least where it is right, at most where it is wrong."""
         right, wrong = (
             values.size - np.searchsorted(np.sort(values), thresholds, side="left")
@@ -139,7 +150,7 @@ class _Side:
         return at_least(right, first, confidence), at_most(wrong, second, confidence)
 
 
-def epsilon_of(likely: Chances, unlikely: Chances, delta: float) -> Chances:
+def epsilon_of(likely: Probabilities, unlikely: Probabilities, delta: float) -> Probabilities:
     """The bound of an event of these chances: ln((P[T] − δ) / P′[T]), or 0."""
     excess = np.maximum(likely - delta, 0.0)
     with np.errstate(divide="ignore"):
@@ -148,7 +159,7 @@ def epsilon_of(likely: Chances, unlikely: Chances, delta: float) -> Chances:
 
 def at_least(
     successes: npt.NDArray[np.int64], trials: npt.NDArray[np.int64], confidence: float
-) -> Chances:
+) -> Probabilities:
     """Clopper–Pearson from below, at half of the error allowed."""
     from scipy.special import betaincinv
 
@@ -158,7 +169,7 @@ def at_least(
 
 def at_most(
     successes: npt.NDArray[np.int64], trials: npt.NDArray[np.int64], confidence: float
-) -> Chances:
+) -> Probabilities:
     """Clopper–Pearson from above, at half of the error allowed."""
     from scipy.special import betaincinv
 
@@ -167,8 +178,8 @@ def at_most(
     return np.where(successes == trials, 1.0, inside)
 
 
-def _thinned(values: Evidence, most: int) -> Evidence:
-    """At most so many of sorted values, evenly along them, the first and last included."""
+def _thinned(values: LogLikelihoodRatios, most: int) -> LogLikelihoodRatios:
+    """Pick a limited number of sorted values, evenly along them, the first and last included."""
     if values.size <= most:
         return values
     places = np.unique(np.linspace(0, values.size - 1, most).round().astype(int))

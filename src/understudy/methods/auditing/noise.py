@@ -21,17 +21,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from understudy.privacy.histogram import DROPPED, SmoothedHistogram
-from understudy.privacy.mechanisms import (
-    DiscreteGaussian,
-    DiscreteLaplace,
-    Exponential,
-    Mechanism,
-    PermuteAndFlip,
-)
-from understudy.privacy.sampled import LineGaussian, SampledGaussian
-
-Numbers = npt.NDArray[np.float64]
+from understudy.privacy.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
+from understudy.privacy.mechanisms.histogram import DROPPED, SmoothedHistogram
+from understudy.privacy.mechanisms.mechanism import Mechanism
+from understudy.privacy.mechanisms.sampled import LineGaussian, SampledGaussian
+from understudy.privacy.mechanisms.selection import Exponential, PermuteAndFlip
+from understudy.system.arrays import Floats
 
 # So many cells of an answer are looked at, and so many answers of a run.
 _CELLS = 256
@@ -44,7 +39,7 @@ _APART = 11
 _SPREAD = 1 / 12
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Draws:
     """The noise on one answer, as places within the law that was claimed.
 
@@ -56,8 +51,8 @@ class Draws:
         at_least: whether the noise may be larger than the law without a fault.
     """
 
-    size: Numbers
-    side: Numbers | None = None
+    size: Floats
+    side: Floats | None = None
     noise: npt.NDArray[np.int64] | None = None
     equal: float = 1.0
     at_least: bool = False
@@ -77,9 +72,11 @@ def draws_of(mechanism: Mechanism[Any, Any], exact: Any, released: Any) -> Draws
             law = DiscreteGaussian(mechanism.sigma_squared, mechanism.sigma_squared)
             return _added(law, np.rint(released - mean).astype(np.int64), at_least=True)
         case PermuteAndFlip() | Exponential() if exact.size > 1:
-            return Draws(np.array([_rank(mechanism.probabilities(exact), exact, int(released))]))
+            return Draws(
+                size=np.array([_rank(mechanism.probabilities(exact), exact, int(released))])
+            )
         case SmoothedHistogram() if mechanism.smoothing and len(exact):
-            return Draws(_from_table(mechanism, exact, released))
+            return Draws(size=_from_table(mechanism, exact, released))
         case _:
             return None
 
@@ -90,10 +87,16 @@ def _added(
     """Noise that was added to an answer, cell by cell."""
     flat = noise.reshape(-1)[:_CELLS].astype(np.int64)
     within = _middle(law, np.abs(flat))
-    return Draws(within - 0.5, np.sign(flat) * within / 2, flat, _twice(law), at_least)
+    return Draws(
+        size=within - 0.5,
+        side=np.sign(flat) * within / 2,
+        noise=flat,
+        equal=_twice(law),
+        at_least=at_least,
+    )
 
 
-def _middle(law: DiscreteLaplace | DiscreteGaussian, size: npt.NDArray[np.int64]) -> Numbers:
+def _middle(law: DiscreteLaplace | DiscreteGaussian, size: npt.NDArray[np.int64]) -> Floats:
     """P(|Z| < k) + P(|Z| = k)/2 for each k: its mean over the law is one half."""
     if isinstance(law, DiscreteLaplace):
         falling = np.exp(-size / float(law.scale))
@@ -108,8 +111,8 @@ def _middle(law: DiscreteLaplace | DiscreteGaussian, size: npt.NDArray[np.int64]
 
 
 @lru_cache(maxsize=256)
-def _gaussian(sigma_squared: float) -> tuple[Numbers, float]:
-    """Of a discrete Gaussian: the middle places of all sizes, and the chance of two equal draws."""
+def _gaussian(sigma_squared: float) -> tuple[Floats, float]:
+    """Compute for a discrete Gaussian the middle place of sizes, and how likely equal draws are."""
     reach = np.arange(math.ceil(12 * math.sqrt(sigma_squared)) + 2)
     chances = np.exp(-(reach**2) / (2 * sigma_squared))
     chances[1:] *= 2
@@ -128,14 +131,14 @@ def _twice(law: DiscreteLaplace | DiscreteGaussian) -> float:
     return _gaussian(float(law.sigma_squared))[1]
 
 
-def _rank(chances: Numbers, scores: npt.NDArray[np.int64], chosen: int) -> float:
+def _rank(chances: Floats, scores: npt.NDArray[np.int64], chosen: int) -> float:
     """The place of a choice among candidates from the best on; less noise comes out lower."""
     order = np.lexsort([np.arange(scores.size), -scores])
     before = order[: int(np.flatnonzero(order == chosen)[0])]
     return float(chances[before].sum() + chances[chosen] / 2 - 0.5)
 
 
-def _from_table(mechanism: SmoothedHistogram, exact: Any, released: Any) -> Numbers:
+def _from_table(mechanism: SmoothedHistogram, exact: Any, released: Any) -> Floats:
     """For each row drawn whether the table holds it; less smoothing comes out lower."""
     held = np.unique(exact[exact[:, 0] != DROPPED], axis=0)
     chance = float(sum(mechanism.chances(exact, held))) if len(held) else 0.0
@@ -201,7 +204,7 @@ class Tally:
                 held[place] += added
 
     def _sum(
-        self, key: tuple[str, int, int], values: Numbers, bound: float, variance: float
+        self, key: tuple[str, int, int], values: Floats, bound: float, variance: float
     ) -> None:
         held = self.sums.setdefault(key, [0.0, 0.0, bound])
         held[0] += float(values.sum())
@@ -267,7 +270,7 @@ class Tally:
             yield _KINDS[kind], (), _strays(total, variance, bound)
 
     def _asked(self, *places: int) -> tuple[str, ...]:
-        """The usual names of some questions."""
+        """Name some questions in the usual way."""
         return tuple(self.names[i].most_common(1)[0][0] for i in dict.fromkeys(places))
 
 
@@ -283,7 +286,7 @@ _KINDS = {
 
 
 def _named(kind: str) -> str:
-    """What a test looks for; cells are compared at several distances."""
+    """The quantity that a test looks at; cells are compared at several distances."""
     return _KINDS["within" if kind.startswith("within") else kind]
 
 
@@ -317,7 +320,7 @@ class NoiseFault:
 
     @property
     def sentence(self) -> str:
-        """The fault in words."""
+        """Say in words what is wrong."""
         where = " and on ".join(self.questions) or "all questions together"
         return f"the noise on {where}: {_SENTENCES[self.kind]}"
 
@@ -330,7 +333,7 @@ class NoiseVerdict:
     faults: tuple[NoiseFault, ...]
 
     def document(self) -> dict[str, Any]:
-        """The verdict for JSON."""
+        """Make a JSON object of the verdict."""
         return {
             "tests": self.tests,
             "faults": [

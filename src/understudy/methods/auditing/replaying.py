@@ -6,16 +6,16 @@ question that one table alone leads to, shows here at once. Replay takes the noi
 
 from __future__ import annotations
 
-from understudy.auditing.attack import same_model
-from understudy.auditing.tables import Pair
-from understudy.counting import CountSource
-from understudy.model import Model
-from understudy.privacy.audit import LeakFound, Recorder, Replay
-from understudy.synthesizers import Synthesizer
+from understudy.methods import Synthesizer
+from understudy.methods.auditing.attack import same_model
+from understudy.methods.auditing.tables import Pair
+from understudy.models.model import Model
+from understudy.privacy.replay import LeakFound, Recorder, Replay
+from understudy.rows.counting import CountSource
 
 
 def leak_between(synthesizer: Synthesizer, pair: Pair) -> str | None:
-    """What a run does on one table that its claim does not cover on the other, if anything."""
+    """Find what a run does on one table that its claim does not cover on the other, if anything."""
     for one, other in ((pair.present, pair.absent), (pair.absent, pair.present)):
         try:
             _compare(synthesizer, one, other)

@@ -1,4 +1,4 @@
-"""Thousands of fits in several processes, and what they come to."""
+"""Thousands of fits in several processes, and what they have shown."""
 
 from __future__ import annotations
 
@@ -14,18 +14,29 @@ from typing import Any
 
 import numpy as np
 
-from understudy.amounts import at_most
-from understudy.auditing.attack import Run, evidence, run_on
-from understudy.auditing.blackbox import BoxFinding, Exact, Seen, attacked, named, seen
-from understudy.auditing.bounds import Evidence, Finding, largest_provable, lower_bound
-from understudy.auditing.noise import NoiseVerdict, Tally
-from understudy.auditing.replaying import leak_between
-from understudy.auditing.tables import Case, Pair, cases_for, codec_for
 from understudy.errors import UsageError, WorkerLost
-from understudy.privacy.accounting import Bound
-from understudy.synthesizers import Synthesizer
-
-Watch = Callable[[int], None]
+from understudy.methods import Synthesizer
+from understudy.methods.auditing.attack import Trial, evidence, run_on
+from understudy.methods.auditing.blackbox import (
+    EventBound,
+    Seen,
+    TrueAnswers,
+    attacked,
+    named,
+    seen,
+)
+from understudy.methods.auditing.bounds import (
+    LogLikelihoodRatios,
+    LowerBound,
+    largest_provable,
+    lower_bound,
+)
+from understudy.methods.auditing.noise import NoiseVerdict, Tally
+from understudy.methods.auditing.replaying import leak_between
+from understudy.methods.auditing.tables import Case, Pair, cases_for, codec_for
+from understudy.methods.base import check_synthesizer
+from understudy.privacy.accounting.composition import Bound
+from understudy.system.amounts import at_most
 
 # Pairs of runs that a process makes before it reports.
 _BATCH = 25
@@ -37,20 +48,20 @@ _PARTS = 3
 
 @dataclass(frozen=True)
 class Leak:
-    """What replay found on one pair of tables."""
+    """The difference that replay found on one pair of tables."""
 
     case: str
     problem: str
 
     @property
     def sentence(self) -> str:
-        """The leak in words."""
+        """Say in words what leaked."""
         return f"{self.case}: {self.problem}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Audit:
-    """What was claimed of a method, and what the runs have shown.
+    """The claim of a method, and what the runs have shown.
 
     Attributes:
         unit: whom the claim protects, in words.
@@ -68,9 +79,9 @@ class Audit:
     unit: str
     neighbours: str
     claim: Bound
-    finding: Finding
+    finding: LowerBound
     provable: float
-    boxes: tuple[BoxFinding, ...]
+    boxes: tuple[EventBound, ...]
     noise: NoiseVerdict
     leaks: tuple[Leak, ...]
     runs: int
@@ -105,11 +116,11 @@ class Audit:
 
     @property
     def claimed_epsilon(self) -> float:
-        """The claim's ε."""
+        """The ε that is claimed, as a number."""
         return float(self.claim.epsilon or 0)
 
     def document(self) -> dict[str, Any]:
-        """The audit for JSON."""
+        """Make a JSON object of the audit."""
         found = self.finding
         return {
             "method": self.method,
@@ -150,7 +161,7 @@ def audit(
     runs: int = 10_000,
     confidence: float = 0.99,
     processes: int | None = None,
-    watch: Watch | None = None,
+    watch: Callable[[int], None] | None = None,
 ) -> Audit:
     """Fit a method many times on neighbouring tables and hold its statement against the runs.
 
@@ -160,10 +171,11 @@ def audit(
         runs: how many fits of the first case are attacked; the others share as many again.
         confidence: the chance, at least, that nothing is found by mere luck.
         processes: how many run at a time; one for each processor unless given.
-        watch: told how many runs a step has added.
+        watch: called with the number of runs that a step has added.
 
     Privacy: the tables are made up; no private row is read and no ledger written.
     """
+    check_synthesizer(synthesizer)
     tried = list(cases_for(synthesizer) if cases is None else cases)
     error = (1 - confidence) / _PARTS
     largest_provable(runs, delta=0, confidence=confidence)
@@ -185,21 +197,21 @@ def audit(
         for case, each in zip(tried, gathered, strict=True)
     )
     return Audit(
-        synthesizer.method,
-        synthesizer.unit.label,
-        str(synthesizer.unit.neighbours),
-        claim,
-        lower_bound(*first.evidence, delta=delta, confidence=1 - error),
-        largest_provable(runs, delta=delta, confidence=1 - error),
-        boxes,
-        noise.verdict(error),
-        tuple(
+        method=synthesizer.method,
+        unit=synthesizer.unit.label,
+        neighbours=str(synthesizer.unit.neighbours),
+        claim=claim,
+        finding=lower_bound(*first.evidence, delta=delta, confidence=1 - error),
+        provable=largest_provable(runs, delta=delta, confidence=1 - error),
+        boxes=boxes,
+        noise=noise.verdict(error),
+        leaks=tuple(
             Leak(case.name, each.leak)
             for case, each in zip(tried, gathered, strict=True)
             if each.leak is not None
         ),
-        runs // 2 * 2,
-        confidence,
+        runs=runs // 2 * 2,
+        confidence=confidence,
     )
 
 
@@ -208,7 +220,7 @@ def fits_in(synthesizer: Synthesizer, runs: int) -> int:
     return sum(2 * task.size for task in _tasks(synthesizer, cases_for(synthesizer), runs))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Task:
     """Some pairs of runs of one case.
 
@@ -237,15 +249,24 @@ def _tasks(synthesizer: Synthesizer, cases: Sequence[Case], runs: int) -> list[_
         pair = case.encoded(codec)
         for start in range(0, pairs, _BATCH):
             size = min(_BATCH, pairs - start)
-            tasks.append(_Task(place, synthesizer, pair, size, place == 0, start == 0))
+            tasks.append(
+                _Task(
+                    place=place,
+                    synthesizer=synthesizer,
+                    pair=pair,
+                    size=size,
+                    weighed=place == 0,
+                    replayed=start == 0,
+                )
+            )
     return tasks
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Batch:
-    """What some pairs of runs have shown."""
+    """Gather what some pairs of runs have shown."""
 
-    evidence: tuple[Evidence, Evidence]
+    evidence: tuple[LogLikelihoodRatios, LogLikelihoodRatios]
     present: list[Seen]
     absent: list[Seen]
     noise: Tally
@@ -255,13 +276,13 @@ class _Batch:
 
 @dataclass
 class _Gathered:
-    """What all runs of a case have shown."""
+    """Gather what all runs of a case have shown."""
 
     present: list[Seen] = field(default_factory=list)
     absent: list[Seen] = field(default_factory=list)
     claims: set[Bound] = field(default_factory=set)
     leak: str | None = None
-    _evidence: list[tuple[Evidence, Evidence]] = field(default_factory=list)
+    _evidence: list[tuple[LogLikelihoodRatios, LogLikelihoodRatios]] = field(default_factory=list)
 
     def add(self, batch: _Batch) -> None:
         """Take in a batch."""
@@ -272,7 +293,7 @@ class _Gathered:
         self._evidence.append(batch.evidence)
 
     @property
-    def evidence(self) -> tuple[Evidence, Evidence]:
+    def evidence(self) -> tuple[LogLikelihoodRatios, LogLikelihoodRatios]:
         """For the person's presence, run by run on either table."""
         present, absent = (np.concatenate(side) for side in zip(*self._evidence, strict=True))
         return present, absent
@@ -318,16 +339,16 @@ def _batch(task: _Task) -> _Batch:
     weighed = runs if task.weighed else []
     found = np.array([round(evidence(synthesizer, run, pair), 9) for run in weighed])
     return _Batch(
-        (found[: len(found) // 2], found[len(found) // 2 :]),
-        looks[:size],
-        looks[size:],
-        noise,
-        frozenset(_claim(run) for run in runs),
-        leak_between(synthesizer, pair) if task.replayed else None,
+        evidence=(found[: len(found) // 2], found[len(found) // 2 :]),
+        present=looks[:size],
+        absent=looks[size:],
+        noise=noise,
+        claims=frozenset(_claim(run) for run in runs),
+        leak=leak_between(synthesizer, pair) if task.replayed else None,
     )
 
 
-def _exact(runs: Sequence[Run]) -> Exact:
+def _exact(runs: Sequence[Trial]) -> TrueAnswers:
     """The exact answer to each question that any of the runs asked, by the first that did."""
     found: dict[str, Any] = {}
     for run in runs:
@@ -337,7 +358,7 @@ def _exact(runs: Sequence[Run]) -> Exact:
     return found
 
 
-def _claim(run: Run) -> Bound:
+def _claim(run: Trial) -> Bound:
     bound = run.model.statement.bound
     if bound.epsilon is None:
         raise UsageError("a fit without privacy claims nothing; give an epsilon to audit")

@@ -13,13 +13,12 @@ from itertools import product
 import numpy as np
 import pyarrow as pa
 
-from understudy.codec import Codec
-from understudy.column import BinnedColumn, text_of
-from understudy.engines.memory import MemorySource
-from understudy.privacy.grant import CommittedGrant
-from understudy.privacy.unit import Neighbours
-from understudy.schema import Schema
-from understudy.synthesizers import Histogram, Synthesizer
+from understudy.facts.codec import Codec
+from understudy.facts.column import BinnedColumn, text_of
+from understudy.facts.schema import Schema
+from understudy.facts.unit import Neighbours
+from understudy.methods import Synthesizer
+from understudy.rows.made_up import MadeUp
 
 # Two attributes of two codes are the fewest that have a structure, and leave the most budget for
 # each answer. Between them they have a missing level, bins with an edge, and both kinds of outside.
@@ -41,15 +40,14 @@ _MANY, _FEW = 400, 40
 _UNDECLARED = "not a declared value"
 
 Row = Mapping[str, str | None]
-Rows = Sequence[Row]
 
 
 @dataclass(frozen=True)
 class Pair:
     """Neighbouring tables, with and without the person that an attacker looks for."""
 
-    present: MemorySource
-    absent: MemorySource
+    present: MadeUp
+    absent: MadeUp
 
 
 @dataclass(frozen=True)
@@ -57,23 +55,23 @@ class Case:
     """Two neighbouring tables of raw rows, and how the person looked for differs from others."""
 
     name: str
-    present: Rows
-    absent: Rows
+    present: Sequence[Row]
+    absent: Sequence[Row]
 
     def encoded(self, codec: Codec) -> Pair:
         """The two tables as a method counts them."""
         names = list(self.present[0])
         tables = (raw(rows, names) for rows in (self.present, self.absent))
-        return Pair(*(MemorySource(codec.encode(table)) for table in tables))
+        return Pair(*(MadeUp.of_rows(table, codec) for table in tables))
 
 
-def raw(rows: Rows, names: Sequence[str]) -> pa.Table:
+def raw(rows: Sequence[Row], names: Sequence[str]) -> pa.Table:
     """Rows as a file of texts with these columns would hold them."""
     return pa.table({n: pa.array([row[n] for row in rows], pa.string()) for n in names})
 
 
 def codec_for(synthesizer: Synthesizer) -> Codec:
-    """What a method's rows are encoded by."""
+    """Make the codec that encodes the rows of a method."""
     return Codec(synthesizer.schema, synthesizer.persons)
 
 
@@ -90,9 +88,9 @@ def cases_for(synthesizer: Synthesizer) -> list[Case]:
     """
     cells = _Cells(codec_for(synthesizer))
     makers = _Cases(cells, synthesizer.unit.neighbours, synthesizer.rows_per_person)
-    rows = 0 if isinstance(synthesizer, Histogram) else _ROWS - makers.replaces
+    rows = 0 if synthesizer.abilities.releases_rows else _ROWS - makers.replaces
     # A network that is trained on hundreds of rows takes a second each time, and asks no scores.
-    many = not issubclass(synthesizer.grant_kind, CommittedGrant)
+    many = not synthesizer.abilities.is_trained
     return [*makers.common(rows), *([makers.among_many()] if many else []), *makers.special()]
 
 
@@ -104,12 +102,12 @@ class _Cells:
 
     @property
     def usual(self) -> dict[str, str | None]:
-        """The first code of every column."""
+        """A row that has the first code of every column."""
         return {name: self._cell(name, 0) for name in self.codec.columns}
 
     @property
     def unlike(self) -> dict[str, str | None]:
-        """The last code of every column."""
+        """A row that has the last code of every column."""
         return {name: self._cell(name, -1) for name in self.codec.columns}
 
     def _cell(self, name: str, place: int) -> str | None:
@@ -169,13 +167,13 @@ class _Cells:
 
     def _codes(self, row: Row) -> list[int] | None:
         """The codes of a row; None where it is dropped."""
-        table = replace(self.codec, persons=None).encode(raw([row], list(row)))
+        table = MadeUp.of_rows(raw([row], list(row)), replace(self.codec, persons=None))
         return [int(codes[0]) for codes in table.codes.values()] if table.rows else None
 
 
 @dataclass(frozen=True)
 class _Cases:
-    """Pairs of tables for a relation, and for rows or for persons of so many rows."""
+    """Pairs of tables for a relation, and for rows or for persons with several rows."""
 
     cells: _Cells
     relation: Neighbours
@@ -187,7 +185,7 @@ class _Cases:
         return self.relation is Neighbours.REPLACE
 
     def common(self, rows: int) -> Iterator[Case]:
-        """Cases that every schema has; the first on a crowd of so many rows."""
+        """Cases that every schema has; the first on a crowd of a given size."""
         usual, unlike = self.cells.usual, self.cells.unlike
         aside, alike = self.cells.with_last(usual, unlike), [usual] * (_ROWS - 1)
         yield self._case("unlike all others in every column", unlike, usual, [usual] * rows)
@@ -209,7 +207,7 @@ class _Cases:
         if self.most is not None:
             yield from self._of_persons(self.most, mixed)
 
-    def _of_cells(self, alike: Rows, mixed: Rows) -> Iterator[Case]:
+    def _of_cells(self, alike: Sequence[Row], mixed: Sequence[Row]) -> Iterator[Case]:
         """Cases of cells that are missing, outside, undeclared or on an edge."""
         cells, usual = self.cells, self.cells.usual
         if dropped := cells.dropped():
@@ -226,7 +224,7 @@ class _Cases:
             on, below = edge
             yield self._case("one value on the edge of a bin", on, below, [below] * (_ROWS - 1))
 
-    def _of_persons(self, most: int, mixed: Rows) -> Iterator[Case]:
+    def _of_persons(self, most: int, mixed: Sequence[Row]) -> Iterator[Case]:
         """Cases of whole persons: rows of several kinds, and rows without a name."""
         usual, unlike = self.cells.usual, self.cells.unlike
         aside = self.cells.with_last(usual, unlike)
@@ -240,8 +238,8 @@ class _Cases:
         spelled = [*_of("one", [unlike] * most), *_of(" one ", [unlike] * most)]
         yield Case("one name in two spellings", [*spelled, *crowd], crowd)
 
-    def _case(self, name: str, one: Row, other: Row, crowd: Rows) -> Case:
-        """The first row is the one looked for; in its place stands another, or nothing."""
+    def _case(self, name: str, one: Row, other: Row, crowd: Sequence[Row]) -> Case:
+        """The first row is the one looked for; in its place is another, or nothing."""
         if self.replaces:
             return Case(name, [one, *crowd], [other, *crowd])
         if self.most is None:
@@ -251,11 +249,11 @@ class _Cases:
         return Case(name, [*_of("one", [one] * (self.most + 1)), *named], named)
 
 
-def _of(person: str | None, rows: Rows) -> list[Row]:
+def _of(person: str | None, rows: Sequence[Row]) -> list[Row]:
     """Rows of one person."""
     return [{**row, PERSON: person} for row in rows]
 
 
-def _named(rows: Rows) -> list[Row]:
+def _named(rows: Sequence[Row]) -> list[Row]:
     """Rows of as many persons."""
     return [{**row, PERSON: f"other {place}"} for place, row in enumerate(rows)]

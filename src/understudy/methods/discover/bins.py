@@ -12,14 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from understudy.column import WHOLE_RANGE, BinnedColumn, Ordinate
-from understudy.discover.cells import STRAY_BESIDE, Parents, Tree, grown, sure
-from understudy.privacy.mechanisms import DiscreteLaplace
-from understudy.privacy.noise import Integers
-
-Estimates = npt.NDArray[np.float64]
+from understudy.facts.column import WHOLE_RANGE, BinnedColumn, Ordinate
+from understudy.methods.discover.cells import STRAY_BESIDE, Tree, grown, sure
+from understudy.privacy.mechanisms.additive import DiscreteLaplace
+from understudy.system.arrays import Floats, Integers
 
 # Rows in a bin, in standard deviations of a count's noise.
 _ROWS_PER_BIN = 8
@@ -28,8 +25,8 @@ _LEAST_VARIANCE = 1e-9
 
 
 def agreeing(
-    levels: Sequence[Integers], variances: Sequence[float], parents: Sequence[Parents]
-) -> list[Estimates]:
+    levels: Sequence[Integers], variances: Sequence[float], parents: Sequence[Integers]
+) -> list[Floats]:
     """Estimates that add up from level to level: the least weighted squares of all counts.
 
     Source: Hay et al. 2010, section 4.1, with a variance for every level: upwards each node is
@@ -40,7 +37,7 @@ def agreeing(
     # Next to no noise must not divide by nothing.
     variances = [max(variance, _LEAST_VARIANCE) for variance in variances]
     spread = [np.full(levels[-1].size, variances[-1])]
-    sums: list[tuple[Estimates, Estimates]] = []
+    sums: list[tuple[Floats, Floats]] = []
     for level, variance, parent in zip(
         reversed(levels[:-1]), reversed(variances[:-1]), reversed(parents), strict=True
     ):
@@ -54,13 +51,13 @@ def agreeing(
     return estimates
 
 
-def _sums(parent: Parents, values: Estimates, size: int) -> Estimates:
+def _sums(parent: Integers, values: Floats, size: int) -> Floats:
     return np.asarray(np.bincount(parent, values, size), np.float64)
 
 
 @dataclass(frozen=True)
-class Range:
-    """What was found about a column.
+class LearnedRange:
+    """The range that was learned for a column.
 
     Attributes:
         edges: left edges of bins.
@@ -83,7 +80,9 @@ class Range:
         return {"edges": [column.value_at(edge) for edge in self.edges], "max": high}
 
 
-def cut(tree: Tree, levels: Sequence[Estimates], noise: DiscreteLaplace, most: int | None) -> Range:
+def cut(
+    tree: Tree, levels: Sequence[Floats], noise: DiscreteLaplace, most: int | None
+) -> LearnedRange:
     """Range and bins from estimates of a tree's parts and leaves.
 
     Args:
@@ -102,10 +101,10 @@ def cut(tree: Tree, levels: Sequence[Estimates], noise: DiscreteLaplace, most: i
         starts = _starts(counts, least, most or _most_bins(float(counts.sum())))
         chosen = [edges[start + i] for i in starts]
     middle = int(np.searchsorted(np.cumsum(counts), counts.sum() / 2))
-    return Range(tuple(chosen), high, edges[start + middle], found)
+    return LearnedRange(tuple(chosen), high, edges[start + middle], found)
 
 
-def _drawn_in(tree: Tree, parts: Estimates, scale: float) -> tuple[int, int]:
+def _drawn_in(tree: Tree, parts: Floats, scale: float) -> tuple[int, int]:
     """The leaves from the first part that stands out to the last, all where no cell does.
 
     In the outermost cells that surely hold rows, the outermost parts that surely do; then parts
@@ -119,7 +118,7 @@ def _drawn_in(tree: Tree, parts: Estimates, scale: float) -> tuple[int, int]:
     return int(np.searchsorted(part_of, first)), int(np.searchsorted(part_of, last, "right"))
 
 
-def _within(counts: Estimates, parent_of: Parents, parent: int, scale: float) -> tuple[int, int]:
+def _within(counts: Floats, parent_of: Integers, parent: int, scale: float) -> tuple[int, int]:
     """The first and the last child of a node that surely hold rows; all of them if none does."""
     (own,) = np.nonzero(parent_of == parent)
     start, stop = sure(counts[own], scale, STRAY_BESIDE) or (0, own.size - 1)
@@ -143,7 +142,7 @@ def _bin_count(rows: float, least: float, most: int) -> int:
     return max(1, min(most, int(rows / max(least, 1.0))))
 
 
-def _starts(counts: Estimates, least: float, most: int) -> list[int]:
+def _starts(counts: Floats, least: float, most: int) -> list[int]:
     """Where bins of about equal counts start; a leaf that would fill one is a bin of its own.
 
     Args:
@@ -168,7 +167,7 @@ def _starts(counts: Estimates, least: float, most: int) -> list[int]:
     return _merged(counts, sorted(starts - {counts.size}), most)
 
 
-def _merged(counts: Estimates, starts: list[int], most: int) -> list[int]:
+def _merged(counts: Floats, starts: list[int], most: int) -> list[int]:
     """As many starts as allowed: those two bins join that have the fewest rows together."""
     while len(starts) > most:
         filled = np.add.reduceat(counts, starts)
@@ -176,14 +175,14 @@ def _merged(counts: Estimates, starts: list[int], most: int) -> list[int]:
     return starts
 
 
-def _increments(estimates: Estimates) -> Estimates:
+def _increments(estimates: Floats) -> Floats:
     """Counts that are not negative, from sums that only grow: between the two nearest such sums."""
     sums = np.cumsum(estimates)
     above, below = np.maximum.accumulate(sums), np.minimum.accumulate(sums[::-1])[::-1]
     return np.diff(np.maximum((above + below) / 2, 0.0), prepend=0.0)
 
 
-def fitted(column: BinnedColumn, found: Range) -> Range:
+def fitted(column: BinnedColumn, found: LearnedRange) -> LearnedRange:
     """The range with a declared stand-in for strays inside it, and every marker outside.
 
     Of the stretches between markers it keeps the one with the stand-in, else with the middle row.
@@ -200,11 +199,11 @@ def fitted(column: BinnedColumn, found: Range) -> Range:
         elif middle < marker <= high:
             high = _step(column, marker, -math.inf)
     inner = (edge for edge in found.edges if low < edge <= high)
-    return Range((low, *inner), high, middle, found.found)
+    return LearnedRange((low, *inner), high, middle, found.found)
 
 
 def _step(column: BinnedColumn, place: Ordinate, towards: float) -> Ordinate:
-    """The next place on the line."""
+    """Return the next place on the line."""
     if column.whole:
         return place + (1 if towards > 0 else -1)
     return math.nextafter(place, towards)

@@ -15,10 +15,15 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from understudy.column import MOST_LEVELS, BinnedColumn, FloatColumn, IntegerColumn, Ordinate
-from understudy.privacy.noise import Integers
+from understudy.facts.column import (
+    MOST_LEVELS,
+    BinnedColumn,
+    FloatColumn,
+    IntegerColumn,
+    Ordinate,
+)
+from understudy.system.arrays import Integers
 
-Parents = npt.NDArray[np.int64]
 Noisy = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 _PARTS = 16
@@ -32,7 +37,7 @@ _STRAY, STRAY_BESIDE = 1 / 1000, 1 / 20
 
 
 @dataclass(frozen=True)
-class Cells:
+class Intervals:
     """Adjoining intervals of a line: their left edges, and the last value."""
 
     edges: tuple[Ordinate, ...]
@@ -40,7 +45,7 @@ class Cells:
     whole: bool
 
     @classmethod
-    def over(cls, column: BinnedColumn) -> Cells:
+    def over(cls, column: BinnedColumn) -> Intervals:
         """The public cells of a column's range."""
         low, high = column.bounds
         if isinstance(column, IntegerColumn):
@@ -112,13 +117,13 @@ class Tree:
         core: the first and the last that surely hold rows; None when none does.
     """
 
-    cells: Cells
+    cells: Intervals
     first: int
     last: int
     core: tuple[int, int] | None
 
     @classmethod
-    def over(cls, cells: Cells, noisy: Integers, scale: float) -> Tree:
+    def over(cls, cells: Intervals, noisy: Integers, scale: float) -> Tree:
         """The cells that stand out of a first count's noise, or all where none does."""
         core = sure(noisy, scale, _STRAY)
         if core is None:
@@ -132,7 +137,7 @@ class Tree:
         return _PARTS if self.core and many < MOST_LEVELS - 2 else 1
 
     @cached_property
-    def parts(self) -> tuple[list[Ordinate], Parents]:
+    def parts(self) -> tuple[list[Ordinate], Integers]:
         """Left edges of the cells' parts, and the cell of each."""
         whole, parts = self.cells.whole, []
         for i in range(self.first, self.last + 1):
@@ -141,7 +146,7 @@ class Tree:
         return [edge for edge, _ in parts], np.array([cell for _, cell in parts])
 
     @cached_property
-    def leaves(self) -> tuple[list[Ordinate], Parents]:
+    def leaves(self) -> tuple[list[Ordinate], Integers]:
         """Left edges of the parts' parts, and the part of each."""
         edges, whole, leaves = self.parts[0], self.cells.whole, []
         for i, (left, right) in enumerate(zip(edges, [*edges[1:], self.end], strict=True)):
@@ -180,10 +185,10 @@ class Tree:
         return np.concatenate([parts, leaves])
 
     def split(self, answer: Integers) -> list[Integers]:
-        """The levels of an answer."""
+        """Return the levels of an answer."""
         return np.split(answer, [len(self.parts[0])]) if self.has_two_levels else [answer]
 
     @property
-    def parents(self) -> list[Parents]:
+    def parents(self) -> list[Integers]:
         """For every level but the cells', the place of each node's parent in the level above."""
         return [self.parts[1], self.leaves[1]] if self.has_two_levels else [self.parts[1]]

@@ -15,27 +15,25 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from understudy.counting import CountSource, HasKeys, KeyCounts, KeySource
-from understudy.discover.bins import Range, agreeing, cut, fitted
-from understudy.discover.cells import Cells, Tree
-from understudy.discover.skeleton import Skeleton
-from understudy.discover.values import listing
 from understudy.errors import UsageError
-from understudy.files import Rows
-from understudy.inference import Inference
-from understudy.privacy import fingerprints
-from understudy.privacy.adjacency import Adjacency
+from understudy.facts.schema import Schema
+from understudy.facts.schema_cost import Inference
+from understudy.facts.unit import Neighbours, Unit
+from understudy.methods.discover.bins import LearnedRange, agreeing, cut, fitted
+from understudy.methods.discover.cells import Intervals, Tree
+from understudy.methods.discover.skeleton import Skeleton
+from understudy.methods.discover.values import listing
 from understudy.privacy.budget import Amount, Budget
 from understudy.privacy.curator import Curator, Instruments
-from understudy.privacy.grant import BasicGrant, Grant
-from understudy.privacy.ledger import default_path
-from understudy.privacy.mechanisms import DiscreteLaplace, KeyRelease
-from understudy.privacy.noise import Integers
-from understudy.privacy.record import DEFAULT, Books, LedgerChoice
-from understudy.privacy.statement import Statement, check_same_persons
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.schema import Schema
-from understudy.sources import Access, dataset_name, open_keyed
+from understudy.privacy.mechanisms.additive import DiscreteLaplace
+from understudy.privacy.mechanisms.keys import KeyRelease
+from understudy.privacy.run import Access, OpenRun, PaidRun, UnopenedRows
+from understudy.privacy.spending.pricing import Adaptive, BasicSums
+from understudy.privacy.spending.record import DEFAULT, LedgerChoice
+from understudy.privacy.statements.statement import Statement, check_same_persons
+from understudy.rows.counting import CountSource, HasKeys, KeyCounts, KeySource
+from understudy.system.arrays import Integers
+from understudy.system.frames import Rows
 
 METHOD = "schema infer"
 NAMELESS = "table"
@@ -74,7 +72,7 @@ class Coarse:
 
 @dataclass(frozen=True)
 class Discovery:
-    """What is to be found out, at which cost, and for whom the promise holds.
+    """A discovery: the columns to be learned, the budget, and for whom the promise holds.
 
     Args:
         skeleton: the schema with what is missing.
@@ -104,7 +102,7 @@ class Discovery:
 
     @property
     def budget(self) -> Budget:
-        """What a run costs: no δ where no categories are asked for."""
+        """Return the cost of a run: no δ where no categories are asked for."""
         return Budget.approximate(self.epsilon, self.delta if self.skeleton.keyed else 0)
 
     @property
@@ -133,20 +131,17 @@ class Discovery:
         Privacy: the grant is made before rows are read, and charged before each draw. All that is
         returned is released.
         """
-        skeleton = self.skeleton
-        private = self.instruments.noise.private
-        books = Books.chosen(ledger, dataset, self.budget, private=private)
-        kind = BasicGrant if self.budget.delta else Grant
-        cells = {name: Cells.over(skeleton.binned(name)) for name in skeleton.ranged}
-        whom = Adjacency.of(self.unit, self.person_id)
-        with books.granted(self.budget, adjacency=whom, about=self._about, kind=kind) as grant:
+        skeleton, terms = self.skeleton, self._run
+        books = terms.books(ledger, dataset)
+        cells = {name: Intervals.over(skeleton.binned(name)) for name in skeleton.ranged}
+        with terms.granted(books) as run:
             first = skeleton.probing({name: c.edges for name, c in cells.items()})
             with opening(first, skeleton.keyed) as source:
-                curator = Curator(source, self.unit, grant, self.instruments)
+                curator = run.curator_over(source)
                 found = {name: self._values(curator, name) for name in skeleton.keyed}
                 coarse = {name: self._coarse(curator, name, c) for name, c in cells.items()}
-            ranges = self._ranges(opening, grant, coarse)
-        statement = self._stated(grant, books)
+            ranges = self._ranges(opening, run, coarse)
+        statement = run.statement()
         found |= {name: r.document(skeleton.binned(name)) for name, r in ranges.items()}
         cost = self._inference(statement, dataset or NAMELESS)
         schema = skeleton.filled(found, cost.document())
@@ -162,7 +157,7 @@ class Discovery:
         )
         return listing(self.skeleton, name, released)
 
-    def _coarse(self, curator: Curator, name: str, cells: Cells) -> Coarse:
+    def _coarse(self, curator: Curator, name: str, cells: Intervals) -> Coarse:
         """Noisy counts of a column's public cells."""
         mechanism = DiscreteLaplace.costing(self._counts[0], sensitivity=self.unit.count_l1)
         noisy = curator.release(
@@ -174,17 +169,17 @@ class Discovery:
         return Coarse(noisy[tree.first : tree.last + 1], mechanism.variance, tree)
 
     def _ranges(
-        self, opening: Opening, grant: Grant, coarse: Mapping[str, Coarse]
-    ) -> dict[str, Range]:
+        self, opening: Opening, run: OpenRun, coarse: Mapping[str, Coarse]
+    ) -> dict[str, LearnedRange]:
         """Range and bins of every column, by a second count inside what stood out of the first."""
         if not coarse:
             return {}
         second = self.skeleton.probing({name: c.tree.edges for name, c in coarse.items()})
         with opening(second, ()) as source:
-            curator = Curator(source, self.unit, grant, self.instruments)
+            curator = run.curator_over(source)
             return {name: self._range(curator, name, c) for name, c in coarse.items()}
 
-    def _range(self, curator: Curator, name: str, coarse: Coarse) -> Range:
+    def _range(self, curator: Curator, name: str, coarse: Coarse) -> LearnedRange:
         tree, most = coarse.tree, self.skeleton.bodies[name].get("bins")
         sensitivity = tree.levels * self.unit.count_l1
         fine = DiscreteLaplace.costing(self._counts[1], sensitivity=sensitivity)
@@ -199,24 +194,21 @@ class Discovery:
         return fitted(self.skeleton.binned(name), cut(tree, estimates, fine, most))
 
     @property
-    def _about(self) -> dict[str, str]:
-        """What a grant's entry in the ledger says of the run."""
-        return {"method": METHOD, "schema": self.skeleton.provisional.fingerprint}
-
-    def _stated(self, grant: Grant, books: Books) -> Statement:
-        return Statement(
-            METHOD,
-            grant.bound(),
-            self.unit,
-            tuple(grant.charges),
-            private=self.instruments.noise.private,
-            record=books.record(grant),
+    def _run(self) -> PaidRun:
+        """Return the budget of a run, its unit, and how it draws noise."""
+        return PaidRun(
+            method=METHOD,
+            budget=self.budget,
+            unit=self.unit,
+            schema=self.skeleton.provisional,
             person_id=self.person_id,
+            pricing=BasicSums() if self.budget.delta else Adaptive(),
+            instruments=self.instruments,
         )
 
     @property
     def _earlier(self) -> Inference | None:
-        """What the skeleton itself has cost already; it must protect the same unit."""
+        """Return the earlier cost of the skeleton itself; it must protect the same unit."""
         earlier = self.skeleton.provisional.inference
         if earlier and (earlier.neighbours, earlier.rows_per_person) != (
             self.unit.neighbours,
@@ -231,7 +223,7 @@ class Discovery:
         return earlier
 
     def _inference(self, statement: Statement, dataset: str) -> Inference:
-        """What the schema has cost in all."""
+        """Return the whole cost of the schema."""
         epsilon, delta = statement.bound.epsilon or Fraction(0), statement.bound.delta
         mechanisms = [charge.event.mechanism for charge in statement.charges]
         earlier, private = self._earlier, statement.private
@@ -240,14 +232,14 @@ class Discovery:
             mechanisms = [*earlier.mechanisms, *mechanisms]
             private = private and earlier.private
         return Inference(
-            epsilon,
-            delta,
-            str(self.unit.neighbours),
-            self.unit.rows_per_person,
-            dataset,
-            tuple(dict.fromkeys(mechanisms)),
-            private,
-            self.person_id,
+            epsilon=epsilon,
+            delta=delta,
+            neighbours=self.unit.neighbours,
+            rows_per_person=self.unit.rows_per_person,
+            dataset=dataset,
+            mechanisms=tuple(dict.fromkeys(mechanisms)),
+            private=private,
+            person_id=self.person_id,
         )
 
 
@@ -287,22 +279,14 @@ def infer_schema(
 
     Privacy: everything is charged before it is drawn. The schema is released and says its cost.
     """
-    try:
-        most = access.persons.most if access.persons else None
-        unit = Unit(Neighbours(neighbours), most)
-    except ValueError:
-        choices = " or ".join(Neighbours)
-        raise UsageError(f"neighbours is {neighbours!r}; use {choices}") from None
+    most, named = (access.persons.most, access.persons.column) if access.persons else (None, None)
+    unit = Unit(Neighbours.parse(neighbours), most)
     loaded = skeleton if isinstance(skeleton, Skeleton) else Skeleton.load(skeleton)
-    named = access.persons.column if access.persons else None
-    name = dataset or dataset_name(data, access)
-    if ledger is DEFAULT and name is not None:
-        fingerprints.warn(default_path(), name, fingerprints.Sighting(data))
-    return Discovery(loaded, epsilon, delta, unit, named).run(
-        lambda schema, columns: open_keyed(data, schema, columns, access),
-        dataset=name,
-        ledger=ledger,
-    )
+    rows = UnopenedRows(data, access)
+    name = dataset or rows.name
+    rows.warn_of_copies(ledger, name)
+    discovery = Discovery(loaded, epsilon, delta, unit=unit, person_id=named)
+    return discovery.run(rows.open_keyed, dataset=name, ledger=ledger)
 
 
 def _keys(source: CountSource, *, column: str) -> KeyCounts:

@@ -13,7 +13,8 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-from understudy.column import (
+from understudy.errors import SchemaError, UsageError
+from understudy.facts.column import (
     BinnedColumn,
     CategoricalColumn,
     DateColumn,
@@ -24,8 +25,7 @@ from understudy.column import (
     Scalar,
     text_of,
 )
-from understudy.errors import SchemaError, UsageError
-from understudy.schema import Schema, read_document
+from understudy.facts.schema import Schema, read_document
 
 # Where whatever was not released goes, unless the skeleton says otherwise.
 CATCH_ALL = "other"
@@ -47,7 +47,7 @@ _FOUND = ("values", "min", "max", "edges", "bins")
 
 @dataclass(frozen=True)
 class Skeleton:
-    """What is declared, and which columns are to be found out.
+    """A skeleton: the declared columns, and those whose values are to be learned.
 
     Attributes:
         bodies: the columns as they are written.
@@ -81,7 +81,7 @@ class Skeleton:
         _refuse_constraints_on(provisional, {*keyed, *ranged})
         if not keyed and not ranged:
             raise UsageError(
-                "every column says what may stand in it, so nothing is left to find out; "
+                "every column declares its values, so nothing is left to find out; "
                 "leave values, or min and max, away where they are to be learned"
             )
         return cls(bodies, provisional, keyed, ranged)

@@ -10,9 +10,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from understudy.column import MOST_LEVELS, Scalar, text_of
-from understudy.counting import ReleasedKeys
-from understudy.discover.skeleton import Skeleton
+from understudy.facts.column import MOST_LEVELS, Scalar, text_of
+from understudy.methods.discover.skeleton import Skeleton
+from understudy.rows.counting import ReleasedKeys
 
 # What keys may spell besides texts, the narrowest first.
 _READERS: tuple[Callable[[str], bool | int | float], ...] = (

@@ -18,12 +18,10 @@ from functools import reduce
 import numpy as np
 import numpy.typing as npt
 
-from understudy.domain import Attributes, Domain
-from understudy.hierarchy import Groups
-from understudy.marginal import NoisyMarginal
-from understudy.projection import sum_groups
-
-Weights = npt.NDArray[np.float64]
+from understudy.facts.axes import Axes, Reduction
+from understudy.facts.domain import Attributes, Domain
+from understudy.privacy.noisy_marginal import NoisyMarginal
+from understudy.system.arrays import Floats
 
 # Projections in turn stop when the largest negative cell is this part of an average one, or after
 # so many rounds; the mixture at the end removes the rest.
@@ -34,10 +32,10 @@ _WORK = 10**8
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """What is believed of a table: real-valued counts, and the variance of the noise in them."""
+    """An estimate of a table: real-valued counts, and the variance of the noise in them."""
 
     attributes: Attributes
-    counts: Weights
+    counts: Floats
     variance: float
 
 
@@ -50,7 +48,7 @@ def best_total(marginals: Sequence[NoisyMarginal]) -> float:
     return float(np.average(totals, weights=1 / variances))
 
 
-def onto_simplex(counts: npt.NDArray[np.int64] | Weights, total: float) -> Weights:
+def onto_simplex(counts: npt.NDArray[np.int64] | Floats, total: float) -> Floats:
     """The nearest non-negative table, in Euclidean distance, with the given total.
 
     With noise of equal variance on every cell this is the most likely table under Gaussian noise.
@@ -135,7 +133,7 @@ def _closed_under_meets(sets: Sequence[frozenset[str]], domain: Domain) -> list[
 
 
 def _meet(first: frozenset[str], second: frozenset[str], domain: Domain) -> frozenset[str]:
-    """What two tables share: of each attribute that both hold, the coarser copy."""
+    """Find what two tables share: of each attribute that both hold, the coarser copy."""
     if not domain.coarser:
         return first & second
     held = {domain.base(name): name for name in second}
@@ -155,32 +153,24 @@ class _View:
 
     Attributes:
         table: which table.
-        gone: the axes that are summed away.
-        groups: the axes that are summed by groups, and the group of each of their codes.
+        reduction: how it is summed down to the names.
         share: the part of a difference that each cell takes, for every cell of the view.
         precision: the inverse variance of an average cell of the view. One number, so that means
             of what adds up alike add up alike.
     """
 
     table: int
-    gone: tuple[int, ...]
-    groups: tuple[tuple[int, Groups], ...]
-    share: Weights
+    reduction: Reduction
+    share: Floats
     precision: float
 
-    def of(self, counts: Weights) -> Weights:
+    def of(self, counts: Floats) -> Floats:
         """The table seen so, of length one along axes that are gone."""
-        seen: Weights = counts.sum(axis=self.gone, keepdims=True)
-        for axis, groups in self.groups:
-            seen = sum_groups(seen, axis, groups)
-        return seen
+        return self.reduction.in_place(counts)
 
-    def spread(self, difference: Weights) -> Weights:
-        """What each cell of the table takes of a difference to its view, evenly."""
-        part = difference * self.share
-        for axis, groups in self.groups:
-            part = part.take(groups, axis=axis)
-        return part
+    def spread(self, difference: Floats) -> Floats:
+        """Spread a difference to the view evenly over the cells of the table."""
+        return self.reduction.spread(difference * self.share)
 
 
 def _views(tables: Sequence[Estimate], names: Attributes, domain: Domain) -> list[_View]:
@@ -190,30 +180,25 @@ def _views(tables: Sequence[Estimate], names: Attributes, domain: Domain) -> lis
 
 
 def _view(number: int, table: Estimate, names: Attributes, domain: Domain) -> _View | None:
-    wanted = {domain.base(name): name for name in names}
-    held = {domain.base(name): name for name in table.attributes}
-    if not all(b in held and domain.refines(held[b], name) for b, name in wanted.items()):
+    axes = Axes(table.attributes)
+    if not axes.holds(names, domain):
         return None
-    gone = tuple(i for i, base in enumerate(held) if base not in wanted)
-    groups = tuple(
-        (i, domain.grouping(name, wanted[base]))
-        for i, (base, name) in enumerate(held.items())
-        if base in wanted and wanted[base] != name
-    )
-    view = _View(number, gone, groups, np.ones(1), 1.0)
-    share = 1 / view.of(np.ones(table.counts.shape)) if groups else _share(table, gone)
+    reduction = axes.reduction(names, domain)
+    share = _share(table, reduction)
     # Exact tables outweigh all others.
     precision = share.size / np.sum(1 / share) / max(table.variance, 1e-12)
-    return replace(view, share=share, precision=float(precision))
+    return _View(number, reduction, share, float(precision))
 
 
-def _share(table: Estimate, gone: tuple[int, ...]) -> Weights:
-    """The part of a difference that a cell takes where all cells of a view have as many."""
-    cells = math.prod(table.counts.shape[axis] for axis in gone)
+def _share(table: Estimate, reduction: Reduction) -> Floats:
+    """The part of a difference that each cell takes, for every cell of the view."""
+    if reduction.groups:
+        return np.asarray(1 / reduction.in_place(np.ones(table.counts.shape)))
+    cells = math.prod(table.counts.shape[axis] for axis in reduction.gone)
     return np.full([1] * table.counts.ndim, 1 / cells)
 
 
-def _agree(counts: list[Weights], shared: Sequence[Sequence[_View]], total: float) -> None:
+def _agree(counts: list[Floats], shared: Sequence[Sequence[_View]], total: float) -> None:
     """Make tables, in place, agree on every shared view and have the total.
 
     Coarser views come first: what is set right later leaves them alone.
@@ -229,7 +214,7 @@ def _agree(counts: list[Weights], shared: Sequence[Sequence[_View]], total: floa
             counts[view.table] += view.spread(mean.reshape(found.shape) - found)
 
 
-def _even(table: Estimate, domain: Domain) -> Weights:
+def _even(table: Estimate, domain: Domain) -> Floats:
     """The share of each cell of a table in which all codes, at their finest, are alike."""
     if not any(name in domain.coarser for name in table.attributes):
         return np.full([1] * table.counts.ndim, 1 / table.counts.size)
@@ -241,12 +226,12 @@ def _even(table: Estimate, domain: Domain) -> Weights:
     return np.asarray(reduce(np.multiply.outer, parts, np.ones(())))
 
 
-def _worst(counts: Sequence[Weights], even: Sequence[Weights]) -> float:
+def _worst(counts: Sequence[Floats], even: Sequence[Floats]) -> float:
     """The most negative cell, as a part of what it would hold if all were alike."""
     return max(float((-table / share).max()) for table, share in zip(counts, even, strict=True))
 
 
-def _mixed(counts: Sequence[Weights], even: Sequence[Weights], total: float) -> list[Weights]:
+def _mixed(counts: Sequence[Floats], even: Sequence[Floats], total: float) -> list[Floats]:
     """The least mixture with even tables, which all agree, that leaves no negative cell."""
     worst = max(_worst(counts, even) / total, 0.0)
     part = worst / (1 + worst)

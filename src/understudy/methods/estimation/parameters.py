@@ -7,19 +7,27 @@ from dataclasses import replace
 
 import numpy as np
 
-from understudy.conditional import Conditional
-from understudy.constraints import Constraint
-from understudy.constraints.constraint import Nogood
-from understudy.constraints.masks import forbidden_cells
-from understudy.domain import Attributes, Domain
-from understudy.hierarchy import Groups
-from understudy.learn.allocation import least_error_weights
-from understudy.learn.consistency import Estimate, Weights, made_consistent
-from understudy.marginal import NoisyMarginal
-from understudy.network import Family, Network
+from understudy.facts.axes import Axes
+from understudy.facts.constraints import Constraint
+from understudy.facts.constraints.constraint import Nogood
+from understudy.facts.constraints.masks import forbidden_cells
+from understudy.facts.domain import Attributes, Domain
+from understudy.facts.hierarchy import Groups
+from understudy.facts.schema import Schema
+from understudy.methods.estimation.allocation import least_error_weights
+from understudy.methods.estimation.consistency import (
+    Estimate,
+    best_total,
+    made_consistent,
+)
+from understudy.methods.estimation.learned import Learned
+from understudy.models.bayes_net import BayesNet
+from understudy.models.conditional import Conditional
+from understudy.models.network import Family, Network
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator
-from understudy.projection import project
+from understudy.privacy.noisy_marginal import NoisyMarginal
+from understudy.system.arrays import Floats
 
 
 def measure_tables(
@@ -30,6 +38,49 @@ def measure_tables(
         return []
     cells = [curator.domain.cells(table) for table in tables]
     return curator.measure(tables, budget, weights=least_error_weights(cells, budget.measure))
+
+
+def measure_one_way(curator: Curator, budget: Budget) -> list[NoisyMarginal]:
+    """Noisy tables of every attribute on its own."""
+    return measure_tables(curator, one_way_tables(curator.domain), budget)
+
+
+def measure_families(curator: Curator, network: Network, budget: Budget) -> list[NoisyMarginal]:
+    """Noisy tables of a network's families, and of every attribute on its own once more.
+
+    Where no family is worth its noise, one-way tables get the whole of what is left.
+    """
+    domain = curator.domain
+    tables = [*family_tables(network, domain), *one_way_tables(domain)]
+    return measure_tables(curator, tables, budget)
+
+
+def estimated(
+    curator: Curator,
+    network: Network,
+    marginals: Sequence[NoisyMarginal],
+    schema: Schema,
+    *,
+    rows: int | None = None,
+) -> Learned:
+    """A network's conditionals from released tables, and how many rows to make.
+
+    Args:
+        curator: knows the domain, and the number of rows where it is public.
+        network: the structure.
+        marginals: what was released.
+        schema: has the constraints.
+        rows: how many rows to make; as many as there are, as far as is known, unless given.
+
+    Privacy: post-processing of what was released.
+    """
+    public = curator.public_rows
+    total = best_total(marginals) if public is None else float(public)
+    learned = conditionals(
+        network, marginals, total=total, domain=curator.domain, constraints=schema.constraints
+    )
+    made = max(round(total), 0) if rows is None else rows
+    return Learned(BayesNet(curator.domain, learned), made, tuple(marginals))
 
 
 def family_tables(network: Network, domain: Domain) -> list[Attributes]:
@@ -48,19 +99,13 @@ def family_tables(network: Network, domain: Domain) -> list[Attributes]:
 
 def _covers(other: Attributes, table: Attributes, domain: Domain, *, earlier: bool) -> bool:
     """Whether another table makes one needless; of two over the same attributes the first stays."""
-    return _holds(other, table, domain) and (earlier or set(table) != set(other))
-
-
-def _holds(table: Attributes, names: Attributes, domain: Domain) -> bool:
-    """Whether a table can be seen through some names: it has each, or a finer copy of it."""
-    if not domain.coarser:
-        return set(names) <= set(table)
-    return all(any(domain.refines(held, name) for held in table) for name in names)
+    return Axes(other).holds(table, domain) and (earlier or set(table) != set(other))
 
 
 def conditionals(
     network: Network,
     marginals: Sequence[NoisyMarginal],
+    *,
     total: float,
     domain: Domain,
     constraints: Sequence[Constraint] = (),
@@ -109,14 +154,14 @@ def _conditional(family: Family, estimates: Sequence[Estimate], domain: Domain) 
     return Conditional.from_weights(family, weights, fallback=fallback, within=within)
 
 
-def _seen(names: Attributes, estimates: Sequence[Estimate], domain: Domain) -> Weights:
-    """What is believed of some names, from the smallest table that holds them."""
-    holders = [e for e in estimates if _holds(e.attributes, names, domain)]
+def _seen(names: Attributes, estimates: Sequence[Estimate], domain: Domain) -> Floats:
+    """Estimate the table of some names, from the smallest table that holds them."""
+    holders = [e for e in estimates if Axes(e.attributes).holds(names, domain)]
     table = min(holders, key=lambda e: e.counts.size)
-    return project(table.counts, table.attributes, names, domain)
+    return Axes(table.attributes).project(table.counts, names, domain)
 
 
-def _shares(counts: Weights, groups: Groups) -> Weights:
+def _shares(counts: Floats, groups: Groups) -> Floats:
     """The share of every code in its group; all alike where the group is empty."""
     sums = np.bincount(groups, counts)[groups]
     alike = 1 / np.bincount(groups)[groups]

@@ -5,36 +5,40 @@ from __future__ import annotations
 import copy
 import math
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeVar
 
 import numpy as np
 
-from understudy.domain import Attributes, Domain
-from understudy.engines.capacity import bytes_of_tables
 from understudy.errors import UsageError
-from understudy.evaluate.fidelity import workload
-from understudy.planning.plan import Band, Cost, Families, Outlook, Plan
-from understudy.planning.populations import LADDER, Character, imagine
-from understudy.planning.rehearsal import (
-    Reading,
+from understudy.facts.capacity import bytes_of_tables
+from understudy.facts.codes import code_type
+from understudy.facts.domain import Attributes, Domain
+from understudy.facts.unit import Neighbours
+from understudy.facts.workload import workload
+from understudy.methods import Learned, Synthesizer
+from understudy.methods.base import check_synthesizer
+from understudy.methods.network import NetworkSynthesizer
+from understudy.methods.planning.plan import Band, Families, Outlook, Plan, Resources
+from understudy.methods.planning.populations import LADDER, Character, imagine
+from understudy.methods.planning.rehearsal import (
+    Agenda,
+    ReferenceTables,
     Rehearsal,
-    Stretched,
-    Yardstick,
     read_through,
     rehearse,
     unpromised,
 )
-from understudy.planning.watching import Stage
+from understudy.methods.planning.watching import Stage
+from understudy.models.bayes_net import BayesNet
+from understudy.models.sampling import sample_codes
 from understudy.privacy.budget import Budget, Measure
-from understudy.privacy.grant import Grant
-from understudy.privacy.unit import Neighbours
-from understudy.sample import sample_codes
-from understudy.synthesizers import Learned, Synthesizer
-from understudy.synthesizers.network import NetworkSynthesizer
-from understudy.table import Table, code_type
+from understudy.privacy.spending.grant import Grant
+from understudy.rows.made_up import MadeUp, ScaledSource
+from understudy.system.notebooks import notebook_bar
+from understudy.system.progress import ProgressCallback
 
 EPSILONS = tuple(Fraction(text) for text in ("0.1", "0.3", "1", "3", "10"))
 # Wide tables take long to rehearse, so every other ε is left out for more columns than these.
@@ -49,11 +53,8 @@ _FEWEST_ROWS, _MOST_ROWS = 20_000, 60_000
 _MOST_CELLS, _MOST_TABLES = 2**20, 150
 # Made-up tables of one character have so many columns together, in so many draws at the most.
 _COLUMNS_IN_ALL, _MOST_DRAWS = 24, 4
-# Tables of more cells are not compared.
-_MOST_CELLS = 2**20
 
 S = TypeVar("S", bound=Synthesizer)
-Watch = Callable[[int, int], None]
 
 
 def plan_fit(
@@ -61,21 +62,21 @@ def plan_fit(
     rows: int,
     *,
     epsilons: Sequence[Fraction] | None = None,
-    watch: Watch | None = None,
+    watch: ProgressCallback | None = None,
 ) -> Plan:
-    """What a method would ask, and how near its rows would come, on a table that nobody opens.
+    """Forecast what a method asks, and how near its rows come, on a table that nobody opens.
 
     Args:
         synthesizer: the method, with its schema and budget.
         rows: how many the table is declared to have.
         epsilons: for which other budgets to look ahead; a few from 0.1 to 10 unless given.
-        watch: is told how many rehearsals are done, of how many.
+        watch: called with how many rehearsals are done, of how many.
 
     Privacy: nothing is read and nothing is spent.
 
     Example:
-        >>> from understudy.schema import Schema
-        >>> from understudy.synthesizers import Independent
+        >>> from understudy.facts.schema import Schema
+        >>> from understudy.methods import Independent
         >>> schema = Schema.parse({"columns": {"smoker": {"kind": "boolean"}}})
         >>> plan = plan_fit(Independent(schema, epsilon=1), 1000, epsilons=())
         >>> [stage.name for stage in plan.stages]
@@ -84,9 +85,9 @@ def plan_fit(
     domain = _checked(synthesizer, rows)
     reading = read_through(synthesizer, domain, rows)
     ahead = _epsilons(len(domain)) if epsilons is None else epsilons
-    budgets = _budgets(synthesizer, reading, domain, rows, ahead)
-    scene = Scene(synthesizer, Size.of(rows, reading), workloads(domain))
-    found = scene.rehearse_all(budgets, watch or (lambda done, total: None))
+    budgets = _budgets(synthesizer, reading, domain=domain, rows=rows, epsilons=ahead)
+    scene = Scene(synthesizer, Thinning.of(rows, reading), workloads(domain))
+    found = scene.rehearse_all(budgets, watch or notebook_bar("Rehearsing"))
     here = found[synthesizer.budget.amount]
     return Plan(
         method=synthesizer.method,
@@ -96,7 +97,7 @@ def plan_fit(
         unit=synthesizer.unit,
         spendable=reading.spendable,
         stages=_stages(reading, here),
-        families=_families(synthesizer, domain, rows, reading, here),
+        families=_families(synthesizer, domain, rows=rows, reading=reading, rehearsals=here),
         outlooks=tuple(Outlook(e, _bands(found[e])) for e in sorted(found)),
         cost=_cost(domain, rows, scene.size, here),
         rehearsed_rows=scene.size.rows,
@@ -106,6 +107,7 @@ def plan_fit(
 
 def _checked(synthesizer: Synthesizer, rows: int) -> Domain:
     """The domain, when a plan for it can be made at all."""
+    check_synthesizer(synthesizer)
     synthesizer.check()
     domain = Domain.of(synthesizer.schema)
     if synthesizer.budget.measure is Measure.UNLIMITED:
@@ -126,12 +128,13 @@ def _epsilons(columns: int) -> Sequence[Fraction]:
 
 def _budgets(
     synthesizer: Synthesizer,
-    reading: Reading,
+    reading: Agenda,
+    *,
     domain: Domain,
     rows: int,
     epsilons: Sequence[Fraction],
 ) -> dict[Fraction, Budget]:
-    """What can be spent for each ε, in the measure that questions are paid in.
+    """Find what can be spent for each ε, in the measure that questions are paid in.
 
     A method that announces its questions has more to spend, how much being found by a reading.
     """
@@ -152,14 +155,14 @@ def _with_epsilon(synthesizer: S, epsilon: Fraction) -> S:
 
 
 @dataclass(frozen=True)
-class Size:
-    """How many made-up rows there are, and for how many each of them stands."""
+class Thinning:
+    """How many made-up rows there are, and how many real ones each of them represents."""
 
     rows: int
     times: int
 
     @classmethod
-    def of(cls, rows: int, reading: Reading) -> Size:
+    def of(cls, rows: int, reading: Agenda) -> Thinning:
         """As many rows as declared, or fewer where counting them all would take long."""
         most = min(_COUNTED // max(reading.scored, 1), _MOST_ROWS)
         times = math.ceil(rows / max(most, _FEWEST_ROWS))
@@ -171,11 +174,11 @@ class Scene:
     """A method, made-up tables of a size, and the tables to compare."""
 
     synthesizer: Synthesizer
-    size: Size
+    size: Thinning
     workloads: Sequence[Sequence[Attributes]]
 
     def rehearse_all(
-        self, budgets: Mapping[Fraction, Budget], watch: Watch
+        self, budgets: Mapping[Fraction, Budget], watch: ProgressCallback
     ) -> dict[Fraction, list[Rehearsal]]:
         """Every budget on every made-up table, which stay the same from budget to budget."""
         found: dict[Fraction, list[Rehearsal]] = {epsilon: [] for epsilon in budgets}
@@ -193,16 +196,20 @@ class Scene:
 
     @property
     def domain(self) -> Domain:
-        """The attributes of every made-up table."""
+        """The attributes that every made-up table has."""
         return Domain.of(self.synthesizer.schema)
 
-    def imagined(self, character: Character, seed: int) -> tuple[Stretched, list[Yardstick]]:
+    def imagined(
+        self, character: Character, seed: int
+    ) -> tuple[ScaledSource, list[ReferenceTables]]:
         """A made-up table of a character, and what rows are compared with it by."""
-        learned = Learned(imagine(self.domain, character, seed=seed), self.size.rows)
+        learned = Learned(
+            BayesNet(self.domain, imagine(self.domain, character, seed=seed)), self.size.rows
+        )
         model, generator = unpromised(self.synthesizer, learned), np.random.default_rng(seed)
         codes = sample_codes(model, self.size.rows, generator)
-        source = Stretched(Table(self.domain, codes, self.size.rows), self.size.times)
-        return source, [Yardstick.of(source, sets) for sets in self.workloads]
+        source = ScaledSource(MadeUp.of_codes(self.domain, codes, self.size.rows), self.size.times)
+        return source, [ReferenceTables.of(source, sets) for sets in self.workloads]
 
 
 def characters(columns: int) -> list[Character]:
@@ -226,7 +233,7 @@ def workloads(domain: Domain) -> list[list[Attributes]]:
     ]
 
 
-def _stages(reading: Reading, rehearsals: Sequence[Rehearsal]) -> tuple[Stage, ...]:
+def _stages(reading: Agenda, rehearsals: Sequence[Rehearsal]) -> tuple[Stage, ...]:
     """The stages read, and from the first answers about structure on, those of a rehearsal."""
     asking = [place for place, stage in enumerate(reading.stages) if stage.asks_structure]
     known = asking[-1] + 1 if asking else len(reading.stages)
@@ -241,32 +248,33 @@ def _bands(rehearsals: Sequence[Rehearsal]) -> tuple[Band | None, ...]:
 def _families(
     synthesizer: Synthesizer,
     domain: Domain,
+    *,
     rows: int,
-    reading: Reading,
+    reading: Agenda,
     rehearsals: Sequence[Rehearsal],
 ) -> Families | None:
-    """What tables of several attributes may be, and what they were."""
+    """Say how large tables of several attributes may be, and how large they were."""
     if not isinstance(synthesizer, NetworkSynthesizer):
         return None
     last = reading.stages[-1].cost(reading.spendable.measure)
-    weighing = synthesizer.weighing(domain, Budget(reading.spendable.measure, last), rows)
+    table_cost = synthesizer.table_cost(domain, Budget(reading.spendable.measure, last), rows)
     in_rows = rows if synthesizer.unit.neighbours is Neighbours.REPLACE else 1
     # One-way tables are measured beside those of families.
     tables = [sorted(r.stages[-1].cells[: -len(domain)]) for r in rehearsals]
     return Families(
-        weighing.most_cells,
-        weighing.price * in_rows,
+        table_cost.most_cells,
+        table_cost.price * in_rows,
         statistics.fmean(len(cells) for cells in tables),
         max((cells[-1] for cells in tables if cells), default=0),
     )
 
 
-def _cost(domain: Domain, rows: int, size: Size, rehearsals: Sequence[Rehearsal]) -> Cost:
+def _cost(domain: Domain, rows: int, size: Thinning, rehearsals: Sequence[Rehearsal]) -> Resources:
     """Seconds as rehearsed, scaled to all rows; bytes by formula."""
     scale = rows / size.rows
     clocks = [rehearsal.clock for rehearsal in rehearsals]
     cells = max(sum(sum(stage.cells) for stage in r.stages) for r in rehearsals)
-    return Cost(
+    return Resources(
         fit_seconds=statistics.fmean(c.counting * scale + c.learning for c in clocks),
         sample_seconds=statistics.fmean(c.sampling * scale for c in clocks),
         row_bytes=rows * sum(np.dtype(code_type(size)).itemsize for size in domain.sizes.values()),

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from understudy.amounts import at_most
-from understudy.planning.watching import Stage
+from understudy.facts.unit import Unit
+from understudy.methods.planning.watching import Stage
 from understudy.privacy.budget import Budget
-from understudy.privacy.unit import Unit
+from understudy.system.amounts import at_most, at_most_text
+from understudy.system.notebooks import Card
 
 WAYS = ("1-way", "2-way", "3-way")
 # Keeps the geometric mean of a distance that came out as nothing.
@@ -36,7 +37,7 @@ class Band:
         return cls(statistics.geometric_mean(found), min(found), max(found))
 
     def document(self) -> dict[str, float]:
-        """The band for JSON."""
+        """Make a JSON object of the band."""
         return {"expected": self.expected, "low": self.low, "high": self.high}
 
 
@@ -57,7 +58,7 @@ class Families:
     largest: int
 
     def document(self) -> dict[str, float]:
-        """The families for JSON."""
+        """Make a JSON object of the families."""
         return {
             "most_cells": self.most_cells,
             "rows_per_cell": self.price,
@@ -68,13 +69,13 @@ class Families:
 
 @dataclass(frozen=True)
 class Outlook:
-    """What to expect at one ε: a band for 1-, 2- and 3-way tables, None where too large."""
+    """The forecast at one ε: a band for 1-, 2- and 3-way tables, None where too large."""
 
     epsilon: Fraction
     distances: tuple[Band | None, ...]
 
     def document(self) -> dict[str, Any]:
-        """The outlook for JSON."""
+        """Make a JSON object of the outlook."""
         bands = zip(WAYS, self.distances, strict=True)
         return {
             "epsilon": at_most(self.epsilon),
@@ -84,7 +85,7 @@ class Outlook:
 
 
 @dataclass(frozen=True)
-class Cost:
+class Resources:
     """An estimate for this machine: files are read and written on top of it."""
 
     fit_seconds: float
@@ -93,7 +94,7 @@ class Cost:
     table_bytes: int
 
     def document(self) -> dict[str, Any]:
-        """The cost for JSON."""
+        """Make a JSON object of the seconds and bytes."""
         return {
             "fit_seconds": self.fit_seconds,
             "sample_seconds": self.sample_seconds,
@@ -104,7 +105,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a budget can support; it depends on public facts alone.
+    """A forecast of what a budget can support; it depends on public facts alone.
 
     Attributes:
         method: which method.
@@ -130,13 +131,13 @@ class Plan:
     stages: tuple[Stage, ...]
     families: Families | None
     outlooks: tuple[Outlook, ...]
-    cost: Cost
+    cost: Resources
     rehearsed_rows: int
     rehearsals: int
 
     @property
     def expected(self) -> Outlook:
-        """What to expect of the budget itself."""
+        """The forecast for the budget itself, and not for another ε."""
         return next(o for o in self.outlooks if o.epsilon == self.budget.amount)
 
     @property
@@ -146,8 +147,8 @@ class Plan:
         stretched = f" that stand for {times} each" if times > 1 else ""
         return (
             f"Simulation: the method was run on {self.rehearsals} made-up tables of these columns "
-            f"with {self.rehearsed_rows:,} rows{stretched}, from columns that are uneven and tell "
-            "much about each other to columns that are even and tell little. Expected is the "
+            f"with {self.rehearsed_rows:,} rows{stretched}, from columns that are uneven and "
+            "strongly dependent to columns that are even and weakly dependent. Expected is the "
             "geometric mean, low and high are the extremes. Your table may lie outside."
             + (" That fewer rows scatter more is allowed for, roughly." if times > 1 else "")
         )
@@ -180,6 +181,26 @@ class Plan:
 
     def _cost(self, stage: Stage) -> Fraction:
         return stage.cost(self.spendable.measure)
+
+    def __repr__(self) -> str:
+        shape = f"{self.rows:,} rows, {len(self.cells)} columns"
+        spent = f"epsilon = {at_most_text(self.budget.amount)}"
+        return f"Plan({self.method}: {shape}, {spent}, expected {self._distances(self.expected)})"
+
+    def _distances(self, outlook: Outlook) -> str:
+        bands = zip(WAYS, outlook.distances, strict=True)
+        return ", ".join(f"{way} {band.expected:.3f}" for way, band in bands if band is not None)
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "method": self.method,
+            "declared": f"{self.rows:,} rows, {len(self.cells)} columns",
+            "budget": f"epsilon = {at_most_text(self.budget.amount)}",
+            "fit": f"about {self.cost.fit_seconds:.1f} s",
+        }
+        ahead = [("epsilon", "expected distance of the synthetic rows")]
+        ahead += [(at_most_text(o.epsilon), self._distances(o)) for o in self.outlooks]
+        return Card("Plan: nothing is read or spent", self.error_basis, [facts, ahead]).html()
 
     def document(self) -> dict[str, Any]:
         """The plan for JSON: numbers as numbers, exact fractions beside them as texts."""

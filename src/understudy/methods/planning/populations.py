@@ -4,8 +4,8 @@ A population is a random Bayesian network. Every attribute has a distribution of
 from a symmetric Dirichlet law, and up to two parents, for each configuration of which it has a
 distribution drawn around its own. How even the first and how loose the second are is what tables
 differ in most, so three populations stand for the range between two kinds of table: few values
-that make up nearly all rows and columns that tell much about each other, and values about equally
-common in columns that tell little. docs/planning.md says how the three were chosen.
+that make up nearly all rows and columns that are strongly dependent, and values about equally
+common in columns that tell little. docs/guides/planning.md says how the three were chosen.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from understudy.conditional import Conditional, Probabilities
-from understudy.domain import Attributes, Domain
-from understudy.network import Family
+from understudy.facts.domain import Attributes, Domain
+from understudy.models.conditional import Conditional
+from understudy.models.network import Family
+from understudy.system.arrays import Probabilities
 
 # Attributes of one table differ: each has its own parameters, within half a decade of the table's.
 _SPREAD = math.sqrt(10)
@@ -30,14 +31,14 @@ _MOST_CELLS = 2**18
 
 @dataclass(frozen=True)
 class Character:
-    """What kind of table is assumed.
+    """The kind of table that is assumed.
 
     Attributes:
         name: in words.
         evenness: the parameter of the Dirichlet law of an attribute's own distribution; at 1 all
             distributions are equally likely, below it most rows share few values.
         looseness: how many rows a configuration's distribution is worth of the attribute's own; the
-            fewer, the more parents tell.
+            fewer, the stronger the dependence.
     """
 
     name: str
@@ -46,9 +47,9 @@ class Character:
 
 
 LADDER = (
-    Character("uneven columns that tell much about each other", 0.3, 6),
+    Character("uneven columns that are strongly dependent", 0.3, 6),
     Character("columns in between", 1, 20),
-    Character("even columns that tell little about each other", 3, 60),
+    Character("even columns that are weakly dependent", 3, 60),
 )
 
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeVar
 
-from understudy.counting import Score, Scores
-from understudy.domain import Attributes
-from understudy.marginal import NoisyMarginal
-from understudy.privacy.accounting import cost
+from understudy.facts.domain import Attributes
+from understudy.privacy.accounting.costs import cost
+from understudy.privacy.accounting.events import Event, ExponentialEvent, PermuteAndFlipEvent
 from understudy.privacy.budget import Budget, Measure
 from understudy.privacy.curator import Curator
-from understudy.privacy.events import Event, ExponentialEvent, PermuteAndFlipEvent
+from understudy.privacy.noisy_marginal import NoisyMarginal
+from understudy.rows.counting import Score, Scores
 
 T = TypeVar("T")
 
@@ -23,7 +23,7 @@ ROWS, ONE_WAY, TABLES = "number of rows", "one-way tables", "tables of families"
 SCORES, CHOICES = "scores of sets", "choices of families"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Stage:
     """Questions that a method asks together.
 
@@ -47,7 +47,7 @@ class Stage:
         return self.name in (SCORES, CHOICES)
 
     def cost(self, measure: Measure) -> Fraction:
-        """What the whole stage costs."""
+        """Add up what the whole stage costs."""
         prices = (cost(event, measure) for event in self.events)
         return sum((price for price in prices if price is not None), Fraction(0))
 
@@ -86,11 +86,11 @@ class WatchedCurator(Curator):
         budget: Budget,
         *,
         of: Callable[[T], Attributes],
-        handicap: Callable[[T], float] | None = None,
+        penalty: Callable[[T], float] | None = None,
     ) -> T:
-        """A private choice, noted."""
+        """Make a private choice, and note it."""
         before = len(self._grant.charges)
-        chosen = super().select(candidates, score, budget, of=of, handicap=handicap)
+        chosen = super().select(candidates, score, budget, of=of, penalty=penalty)
         spreads = (_spread(charge.event) for charge in self._grant.charges[before:])
         in_rows = float(score.sensitivity) * self._rows_per_score
         self._note(CHOICES, 1, before, [spread * in_rows for spread in spreads])
@@ -110,7 +110,9 @@ class WatchedCurator(Curator):
         cells: tuple[int, ...] = (),
     ) -> None:
         events = tuple(charge.event for charge in self._grant.charges[before:])
-        self.notes.append(Stage(name, questions, cells, events, tuple(noise)))
+        self.notes.append(
+            Stage(name=name, questions=questions, cells=cells, events=events, noise=tuple(noise))
+        )
 
 
 def stages(notes: Sequence[Stage]) -> tuple[Stage, ...]:
@@ -127,11 +129,11 @@ def _kind(numbered: tuple[int, Stage]) -> tuple[str, int]:
 
 def _together(group: Sequence[Stage]) -> Stage:
     return Stage(
-        group[0].name,
-        sum(stage.questions for stage in group),
-        tuple(cells for stage in group for cells in stage.cells),
-        tuple(event for stage in group for event in stage.events),
-        tuple(noise for stage in group for noise in stage.noise),
+        name=group[0].name,
+        questions=sum(stage.questions for stage in group),
+        cells=tuple(cells for stage in group for cells in stage.cells),
+        events=tuple(event for stage in group for event in stage.events),
+        noise=tuple(noise for stage in group for noise in stage.noise),
     )
 
 

@@ -1,4 +1,4 @@
-"""What happens to individuals of a genetic search, all of a generation at once.
+"""Mutations and crossings of individuals in a genetic search, all of a generation at once.
 
 An individual is a line of three arrays: the attributes in their order, the place of each of them in
 that order, and for each a set of possible parents, filled up with −1, the required ones first.
@@ -9,28 +9,28 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from understudy.jit import kernel
+from understudy.system.arrays import Floats
+from understudy.system.jit import kernel
 
-Whole = npt.NDArray[np.int32]
-Reals = npt.NDArray[np.float64]
+Genes = npt.NDArray[np.int32]
 Truths = npt.NDArray[np.bool_]
 
 
-def places_in(orders: Whole) -> Whole:
+def places_in(orders: Genes) -> Genes:
     """The place of every attribute in orders."""
     return np.argsort(orders, axis=1).astype(np.int32)
 
 
 @kernel
 def flip(
-    orders: Whole, places: Whole, before: Truths, rate: float, generator: np.random.Generator
+    orders: Genes, places: Genes, before: Truths, rate: float, generator: np.random.Generator
 ) -> None:
     """Order Flip, in place: attributes swap places with others, where restrictions allow it.
 
-    Only what stands between the two, and they themselves, change sides.
+    Only what is between the two, and they themselves, change sides.
     """
 
-    def allowed(order: Whole, low: int, high: int) -> bool:
+    def allowed(order: Genes, low: int, high: int) -> bool:
         early, late = order[low], order[high]
         for place in range(low, high + 1):
             if before[early, order[place]] or before[order[place], late]:
@@ -51,10 +51,10 @@ def flip(
 
 @kernel
 def swap(
-    sets: Whole,
-    places: Whole,
-    fixed: Whole,
-    choices: Whole,
+    sets: Genes,
+    places: Genes,
+    fixed: Genes,
+    choices: Genes,
     rate: float,
     generator: np.random.Generator,
 ) -> None:
@@ -64,13 +64,13 @@ def swap(
     its set, if there is any.
     """
 
-    def fits(held: Whole, place: Whole, child: int, parent: int) -> bool:
+    def fits(held: Genes, place: Genes, child: int, parent: int) -> bool:
         new = place[parent] < place[child]
         for other in held:
             new = new and other != parent
         return bool(new)
 
-    def replace(held: Whole, slot: int, place: Whole, child: int) -> None:
+    def replace(held: Genes, slot: int, place: Genes, child: int) -> None:
         count = 0
         for parent in choices[child]:
             if parent < 0:
@@ -100,16 +100,16 @@ def swap(
 
 @kernel
 def evaluate(
-    sets: Whole,
-    places: Whole,
-    fixed: Whole,
-    gains: Reals,
-    sizes: Reals,
+    sets: Genes,
+    places: Genes,
+    fixed: Genes,
+    gains: Floats,
+    sizes: Floats,
     most: float,
     price: float,
     kept: Truths,
-) -> Reals:
-    """The fitness of every individual; `kept` is told which parents count.
+) -> Floats:
+    """The fitness of every individual; `kept` receives which parents count.
 
     Required parents first; then, while one fits and is worth its cells, the one that gains most.
     """

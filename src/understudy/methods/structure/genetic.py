@@ -18,14 +18,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from understudy.domain import Attributes, Domain
 from understudy.errors import UsageError
-from understudy.learn.chromosomes import Whole, flip, places_in, swap
-from understudy.learn.pairwise import PairScores
-from understudy.learn.populations import Population, Problem
-from understudy.learn.restrict import NONE, Restrictions
-from understudy.learn.weighing import Weighing
-from understudy.network import Network
+from understudy.facts.domain import Attributes, Domain
+from understudy.methods.structure.chromosomes import Genes, flip, places_in, swap
+from understudy.methods.structure.pairwise import PairScores
+from understudy.methods.structure.populations import Population, Problem
+from understudy.methods.structure.restrict import NONE, Restrictions
+from understudy.methods.structure.table_cost import TableCost
+from understudy.models.network import Network
 
 # The most parents unless told: what SBA takes on its largest table.
 USUAL_DEGREE = 3
@@ -40,7 +40,8 @@ class GeneticSearch:
         selected: S, how many of them, the fittest, live on and have descendants.
         mutation: r, the chance of each mutation; 1/d unless given.
         generations: e, how many at the most, in all starts together.
-        patience: after so many generations without a fitter individual a population is given up.
+        patience: a population is given up after this many generations without a fitter
+            individual.
         starts: how many populations are tried, one after another; the paper has one. Any may
             get stuck, and rarely do all.
         rival: whether the network that grows from the same scores parent by parent is taken where
@@ -72,13 +73,13 @@ class GeneticSearch:
             )
 
     def rate(self, attributes: int) -> float:
-        """The chance of each mutation."""
+        """Say how likely each mutation is."""
         return 1 / attributes if self.mutation is None else self.mutation
 
 
 def genetic_network(
     pairs: PairScores,
-    weighing: Weighing,
+    table_cost: TableCost,
     *,
     degree: int,
     restrictions: Restrictions = NONE,
@@ -89,15 +90,17 @@ def genetic_network(
     Fitness is the sum of the scores of all edges, less what the noise of the tables costs. Same
     scores and same search, same network.
     """
-    names = search_names(pairs.domain, weighing.most_cells)
-    problem = Problem.of(pairs.discounted(), names, weighing, degree, restrictions)
+    names = search_names(pairs.domain, table_cost.most_cells)
+    problem = Problem.of(
+        pairs.discounted(), names, table_cost=table_cost, degree=degree, restrictions=restrictions
+    )
     search = search or GeneticSearch()
     found = _fittest(problem, search)
     return problem.network(found.joined(problem.grown()).best(1) if search.rival else found)
 
 
 def search_names(domain: Domain, most_cells: int) -> dict[str, str]:
-    """The one name under which each attribute stands in all tables of the search.
+    """The one name that each attribute has in all tables of the search.
 
     Where it has coarser copies, the finest of at most √τ codes, so that the table of any two
     attributes has at most τ cells, or else the coarsest.
@@ -155,8 +158,8 @@ def _descendants(
 
 
 def _crossed(
-    sets: Whole, first: npt.NDArray[np.int64], rate: float, generator: np.random.Generator
-) -> Whole:
+    sets: Genes, first: npt.NDArray[np.int64], rate: float, generator: np.random.Generator
+) -> Genes:
     """Crossover, for some: the first j sets of one individual, the last d − j of another."""
     count, attributes = first.size, sets.shape[1]
     crossing = generator.random(count) < rate

@@ -1,4 +1,4 @@
-"""What somebody wrote down: a network as JSON, BIF or CSV, or which attributes may predict which.
+"""Read a network as JSON, BIF or CSV, or a matrix of which attributes may predict which.
 
 A matrix in CSV is as synthpop has it: names in the first row and in the first column, and a 1 where
 the column's attribute is, or may be, a parent of the row's.
@@ -10,15 +10,60 @@ import csv
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
-from understudy.bif import NotBif, parents_of
-from understudy.domain import Attributes, Domain
 from understudy.errors import UsageError
-from understudy.network import Network
+from understudy.facts.domain import Attributes, Domain
+from understudy.models.bif import NotBif, parents_of
+from understudy.models.network import Network
+
+STRUCTURES = ("greedy", "pairwise", "tree", "genetic")
+"""The learners of structure, by name."""
+
+GIVEN = "given"
+"""In place of a learner's name, where a network is given and nothing is learned."""
 
 SUFFIXES = (".json", ".bif", ".csv")
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A structure that was asked for, looked up once.
+
+    Attributes:
+        asked: the name, the network or the file.
+        network: what was given or read; None where it is to be learned.
+    """
+
+    asked: str | Path | Network
+    network: Network | None = None
+
+    @classmethod
+    def of(cls, asked: str | Path | Network) -> Resolved:
+        """Look up what was asked for; a file is read here and nowhere else."""
+        match asked:
+            case Network():
+                return cls(asked, asked)
+            case name if str(name) in STRUCTURES:
+                return cls(asked)
+            case path if Path(path).suffix in SUFFIXES:
+                return cls(asked, read_network(path))
+            case unknown:
+                choices, files = ", ".join(STRUCTURES), ", ".join(SUFFIXES)
+                raise UsageError(
+                    f"structure {unknown!r} is unknown; use {choices} or a file ({files})"
+                )
+
+    @property
+    def learner(self) -> str:
+        """The learner by name; where there is nothing to learn, that of given networks."""
+        return str(self.asked) if self.network is None else GIVEN
+
+    def over(self, domain: Domain) -> Network | None:
+        """The network that was given, when its attributes are the domain's."""
+        return None if self.network is None else check_network(self.network, domain)
 
 
 def read_network(path: str | Path) -> Network:
@@ -46,7 +91,7 @@ def _text_of(path: Path, where: str) -> str:
     except OSError as error:
         raise UsageError(f"{where}: cannot be read: {error.strerror}; check it") from None
     except ValueError:
-        raise UsageError(f"{where}: is no UTF-8 text; save it as UTF-8") from None
+        raise UsageError(f"{where}: is not UTF-8 text; save it as UTF-8") from None
 
 
 def _from_json(text: str, where: str) -> dict[str, list[str]]:
@@ -54,7 +99,7 @@ def _from_json(text: str, where: str) -> dict[str, list[str]]:
     try:
         document = json.loads(text, object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError):
-        raise UsageError(f"{where}: is no JSON; write each attribute's parents") from None
+        raise UsageError(f"{where}: is not JSON; write each attribute's parents") from None
     if not isinstance(document, dict) or not all(_are_names(p) for p in document.values()):
         raise UsageError(f'{where}: write {{"attribute": ["parent", ...], ...}}')
     named: dict[str, list[str]] = {
@@ -67,7 +112,7 @@ def _from_bif(text: str, where: str) -> dict[str, list[str]]:
     try:
         return parents_of(text)
     except NotBif as error:
-        raise UsageError(f"{where}: is no BIF: {error}; check the file") from None
+        raise UsageError(f"{where}: is not BIF: {error}; check the file") from None
 
 
 def _from_matrix(text: str, where: str) -> dict[str, list[str]]:
@@ -79,7 +124,7 @@ def _from_matrix(text: str, where: str) -> dict[str, list[str]]:
     try:
         numbered = [(reader.line_num, [*map(str.strip, line)]) for line in reader if any(line)]
     except csv.Error:
-        raise UsageError(f"{where}: is no CSV; write a matrix of 0 and 1") from None
+        raise UsageError(f"{where}: is not CSV; write a matrix of 0 and 1") from None
     if not numbered or len(numbered[0][1]) < 2:
         raise UsageError(f"{where}: has no header; name the attributes in the first row")
     (_, (_, *names)), *rows = numbered
@@ -109,14 +154,14 @@ def _parents_in(child: str, cells: Sequence[str], names: Sequence[str], where: s
     for name, cell in zip(names, cells, strict=True):
         if cell not in ("0", "1"):
             raise UsageError(
-                f"{where}: row {child!r}, column {name!r} is no 0 or 1; "
+                f"{where}: row {child!r}, column {name!r} is not 0 or 1; "
                 "write 1 where the column is a parent of the row"
             )
     return [name for name, cell in zip(names, cells, strict=True) if cell == "1"]
 
 
 def check_network(network: Network, domain: Domain) -> Network:
-    """The network, when its attributes are the domain's; those it leaves out stand alone."""
+    """The network, when its attributes are the domain's; those it leaves out have no parents."""
     unknown = [name for name in network.order if name not in domain.sizes]
     if unknown:
         known = ", ".join(domain)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 
-from understudy.counting import Score
-from understudy.learn.candidates import Candidates
-from understudy.learn.restrict import NONE, Restrictions
-from understudy.learn.weighing import Weighing
-from understudy.network import Family, Network
+from understudy.methods.structure.candidates import Candidates, grow
+from understudy.methods.structure.restrict import NONE, Restrictions
+from understudy.methods.structure.table_cost import TableCost
+from understudy.models.network import Family, Network
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator
-from understudy.privacy.mechanisms import ExactChoice, choice
+from understudy.privacy.mechanisms.selection import ExactChoice, choice
+from understudy.rows.counting import Score
 
 # Beyond so many families a search is not worth its time; fewer parents are considered instead.
 _MOST_FAMILIES = 100_000
@@ -28,7 +28,7 @@ def greedy_network(
     budget: Budget,
     *,
     score: Score,
-    weighing: Weighing,
+    table_cost: TableCost,
     degree: int,
     restrictions: Restrictions = NONE,
 ) -> Network:
@@ -37,27 +37,25 @@ def greedy_network(
     Privacy: each of the d − 1 choices costs an equal part of the budget.
     """
     domain = curator.domain
-    candidates = Candidates(domain, degree=degree, weighing=weighing, restrictions=restrictions)
-    root = restrictions.next_among(domain.attributes)[0]
-    families = [Family(root)]
-    candidates.place(root)
-    shares = budget.split([1] * (len(domain) - 1)) if candidates else []
-    for share in shares:
-        flattery = _flattery(score, share) if weighing.price else 0.0
+    candidates = Candidates(domain, degree=degree, table_cost=table_cost, restrictions=restrictions)
+    shares = iter(budget.split([1] * (len(domain) - 1)) if len(domain) > 1 else [])
 
-        def handicap(family: Family, flattery: float = flattery) -> float:
-            return weighing.cost(domain, family) + (flattery if family.parents else 0.0)
+    def choose(families: list[Family]) -> Family:
+        share = next(shares)
+        bias = _selection_bias(score, share) if table_cost.price else 0.0
 
-        family = curator.select(
-            list(candidates), score, share, of=lambda family: family.axes, handicap=handicap
+        def penalty(family: Family) -> float:
+            return table_cost.cost(domain, family) + (bias if family.parents else 0.0)
+
+        return curator.select(
+            families, score, share, of=lambda family: family.axes, penalty=penalty
         )
-        families.append(family)
-        candidates.place(family.child)
-    return Network(tuple(families))
+
+    return grow(candidates, choose)
 
 
-def _flattery(score: Score, share: Budget) -> float:
-    """What a family may owe to the noise of the choice: the best of many is flattered."""
+def _selection_bias(score: Score, share: Budget) -> float:
+    """Bound what a family may owe to the noise of the choice: the best of many scores too high."""
     mechanism = choice(share, sensitivity=score.sensitivity)
     return 0.0 if isinstance(mechanism, ExactChoice) else _DISCOUNT * float(mechanism.scale)
 

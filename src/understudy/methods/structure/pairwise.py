@@ -11,14 +11,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from understudy.counting import Score
-from understudy.domain import Attributes, Domain
-from understudy.learn.required import child_names, required_axes, required_family
-from understudy.learn.restrict import NONE, Restrictions
-from understudy.learn.weighing import Weighing
-from understudy.network import Family, Network
+from understudy.facts.domain import Attributes, Domain
+from understudy.methods.structure.required import (
+    child_names,
+    required_axes,
+    required_family,
+)
+from understudy.methods.structure.restrict import NONE, Restrictions
+from understudy.methods.structure.table_cost import TableCost
+from understudy.models.network import Family, Network
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator
+from understudy.rows.counting import Score
 
 # In standard deviations: of pairs that have nothing to do with each other one in fifteen passes.
 _DISCOUNT = 1.5
@@ -49,7 +53,7 @@ class PairScores:
         return max(self[pair] for pair in levels)
 
     def discounted(self) -> PairScores:
-        """The scores less what noise alone may have given them: the best of many is flattered."""
+        """The scores less what noise alone may have added to the best of many."""
         less = {pair: s - _DISCOUNT * self.noise for pair, s in self.scores.items()}
         return PairScores(self.domain, less, 0.0)
 
@@ -63,14 +67,14 @@ def noisy_pair_scores(
     restrictions: Restrictions = NONE,
     names: Mapping[str, str] | None = None,
 ) -> PairScores:
-    """The score of every pair of at most so many cells, at once (NIST Algorithm 1).
+    """The score of every pair whose table is small enough, all at once (NIST Algorithm 1).
 
     Args:
         curator: is asked.
         budget: what all scores together may cost.
         score: of a pair.
         most_cells: pairs of more are not asked about.
-        restrictions: nor are pairs that can be no edge.
+        restrictions: nor are pairs that cannot be an edge.
         names: the one name to ask about each attribute by; all its copies unless given.
     """
     domain = curator.domain
@@ -92,8 +96,8 @@ def _pairs(
             yield from itertools.product(levels[first], levels[second])
 
 
-def weighed_network(
-    pairs: PairScores, weighing: Weighing, *, degree: int, restrictions: Restrictions = NONE
+def priced_network(
+    pairs: PairScores, table_cost: TableCost, *, degree: int, restrictions: Restrictions = NONE
 ) -> Network:
     """Grow families while the scores they add outweigh the noise of the cells they add.
 
@@ -109,19 +113,27 @@ def weighed_network(
     while left := [a for a in domain if all(a != f.child for f in families)]:
         placed = [family.child for family in families]
         grown = [
-            _grow(name, placed, scores, weighing, degree, restrictions)
+            _grow(
+                name,
+                placed,
+                scores=scores,
+                table_cost=table_cost,
+                degree=degree,
+                restrictions=restrictions,
+            )
             for child in restrictions.next_among(left)
-            for name in child_names(child, restrictions, domain, most_cells=weighing.most_cells)
+            for name in child_names(child, restrictions, domain, most_cells=table_cost.most_cells)
         ]
-        families.append(max(grown, key=lambda f: _surplus(f, scores, weighing)))
+        families.append(max(grown, key=lambda f: _surplus(f, scores, table_cost)))
     return Network(tuple(families))
 
 
 def _grow(
     child: str,
     placed: Sequence[str],
+    *,
     scores: PairScores,
-    weighing: Weighing,
+    table_cost: TableCost,
     degree: int,
     restrictions: Restrictions,
 ) -> Family:
@@ -130,7 +142,7 @@ def _grow(
     It starts with the parents that are required.
     """
     domain = scores.domain
-    parents = required_axes(child, restrictions, domain, most_cells=weighing.most_cells)
+    parents = required_axes(child, restrictions, domain, most_cells=table_cost.most_cells)
     open_to = _open_to(child, placed, domain, restrictions)
     names = [name for parent in open_to for name in domain.levels(parent)]
     owners = np.array([p for p, parent in enumerate(open_to) for _ in domain.levels(parent)])
@@ -138,14 +150,16 @@ def _grow(
     sizes = np.array([domain[name] for name in names], float)
     most = min(degree, len(parents) + len(open_to))
     cells = float(domain.cells((*parents, child)))
-    price = weighing.price * cells if parents else 0.0
+    price = table_cost.price * cells if parents else 0.0
     while len(parents) < most:
         wider = cells * sizes
-        surplus = np.where(wider <= weighing.most_cells, gains - weighing.price * wider, -np.inf)
+        surplus = np.where(
+            wider <= table_cost.most_cells, gains - table_cost.price * wider, -np.inf
+        )
         best = int(surplus.argmax())
         if surplus[best] + price <= 0:
             break
-        parents, cells, price = (*parents, names[best]), wider[best], weighing.price * wider[best]
+        parents, cells, price = (*parents, names[best]), wider[best], table_cost.price * wider[best]
         gains[owners == owners[best]] = -np.inf
     return Family.over((*parents, child), domain) if parents else Family(domain.base(child))
 
@@ -159,9 +173,9 @@ def _open_to(
     return [p for p in placed if p not in must and restrictions.allows(p, base)]
 
 
-def _surplus(family: Family, scores: PairScores, weighing: Weighing) -> float:
+def _surplus(family: Family, scores: PairScores, table_cost: TableCost) -> float:
     *parents, child = family.axes
-    return scores.between(child, parents) - weighing.cost(scores.domain, family)
+    return scores.between(child, parents) - table_cost.cost(scores.domain, family)
 
 
 def capped_network(
@@ -181,7 +195,14 @@ def capped_network(
     while left := [a for a in domain if all(a != f.child for f in families)]:
         placed = [family.child for family in families]
         grown = [
-            _fill(name, placed, pairs, most_cells, degree, restrictions)
+            _fill(
+                name,
+                placed,
+                pairs=pairs,
+                most_cells=most_cells,
+                degree=degree,
+                restrictions=restrictions,
+            )
             for child in restrictions.next_among(left)
             for name in child_names(child, restrictions, domain, most_cells=most_cells)
         ]
@@ -222,6 +243,7 @@ def _normalised(pairs: PairScores) -> Callable[[tuple[str, str]], float]:
 def _fill(
     child: str,
     placed: Sequence[str],
+    *,
     pairs: PairScores,
     most_cells: int,
     degree: int,
@@ -246,7 +268,7 @@ def _fill(
 
 
 def spanning_tree(
-    pairs: PairScores, weighing: Weighing, *, restrictions: Restrictions = NONE
+    pairs: PairScores, table_cost: TableCost, *, restrictions: Restrictions = NONE
 ) -> Network:
     """The tree of the largest summed score, less the edges whose noise outweighs them.
 
@@ -267,14 +289,14 @@ def spanning_tree(
             for parent in _open_to(child, placed, domain, restrictions)
             for edge in _edges(domain, parent, child)
         ]
-        fitting = [edge for edge in edges if weighing.allows(domain.cells(edge.axes))]
+        fitting = [edge for edge in edges if table_cost.allows(domain.cells(edge.axes))]
         must = [
-            required_family(a, restrictions, domain, most_cells=weighing.most_cells)
+            required_family(a, restrictions, domain, most_cells=table_cost.most_cells)
             for a in coming
             if a not in free
         ]
         alone = [Family(child) for child in free[:1]]
-        best = max([*alone, *must, *fitting], key=lambda f: _surplus(f, scores, weighing))
+        best = max([*alone, *must, *fitting], key=lambda f: _surplus(f, scores, table_cost))
         families.append(best)
         left.remove(best.child)
     return Network(tuple(families))

@@ -13,39 +13,45 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from understudy.domain import Attributes, Domain
-from understudy.learn.chromosomes import Reals, Truths, Whole, evaluate, places_in
-from understudy.learn.pairwise import PairScores, weighed_network
-from understudy.learn.restrict import Restrictions
-from understudy.learn.weighing import Weighing
-from understudy.network import Family, Network
+from understudy.facts.domain import Attributes, Domain
+from understudy.methods.structure.chromosomes import (
+    Genes,
+    Truths,
+    evaluate,
+    places_in,
+)
+from understudy.methods.structure.pairwise import PairScores, priced_network
+from understudy.methods.structure.restrict import Restrictions
+from understudy.methods.structure.table_cost import TableCost
+from understudy.models.network import Family, Network
+from understudy.system.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What is searched, in numbers; attributes by their place in the domain.
+    """The search in numbers; attributes by their place in the domain.
 
     Attributes:
         scores: of pairs, less what noise alone may have given them.
-        names: under which each of them stands in tables.
+        names: that each of them has in tables.
         gains: the score of every parent (line) for every child.
         candidate: the edges that may be and are worth something.
         required: the edges that must be.
         before: which attribute (line) must come before which.
         sizes: the codes of every attribute, by its name in tables.
-        weighing: what cells cost.
+        table_cost: what cells cost.
         degree: how many parents a set has.
         restrictions: what networks may look like.
     """
 
     scores: PairScores
     names: Mapping[str, str]
-    gains: Reals
+    gains: Floats
     candidate: Truths
     required: Truths
     before: Truths
-    sizes: Reals
-    weighing: Weighing
+    sizes: Floats
+    table_cost: TableCost
     degree: int
     restrictions: Restrictions
 
@@ -54,7 +60,8 @@ class Problem:
         cls,
         scores: PairScores,
         names: Mapping[str, str],
-        weighing: Weighing,
+        *,
+        table_cost: TableCost,
         degree: int,
         restrictions: Restrictions,
     ) -> Problem:
@@ -66,25 +73,25 @@ class Problem:
         allowed = _table(restrictions.allows, attributes, np.bool_)
         tiers = np.array([restrictions.tier(a) for a in attributes])
         sizes = np.array([domain[names[a]] for a in attributes], float)
-        fits = sizes[:, None] * sizes <= weighing.most_cells
+        fits = sizes[:, None] * sizes <= table_cost.most_cells
         candidate = allowed & fits & (gains > 0) & ~required
         before = required | (tiers[:, None] < tiers)
         most = max(min(degree, len(domain) - 1), int(required.sum(axis=0).max(initial=0)))
         numbers = (gains, candidate, required, before, sizes)
-        return cls(scores, names, *numbers, weighing, most, restrictions)
+        return cls(scores, names, *numbers, table_cost, most, restrictions)
 
     @property
     def domain(self) -> Domain:
-        """The attributes."""
+        """Return the attributes."""
         return self.scores.domain
 
     @cached_property
-    def fixed(self) -> Whole:
-        """How many parents of every attribute are required; they stand first in its set."""
+    def fixed(self) -> Genes:
+        """How many parents of every attribute are required; they come first in its set."""
         return np.asarray(self.required.sum(axis=0), np.int32)
 
     @cached_property
-    def choices(self) -> Whole:
+    def choices(self) -> Genes:
         """The candidates of every child, a line each, filled up with −1."""
         return _lines([np.flatnonzero(column) for column in self.candidate.T])
 
@@ -93,7 +100,7 @@ class Problem:
         """How many pairs are candidates, one way or the other."""
         return int(np.triu(self.candidate | self.candidate.T).sum())
 
-    def first_orders(self, count: int, generator: np.random.Generator) -> Whole:
+    def first_orders(self, count: int, generator: np.random.Generator) -> Genes:
         """Random orders that restrictions allow."""
         return np.array([self._order(generator) for _ in range(count)], np.int32)
 
@@ -101,7 +108,7 @@ class Problem:
         order = generator.permutation(len(self.domain)).tolist()
         return list(_repaired(order, self.before)) if self.before.any() else order
 
-    def first_sets(self, places: Whole, generator: np.random.Generator) -> Whole:
+    def first_sets(self, places: Genes, generator: np.random.Generator) -> Genes:
         """Random sets: required parents, then candidates that come before, then later ones."""
         count, attributes = places.shape
         sets = np.full((count, attributes, self.degree), -1, np.int32)
@@ -118,9 +125,9 @@ class Problem:
         """The individual whose parents were added one by one, each as the best of its time."""
         names = set(self.names.values())
         known = {pair: s for pair, s in self.scores.scores.items() if pair <= names}
-        network = weighed_network(
+        network = priced_network(
             PairScores(self.domain, known, 0.0),
-            self.weighing,
+            self.table_cost,
             degree=self.degree,
             restrictions=self.restrictions,
         )
@@ -132,9 +139,9 @@ class Problem:
             sets[0, number[family.child], : len(parents)] = parents
         return Population.of(self, orders, sets)
 
-    def evaluate(self, sets: Whole, places: Whole) -> tuple[Reals, Truths]:
+    def evaluate(self, sets: Genes, places: Genes) -> tuple[Floats, Truths]:
         """The fitness of individuals, and which parents of their sets count."""
-        most, price = float(self.weighing.most_cells), self.weighing.price
+        most, price = float(self.table_cost.most_cells), self.table_cost.price
         kept = np.zeros(sets.shape, np.bool_)
         fitness = evaluate(sets, places, self.fixed, self.gains, self.sizes, most, price, kept)
         return fitness, kept
@@ -144,7 +151,7 @@ class Problem:
         _, kept = self.evaluate(individual.sets, individual.places)
         return Network(tuple(self._families(individual.orders[0], individual.sets[0], kept[0])))
 
-    def _families(self, order: Whole, sets: Whole, kept: Truths) -> Iterator[Family]:
+    def _families(self, order: Genes, sets: Genes, kept: Truths) -> Iterator[Family]:
         attributes = self.domain.attributes
         for child in order.tolist():
             parents = [attributes[p] for p in sets[child][kept[child]].tolist()]
@@ -158,7 +165,7 @@ def _table(value: Callable[[str, str], Any], attributes: Attributes, kind: type[
     return np.array(lines, kind)
 
 
-def _lines(lists: Sequence[npt.NDArray[np.int64]]) -> Whole:
+def _lines(lists: Sequence[npt.NDArray[np.int64]]) -> Genes:
     """Lists of unequal length as lines of one array, filled up with −1."""
     width = max((len(each) for each in lists), default=0)
     return np.array([[*each, *[-1] * (width - len(each))] for each in lists], np.int32)
@@ -179,13 +186,13 @@ def _repaired(order: list[int], before: Truths) -> Iterator[int]:
 class Population:
     """Individuals, fittest first once they are ranked: orders, sets, places, and fitness."""
 
-    orders: Whole
-    sets: Whole
-    places: Whole
-    fitness: Reals
+    orders: Genes
+    sets: Genes
+    places: Genes
+    fitness: Floats
 
     @classmethod
-    def of(cls, problem: Problem, orders: Whole, sets: Whole) -> Population:
+    def of(cls, problem: Problem, orders: Genes, sets: Genes) -> Population:
         """Individuals with their places and fitness."""
         places = places_in(orders)
         return cls(orders, sets, places, problem.evaluate(sets, places)[0])

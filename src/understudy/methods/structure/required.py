@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from understudy.domain import Attributes, Domain
-from understudy.learn.restrict import Restrictions
-from understudy.network import Family
+from understudy.facts.domain import Attributes, Domain
+from understudy.methods.structure.restrict import Restrictions
+from understudy.models.network import Family
 
 
 def required_axes(
@@ -12,7 +12,7 @@ def required_axes(
 ) -> Attributes:
     """The parents that a child, by the name it is measured under, must have.
 
-    Each is as fine as a table of so many cells allows: while it is too large, the largest parent
+    Each is as fine as the bound on cells allows: while it is too large, the largest parent
     that can be is coarsened. What is required is kept even where the coarsest is too large.
     """
     axes = list(restrictions.parents(domain.base(child)))

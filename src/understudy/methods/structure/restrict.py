@@ -1,4 +1,4 @@
-"""What a network may look like, whoever learns it: edges, order, and protected attributes.
+"""Restrictions on a network, whoever learns it: edges, order, and protected attributes.
 
 Every learner asks the same two questions: which attributes may come next, and which of those that
 are there may be their parents. As every attribute comes after all its required parents and all
@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from understudy.constraints import Constraint
-from understudy.domain import Attributes, Domain
 from understudy.errors import UsageError
-from understudy.network import Network
-from understudy.protection import Protection
+from understudy.facts.constraints import Constraint
+from understudy.facts.domain import Attributes, Domain
+from understudy.facts.protection import Protection
+from understudy.models.network import Network
 
 Edge = tuple[str, str]
 
@@ -68,7 +68,7 @@ class Restrictions:
         return self._tier_of.get(attribute, len(self.tiers))
 
     def next_among(self, left: Sequence[str]) -> list[str]:
-        """Of attributes that are not yet in the network, those that may enter it next."""
+        """List the attributes, of those not yet in the network, that may enter it next."""
         first = min(map(self.tier, left), default=0)
         waiting = set(left)
         return [a for a in left if self.tier(a) == first and waiting.isdisjoint(self.parents(a))]
@@ -213,13 +213,13 @@ class Restrictions:
         if child == held.target:
             return f"target {child!r} comes first and has no parents"
         if parent in held.protected:
-            return f"{parent!r} is protected and is no parent"
+            return f"{parent!r} is protected and cannot be a parent"
         if child in held.protected and parent not in held.kept[child]:
             return (
                 f"protected {child!r} depends on {', '.join(held.kept[child]) or 'nothing'} alone"
             )
         if self.tier(parent) > self.tier(child):
-            return f"{parent!r} stands in a later tier than {child!r}"
+            return f"{parent!r} is in a later tier than {child!r}"
         if (parent, child) in self._forbidden:
             return "it is forbidden"
         return "the predictors do not allow it"

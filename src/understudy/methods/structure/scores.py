@@ -14,23 +14,20 @@ from fractions import Fraction
 from functools import cache
 
 import numpy as np
-import numpy.typing as npt
 
-from understudy.counting import Score
 from understudy.errors import UsageError
-from understudy.jit import kernel
-from understudy.marginal import Marginal
-from understudy.privacy.unit import Neighbours
-
-Joint = npt.NDArray[np.int64]
-Weights = npt.NDArray[np.float64]
+from understudy.facts.domain import Domain
+from understudy.facts.unit import Neighbours, Unit
+from understudy.rows.counting import Counts, Marginal, Score
+from understudy.system.arrays import Floats
+from understudy.system.jit import kernel
 
 # So many values of c log c fit into the first-level cache beside the table they are looked up for.
 _FEW = 2048
 
 
 @kernel
-def _distance_to_independence(joint: Joint) -> float:
+def _distance_to_independence(joint: Counts) -> float:
     """½ Σ |C[π, x] − C[π]·C[x] / n|, with n the table's own total.
 
     Summed as n·C[π, x] − C[π]·C[x] in integers, which hold all of it up to 2³¹ rows.
@@ -57,7 +54,7 @@ def _distance_to_independence(joint: Joint) -> float:
 
 
 @kernel
-def _information(joint: Joint, weights: Weights) -> float:
+def _information(joint: Counts, weights: Floats) -> float:
     """Mutual information in bits between the rows and the columns of a table of counts.
 
     n·I = Σ C[π, x] log C[π, x] − Σ C[π] log C[π] − Σ C[x] log C[x] + n log n, with c log c taken
@@ -70,7 +67,7 @@ def _information(joint: Joint, weights: Weights) -> float:
             return float(weights[count])
         return count * math.log2(count)
 
-    def add(sums: Weights, lost: Weights, place: int, term: float) -> None:
+    def add(sums: Floats, lost: Floats, place: int, term: float) -> None:
         term -= lost[place]
         after = sums[place] + term
         lost[place] = (after - sums[place]) - term
@@ -99,7 +96,7 @@ def _information(joint: Joint, weights: Weights) -> float:
 
 
 @kernel
-def _best_split(joint: Joint, rows: int) -> float:
+def _best_split(joint: Counts, rows: int) -> float:
     """−min over assignments of every π to 0 or 1 of (½ − K₀)₊ + (½ − K₁)₊.
 
     A dynamic programme over parent values: for each count that can go to K₀, the most that can
@@ -134,11 +131,11 @@ class _Kernel:
     they are rows like any other, and replacing one row still moves one count.
     """
 
-    function: Callable[[Joint], float]
+    function: Callable[[Counts], float]
     rows: int | None = None
 
     def __call__(self, marginal: Marginal) -> float:
-        """The exact score of one table."""
+        """Compute the exact score of one table."""
         counts = marginal.counts
         joint = np.ascontiguousarray(counts.reshape(-1, counts.shape[-1]))
         dropped = 0 if self.rows is None else self.rows - int(joint.sum())
@@ -158,7 +155,7 @@ def total_variation() -> Score:
 
 
 def r_score(rows: int) -> Score:
-    """The same as a share of n public rows; replacing one moves it by at most 3/n + 2/n².
+    """Return the score as a share of n public rows; replacing one moves it by at most 3/n + 2/n².
 
     Nearly reached by tables of three values and more; with a binary child it is 2(n − 1)/n².
 
@@ -166,7 +163,7 @@ def r_score(rows: int) -> Score:
     """
     n = max(rows, 1)
 
-    def share(joint: Joint) -> float:
+    def share(joint: Counts) -> float:
         return _distance_to_independence(joint) / n
 
     sensitivity = Fraction(3, n) + Fraction(2, n * n)
@@ -180,7 +177,7 @@ def f_score(rows: int) -> Score:
     """
     n = max(rows, 1)
 
-    def split(joint: Joint) -> float:
+    def split(joint: Counts) -> float:
         if joint.shape[1] != 2:
             raise UsageError("score F is for children of two values; use R")
         return _best_split(joint, n)
@@ -189,7 +186,7 @@ def f_score(rows: int) -> Score:
 
 
 @cache
-def _few_weights() -> Weights:
+def _few_weights() -> Floats:
     """c log c of small counts.
 
     One by one: the logarithms of whole arrays may be off by more than a unit in the last place.
@@ -216,8 +213,32 @@ def mutual_information(rows: int, *, binary: bool) -> Score:
     sensitivity = Fraction(math.ceil(bits * 10**12 * (1 + 1e-12)), 10**12)
     weights = _few_weights()
 
-    def information(joint: Joint) -> float:
+    def information(joint: Counts) -> float:
         return _information(joint, weights)
 
     kernel = _Kernel(information, rows)
     return Score("mutual information", kernel, sensitivity, Neighbours.REPLACE)
+
+
+_NAMES = ("TVD", "R", "MI", "F")
+
+
+def score_for(unit: Unit, size: float, domain: Domain, *, name: str | None = None) -> Score:
+    """The score asked for, when its sensitivity holds for the relation; R or TVD unless asked."""
+    rows, binary = round(size), all(n == 2 for n in domain.sizes.values())
+    if unit.neighbours is Neighbours.ADD_REMOVE:
+        choices = {"TVD": total_variation()}
+    else:
+        information = mutual_information(rows, binary=binary)
+        choices = {"R": r_score(rows), "MI": information, "F": f_score(rows)}
+    chosen = name or next(iter(choices))
+    known = " or ".join(choices)
+    if chosen not in _NAMES:
+        raise UsageError(f"score {chosen!r} is unknown; use {known}")
+    if chosen not in choices:
+        raise UsageError(
+            f"score {chosen!r} has no sensitivity under {unit.neighbours}; use {known}"
+        )
+    if chosen == "F" and not binary:
+        raise UsageError("score F is for tables of two-valued columns only; use R")
+    return choices[chosen]

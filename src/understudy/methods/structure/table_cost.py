@@ -1,4 +1,4 @@
-"""What a table is worth against what its noise costs, from public numbers alone."""
+"""The cost of a table's noise, against what the table is worth, from public numbers alone."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from understudy.domain import Domain
-from understudy.network import Family
+from understudy.facts.domain import Domain
+from understudy.facts.unit import Unit
+from understudy.models.network import Family
 from understudy.privacy.budget import Budget, Measure
-from understudy.privacy.unit import Unit
 
 # Non-negativity and consistency undo most of the noise on cells that are nearly empty, so a cell
 # is charged this part of the error that its noise alone would make.
@@ -19,7 +19,7 @@ _WORTHLESS = 0.9
 
 
 @dataclass(frozen=True)
-class Weighing:
+class TableCost:
     """A price for every cell, and the most cells a table may have.
 
     Attributes:
@@ -33,7 +33,7 @@ class Weighing:
     noise: float = 0.0
 
     def cost(self, domain: Domain, family: Family) -> float:
-        """What measuring a family's table costs; a child alone is measured anyway."""
+        """Price the table of a family; a child alone is measured anyway."""
         return self.price * domain.cells(family.axes) if family.parents else 0.0
 
     def allows(self, cells: int) -> bool:
@@ -41,8 +41,8 @@ class Weighing:
         return cells <= self.most_cells
 
 
-def by_gain(domain: Domain, budget: Budget, unit: Unit, *, rows: float) -> Weighing:
-    """Weigh what a table tells against the error its noise is expected to make, in rows.
+def by_gain(domain: Domain, budget: Budget, unit: Unit, *, rows: float) -> TableCost:
+    """Weigh what a table shows against the error its noise is expected to make, in rows.
 
     Noise of standard deviation σ on c cells is expected to be ½·c·E|noise| rows off: c·σ/√(2π)
     for Gaussian and c·σ/√8 for Laplace noise. The budget is thought of as shared equally by one
@@ -52,19 +52,24 @@ def by_gain(domain: Domain, budget: Budget, unit: Unit, *, rows: float) -> Weigh
     half_mean = 1 / math.sqrt(8) if budget.measure is Measure.PURE else 1 / math.sqrt(2 * math.pi)
     price = REMAINING_NOISE * noise * half_mean
     most = 2**31 if price == 0 else math.floor(_WORTHLESS * max(rows, 1) / price)
-    return Weighing(price, max(most, 1), noise)
+    return TableCost(price, max(most, 1), noise)
 
 
 def by_usefulness(
     domain: Domain, budget: Budget, unit: Unit, *, rows: float, theta: Fraction | float = 4
-) -> Weighing:
+) -> TableCost:
     """Only tables whose average count is at least θ times the average noise of a cell.
 
     Source: Zhang et al. 2017 (θ-usefulness); NIST's τ = n*/(4σ̃) is the same rule.
     """
     noise = expected_noise(budget, unit, tables=max(len(domain) - 1, 1))
     most = 2**31 if noise == 0 else math.floor(max(rows, 1) / (float(theta) * noise))
-    return Weighing(0.0, max(most, 1), noise)
+    return TableCost(0.0, max(most, 1), noise)
+
+
+def in_shares_of(table_cost: TableCost, size: float) -> TableCost:
+    """A price in rows as one in shares of n, for scores that are divided by n."""
+    return TableCost(table_cost.price / max(size, 1.0), table_cost.most_cells, table_cost.noise)
 
 
 def expected_noise(budget: Budget, unit: Unit, *, tables: int) -> float:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from understudy.bif.names import ORIGINAL, read
 from understudy.errors import UsageError
+from understudy.models.bif.names import ORIGINAL, read
 
 _TOKEN = re.compile(
     r"""//[^\n]*|/\*.*?\*/          # comments
@@ -23,7 +23,7 @@ _CLOSING = {"{": "}", "(": ")"}
 
 
 class NotBif(ValueError):
-    """The text is no BIF; says what was expected and the line where it is not."""
+    """The text is not valid BIF; says what was expected and the line where it is not."""
 
 
 def parents_of(text: str) -> dict[str, list[str]]:
@@ -55,7 +55,7 @@ def parents_of(text: str) -> dict[str, list[str]]:
 
 @dataclass
 class _Blocks:
-    """What was declared so far: originals of variables, and the parents of each."""
+    """The declarations so far: originals of variables, and the parents of each."""
 
     originals: dict[str, str] = field(default_factory=dict)
     above: dict[str, list[str]] = field(default_factory=dict)
@@ -108,7 +108,7 @@ def _original(body: list[str], name: str) -> str:
         if body[start : start + 3] == ["property", ORIGINAL, "="]:
             value = _json_text(body[start + 3])
             if value is None:
-                raise UsageError(f"variable {name!r}: property {ORIGINAL} is no text; repair it")
+                raise UsageError(f"variable {name!r}: property {ORIGINAL} is not a text; repair it")
             return value
     return name
 
@@ -158,7 +158,7 @@ class _Tokens:
         return self.place == len(self.every)
 
     def take(self, expected: str) -> str:
-        """The next token."""
+        """Return the next token."""
         if self.at_end:
             raise NotBif(f"it ends where {expected} is expected")
         self.place += 1
@@ -182,6 +182,6 @@ class _Tokens:
         return [token for token, _ in self.every[start : self.place - 1]]
 
     def unexpected(self, expected: str) -> NotBif:
-        """What is wrong with the token that was just taken."""
+        """Return the error of the token that was just taken."""
         _, place = self.every[self.place - 1]
         return NotBif(f"line {_line(self.text, place)}: {expected} is expected")

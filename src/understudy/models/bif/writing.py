@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
-from understudy.bif.names import LABELS, ORIGINAL, words_for, written
-from understudy.conditional import Conditional
+from understudy.models.bif.names import LABELS, ORIGINAL, words_for, written
+from understudy.models.conditional import Conditional
 
 _NETWORK, _MISSING = "understudy", "missing"
 

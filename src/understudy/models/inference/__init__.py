@@ -3,7 +3,12 @@
 All of it is post-processing of released conditionals and costs nothing.
 """
 
-from understudy.infer.elimination import Evidence, conditioned, most_probable, posterior
-from understudy.infer.evidence import allowed
+from understudy.models.inference.elimination import (
+    Evidence,
+    conditioned,
+    most_probable,
+    posterior,
+)
+from understudy.models.inference.evidence import allowed
 
 __all__ = ["Evidence", "allowed", "conditioned", "most_probable", "posterior"]

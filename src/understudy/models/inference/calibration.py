@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from understudy.conditional import Conditional, Probabilities
-from understudy.domain import Attributes, Domain
 from understudy.errors import CapacityError
-from understudy.infer.elimination import (
+from understudy.facts.domain import Attributes, Domain
+from understudy.models.conditional import Conditional
+from understudy.models.inference.elimination import (
     Factor,
     attributes_of,
     bucket_of,
@@ -23,6 +23,7 @@ from understudy.infer.elimination import (
     product_of,
     ties_of,
 )
+from understudy.system.arrays import Probabilities
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def family_distributions(
     place = {attribute: number for number, attribute in enumerate(steps)}
     beliefs = _calibrated(_cliques(factors, [*steps]), place)
     return {
-        c.family.child: _marginal(beliefs[min(place[a] for a in c.family.axes)], c.family.axes)
+        c.family.child: beliefs[min(place[a] for a in c.family.axes)].project(c.family.axes)
         for c in conditionals
     }
 
@@ -80,16 +81,9 @@ def _calibrated(cliques: Sequence[_Clique], place: dict[str, int]) -> dict[int, 
         values = clique.product
         if clique.rest:
             receiver = beliefs[min(place[attribute] for attribute in clique.rest)]
-            known, sent = _marginal(receiver, clique.rest), clique.message
+            known, sent = receiver.project(clique.rest), clique.message
             ratio = np.divide(known, sent, out=np.zeros_like(sent), where=sent > 0)
             values = values * ratio[..., None]
         scope = (*clique.rest, clique.attribute)
         beliefs[place[clique.attribute]] = Factor(scope, values)
     return beliefs
-
-
-def _marginal(belief: Factor, attributes: Attributes) -> Probabilities:
-    """The belief summed over all attributes but these, an axis for each of them in order."""
-    others = tuple(i for i, a in enumerate(belief.attributes) if a not in attributes)
-    left = tuple(a for a in belief.attributes if a in attributes)
-    return Factor(left, belief.values.sum(axis=others)).over(attributes)

@@ -14,11 +14,13 @@ from functools import reduce
 import numpy as np
 import numpy.typing as npt
 
-from understudy.conditional import Conditional, Probabilities
-from understudy.domain import Attributes, Domain
-from understudy.engines.capacity import available_bytes
 from understudy.errors import CapacityError, UsageError
-from understudy.network import Family
+from understudy.facts.axes import Axes
+from understudy.facts.capacity import available_bytes
+from understudy.facts.domain import Attributes, Domain
+from understudy.models.conditional import Conditional
+from understudy.models.network import Family
+from understudy.system.arrays import Probabilities
 
 # For every attribute of which something is known, how well each of its codes fits: 0 to 1.
 Evidence = Mapping[str, Probabilities]
@@ -48,10 +50,11 @@ class Factor:
 
     def over(self, attributes: Attributes) -> Probabilities:
         """The values with axes in this order, of length one where the factor knows nothing."""
-        present = [attribute for attribute in attributes if attribute in self.attributes]
-        turned = self.values.transpose([self.attributes.index(a) for a in present])
-        sizes = dict(zip(present, turned.shape, strict=True))
-        return turned.reshape([sizes.get(attribute, 1) for attribute in attributes])
+        return Axes(self.attributes).broadcast(self.values, attributes)
+
+    def project(self, attributes: Attributes, /) -> Probabilities:
+        """The sums over all other attributes, an axis for each of these in order."""
+        return Axes(self.attributes).project(self.values, attributes)
 
 
 def factor_of(conditional: Conditional) -> Factor:

@@ -1,4 +1,4 @@
-"""What is known of a column as weights on its codes: how much of each level fits.
+"""Evidence on a column as weights on its codes: how much of each level fits.
 
 A listed value fits wholly or not at all. Of a bin that conditions cut, that part fits which values
 drawn inside it would: whole numbers, days and moments are alike there, and so are places on the
@@ -13,11 +13,22 @@ from functools import reduce
 
 import numpy as np
 
-from understudy.codec.stretches import Stretch
-from understudy.column import BinnedColumn, LearnedColumn, ListedColumn, Ordinate, text_of
-from understudy.conditional import Probabilities
-from understudy.constraints.meaning import bins_of, exact_place, noun_of, respelled
 from understudy.errors import UsageError
+from understudy.facts.codec.stretches import Region
+from understudy.facts.column import (
+    BinnedColumn,
+    LearnedColumn,
+    ListedColumn,
+    Ordinate,
+    text_of,
+)
+from understudy.facts.constraints.meaning import (
+    bins_of,
+    exact_place,
+    noun_of,
+    respelled,
+)
+from understudy.system.arrays import Probabilities
 
 Value = bool | int | float | str | date
 # A relation, "=", "!=", "in", "<", "<=", ">", ">=", "missing" or "not missing", and its values.
@@ -87,7 +98,7 @@ def _code(name: str, column: ListedColumn, value: Value) -> int:
     raise UsageError(f"column {name!r} has no value {text!r}; known are {', '.join(column.texts)}")
 
 
-def stretch_of(name: str, column: BinnedColumn, said: Sequence[Said]) -> Stretch:
+def stretch_of(name: str, column: BinnedColumn, said: Sequence[Said]) -> Region:
     """The part of a column's line where all that is said of it holds.
 
     Args:
@@ -95,7 +106,7 @@ def stretch_of(name: str, column: BinnedColumn, said: Sequence[Said]) -> Stretch
         column: its declaration.
         said: the conditions; that a cell is missing or not says nothing of the line.
     """
-    stretch = Stretch()
+    stretch = Region()
     for relation, values in said:
         places = [_place(name, column, value) for value in values]
         stretch = stretch.narrowed(column, relation, places)
@@ -115,7 +126,7 @@ def _place(name: str, column: BinnedColumn, value: Value) -> Ordinate:
     text = text_of(value)
     place = exact_place(column, text)
     if place is None:
-        raise UsageError(f"column {name!r}: {text!r} is no {noun_of(column)}; write one")
+        raise UsageError(f"column {name!r}: {text!r} is not a {noun_of(column)}; write one")
     low, high = column.bounds
     if not low <= place <= high:
         raise UsageError(f"column {name!r}: {text} is out of its declared bounds; use one within")

@@ -1,9 +1,14 @@
-"""What the codes of a column are called in answers."""
+"""The names of a column's codes in answers."""
 
 from __future__ import annotations
 
-from understudy.column import BooleanColumn, CategoricalColumn, LearnedColumn, Scalar
-from understudy.constraints.meaning import bins_of, spelled
+from understudy.facts.column import (
+    BooleanColumn,
+    CategoricalColumn,
+    LearnedColumn,
+    Scalar,
+)
+from understudy.facts.constraints.meaning import bins_of, spelled
 
 Label = Scalar | None
 

@@ -1,6 +1,6 @@
 """Questions to a model, and conditions on its rows, as people write them.
 
-A question is P(income | age >= 30, sex = Female); what stands behind its bar are conditions.
+A question is P(income | age >= 30, sex = Female); the conditions come after the bar.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from understudy.codec.stretches import Stretch
-from understudy.column import BinnedColumn, Column, IdColumn, LearnedColumn
-from understudy.conditional import Probabilities
-from understudy.constraints.grammar import Condition, Finding, Token, parse_list
-from understudy.domain import Attributes
 from understudy.errors import UsageError
-from understudy.infer.elimination import Evidence
-from understudy.infer.evidence import Said, allowed, stretch_of
+from understudy.facts.codec.stretches import Region
+from understudy.facts.column import BinnedColumn, Column, IdColumn, LearnedColumn
+from understudy.facts.constraints.grammar import Condition, ParseError, Token, parse_list
+from understudy.facts.domain import Attributes
+from understudy.models.inference.elimination import Evidence
+from understudy.models.inference.evidence import Said, allowed, stretch_of
+from understudy.system.arrays import Probabilities
 
 _SHAPE = re.compile(r"\s*P\s*\((?P<inside>.*)\)\s*", re.DOTALL)
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
@@ -24,7 +24,7 @@ _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked, and given what.
+    """A question to a model: its targets and its conditions.
 
     Attributes:
         targets: the attributes whose joint distribution is asked for; none where a chance is.
@@ -39,7 +39,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Conditions:
-    """What rows must fit.
+    """The conditions that rows must fit.
 
     Attributes:
         text: as it was written.
@@ -49,18 +49,18 @@ class Conditions:
 
     text: str
     evidence: Evidence
-    within: Mapping[str, Stretch]
+    within: Mapping[str, Region]
 
 
 def read_question(text: str, columns: Mapping[str, Column]) -> Question:
-    """A question from its text.
+    """Read a question from its text.
 
     Raises:
         UsageError: pointing at the character that does not fit.
     """
     try:
         return _question(text, columns)
-    except Finding as finding:
+    except ParseError as finding:
         raise UsageError(f"question {text!r}: at character {finding.position}: {finding}") from None
 
 
@@ -77,9 +77,9 @@ def read_conditions(text: str, columns: Mapping[str, Column]) -> Conditions:
         for name, fits in evidence.items():
             if not fits.any():
                 reason = "no value fits all that is said of it; loosen a condition"
-                raise Finding(said[name][0].column.position, f"column {name!r}: {reason}")
+                raise ParseError(said[name][0].column.position, f"column {name!r}: {reason}")
         return Conditions(text.strip(), evidence, _within(said, columns))
-    except Finding as finding:
+    except ParseError as finding:
         place = f"at character {finding.position}"
         raise UsageError(f"conditions {text!r}: {place}: {finding}") from None
 
@@ -89,13 +89,13 @@ def _about(conditions: Sequence[Condition]) -> Sequence[Condition]:
     for condition in conditions:
         if not condition.relation:
             way_out = f"say what is known of it, as {condition.column.text} = ..."
-            raise Finding(condition.column.position, f"{condition.column} stands alone; {way_out}")
+            raise ParseError(condition.column.position, f"{condition.column} is alone; {way_out}")
     return conditions
 
 
 def _within(
     said: Mapping[str, Sequence[Condition]], columns: Mapping[str, Column]
-) -> dict[str, Stretch]:
+) -> dict[str, Region]:
     declared = {name: columns[name] for name in said}
     return {
         name: stretch_of(name, column, _sayings(said[name]))
@@ -107,14 +107,16 @@ def _within(
 def _question(text: str, columns: Mapping[str, Column]) -> Question:
     shape = _SHAPE.fullmatch(text)
     if shape is None:
-        raise Finding(1, "write P(column | conditions), as P(income | age >= 30, sex = Female)")
+        raise ParseError(1, "write P(column | conditions), as P(income | age >= 30, sex = Female)")
     start, end = shape.span("inside")
     bar = _bar(text, start, end)
     asked = parse_list(text[: end if bar is None else bar], start)
     given = [] if bar is None else _about(parse_list(text[:end], bar + 1))
     named = [c for c in asked if not c.relation]
     if named and len(named) < len(asked):
-        raise Finding(named[0].column.position, "ask for columns or for conditions, not for both")
+        raise ParseError(
+            named[0].column.position, "ask for columns or for conditions, not for both"
+        )
     targets = tuple(dict.fromkeys(_learned(c.column, columns)[0] for c in named))
     # Conditions on one column are taken together: parts of a bin may overlap or not.
     both = None if targets else evidence_of([*asked, *given], columns)
@@ -148,7 +150,7 @@ def _weights(conditions: Sequence[Condition], columns: Mapping[str, Column]) -> 
     try:
         return allowed(name, column, _sayings(conditions))
     except UsageError as error:
-        raise Finding(conditions[0].column.position, str(error)) from None
+        raise ParseError(conditions[0].column.position, str(error)) from None
 
 
 def _sayings(conditions: Sequence[Condition]) -> list[Said]:
@@ -158,7 +160,11 @@ def _sayings(conditions: Sequence[Condition]) -> list[Said]:
 def _learned(name: Token, columns: Mapping[str, Column]) -> tuple[str, LearnedColumn]:
     column = columns.get(name.text)
     if column is None:
-        raise Finding(name.position, f"{name} is no column; known are {', '.join(columns)}")
+        raise ParseError(
+            name.position, f"{name} is not a column; the columns are {', '.join(columns)}"
+        )
     if isinstance(column, IdColumn):
-        raise Finding(name.position, f"{name} is an id, which is generated afresh; ask for others")
+        raise ParseError(
+            name.position, f"{name} is an id, which is generated afresh; ask for others"
+        )
     return name.text, column

@@ -7,15 +7,18 @@ and `png` write it. Everything is post-processing of a model and costs nothing.
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
-from understudy.amounts import at_most_text
-from understudy.draw.drawing import drawn
-from understudy.draw.png import png_of
-from understudy.draw.svg import Marks, svg_of
 from understudy.errors import UsageError
-from understudy.model import Model
-from understudy.protection import Protection
-from understudy.strengths import MEASURE, Strengths, strengths_of
+from understudy.facts.protection import Protection
+from understudy.models.pictures.drawing import drawn
+from understudy.models.pictures.png import png_of
+from understudy.models.pictures.svg import Marks, svg_of
+from understudy.models.strengths import MEASURE, Strengths, strengths_of
+from understudy.system.amounts import at_most_text
+
+if TYPE_CHECKING:
+    from understudy.models.model import Model
 
 __all__ = ["network_png", "network_svg"]
 
@@ -37,7 +40,7 @@ def network_svg(
         theme: "light", "dark", or "auto", which follows the reader's own choice.
         strengths: the scores of the edges, where they are known already.
     """
-    model.require_network()
+    model.distribution.require_network()
     known_of = model.protection or Protection()
     protected = tuple(known_of.protected) if protected is None else protected
     target = known_of.target if target is None else target
@@ -59,7 +62,7 @@ def network_png(
     theme: str = "light",
     strengths: Strengths | None = None,
 ) -> bytes:
-    """A model's network as a PNG picture: the same drawing, light unless told otherwise."""
+    """A model's network as a PNG picture: the same drawing, light by default."""
     theme = "light" if theme == "auto" else theme
     svg = network_svg(model, protected=protected, target=target, theme=theme, strengths=strengths)
     return png_of(svg)

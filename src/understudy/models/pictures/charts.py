@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from understudy.draw.elements import label
-from understudy.draw.heat import HeatMap, heat_height, heat_map
-from understudy.draw.lettering import text_width
+from understudy.models.pictures.elements import label
+from understudy.models.pictures.heat import HeatMap, heat_height, heat_map
+from understudy.models.pictures.lettering import text_width
 
 _WIDTH, _HEIGHT, _MARGIN, _RIGHT, _TOP, _BOTTOM = 360, 250, 56, 16, 30, 44
 _SIZE, _LEADING, _SAMPLE = 10, 15, 22
@@ -59,7 +59,7 @@ class Panel:
     between: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Axis:
     """Where values lie between two edges, and which of them are marked."""
 
@@ -74,14 +74,21 @@ class Axis:
     def around(cls, values: Sequence[float], start: float, end: float, *, log: bool) -> Axis:
         """From a round number below the least to one above the largest."""
         ticks = _powers(values) if log else _steps(min(values), max(values))
-        return cls(ticks[0], ticks[-1], start, end, log, ticks)
+        return cls(low=ticks[0], high=ticks[-1], start=start, end=end, log=log, ticks=ticks)
 
     def marked_at(self, values: Sequence[float]) -> Axis:
         """The same axis, but where the values are few, marked at them and ending with them."""
         different = tuple(sorted(set(values)))
         if not 1 < len(different) <= _FEW_TICKS:
             return self
-        return Axis(different[0], different[-1], self.start, self.end, self.log, different)
+        return Axis(
+            low=different[0],
+            high=different[-1],
+            start=self.start,
+            end=self.end,
+            log=self.log,
+            ticks=different,
+        )
 
     def __call__(self, value: float) -> float:
         """Where a value lies."""

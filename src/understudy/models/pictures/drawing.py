@@ -10,10 +10,17 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from understudy.draw.layers import Layers, Point, Segment, comfortable_width, components, layered
-from understudy.draw.lettering import shortened, text_width
-from understudy.draw.places import Places, placed
-from understudy.network import Network
+from understudy.models.network import Network
+from understudy.models.pictures.layers import (
+    Layers,
+    Point,
+    Segment,
+    comfortable_width,
+    components,
+    layered,
+)
+from understudy.models.pictures.lettering import shortened, text_width
+from understudy.models.pictures.places import Coordinates, placed
 
 FONT_SIZE = 13.0
 BOX_HEIGHT = 28.0
@@ -24,12 +31,12 @@ _LEAST_GAP, _MOST_GAP, _GAP_PER_STEP = 40.0, 120.0, 0.11
 _PORT, _PORTS = 10.0, 8.0
 _BETWEEN_PARTS = 44.0
 
-Scores = Mapping[tuple[str, str], float]
+EdgeScores = Mapping[tuple[str, str], float]
 Spot = tuple[float, float]
 
 
-@dataclass(frozen=True)
-class Box:
+@dataclass(frozen=True, kw_only=True)
+class NodeBox:
     """An attribute: its whole name, the label that fits, and the box's middle, top and width."""
 
     name: str
@@ -38,13 +45,13 @@ class Box:
     top: float
     width: float
 
-    def moved(self, x: float, y: float) -> Box:
-        """The box elsewhere."""
+    def moved(self, x: float, y: float) -> NodeBox:
+        """Return the box, moved by an offset."""
         return replace(self, x=self.x + x, top=self.top + y)
 
 
-@dataclass(frozen=True)
-class Line:
+@dataclass(frozen=True, kw_only=True)
+class Connector:
     """The part of an edge that no stronger edge of the same parent draws already.
 
     Attributes:
@@ -61,8 +68,8 @@ class Line:
     score: float
     curves: tuple[tuple[Spot, Spot], ...]
 
-    def moved(self, x: float, y: float) -> Line:
-        """The line elsewhere."""
+    def moved(self, x: float, y: float) -> Connector:
+        """Return the line, moved by an offset."""
         curves = tuple(((a + x, b + y), (c + x, d + y)) for (a, b), (c, d) in self.curves)
         return replace(self, curves=curves)
 
@@ -71,8 +78,8 @@ class Line:
 class Drawing:
     """Boxes and lines on a sheet of some size."""
 
-    boxes: tuple[Box, ...]
-    lines: tuple[Line, ...]
+    boxes: tuple[NodeBox, ...]
+    lines: tuple[Connector, ...]
     width: float
     height: float
 
@@ -83,7 +90,7 @@ class Drawing:
         return Drawing(boxes, lines, self.width + x, self.height + y)
 
 
-def drawn(network: Network, scores: Scores) -> Drawing:
+def drawn(network: Network, scores: EdgeScores) -> Drawing:
     """The network on a sheet, strong lines last so that they lie on top."""
     parts = list(components(network))
     joined = [_part(part, scores) for part in parts if part.edges]
@@ -94,7 +101,7 @@ def drawn(network: Network, scores: Scores) -> Drawing:
     return replace(sheet, lines=tuple(sorted(sheet.lines, key=lambda line: line.score)))
 
 
-def _part(network: Network, scores: Scores) -> Drawing:
+def _part(network: Network, scores: EdgeScores) -> Drawing:
     """One part of a network, its rows below each other."""
     layers = layered(network, widest=comfortable_width(len(network.families)))
     labels = {name: shortened(name, FONT_SIZE, _WIDEST_LABEL) for name in network.order}
@@ -112,7 +119,13 @@ def _part(network: Network, scores: Scores) -> Drawing:
     across = placed(layers, room, {s: score for s, (_, score) in strongest.items()})
     tops = _tops(layers, across)
     boxes = tuple(
-        Box(name, labels[name], across[name, level], tops[level], widths[name])
+        NodeBox(
+            name=name,
+            label=labels[name],
+            x=across[name, level],
+            top=tops[level],
+            width=widths[name],
+        )
         for name, level in layers.levels.items()
     )
     lines = _lines(layers, scores, strongest, _ways(layers, across, tops, widths))
@@ -124,7 +137,7 @@ def _box_width(label: str) -> float:
     return math.ceil(text_width(label, FONT_SIZE)) + 2 * _PADDING
 
 
-def _strongest(layers: Layers, scores: Scores) -> dict[Segment, tuple[tuple[str, str], float]]:
+def _strongest(layers: Layers, scores: EdgeScores) -> dict[Segment, tuple[tuple[str, str], float]]:
     """The strongest edge through each segment, and its score: it is drawn there, once."""
     found: dict[Segment, tuple[tuple[str, str], float]] = {}
     for edge in layers.network.edges:
@@ -134,7 +147,7 @@ def _strongest(layers: Layers, scores: Scores) -> dict[Segment, tuple[tuple[str,
     return found
 
 
-def _tops(layers: Layers, across: Places) -> list[float]:
+def _tops(layers: Layers, across: Coordinates) -> list[float]:
     """The top of every row: the further lines go sideways, the more room they get."""
     steps = [0.0] * len(layers.rows)
     for upper, lower in layers.segments:
@@ -147,7 +160,7 @@ def _tops(layers: Layers, across: Places) -> list[float]:
 
 
 def _ways(
-    layers: Layers, across: Places, tops: Sequence[float], widths: Mapping[str, float]
+    layers: Layers, across: Coordinates, tops: Sequence[float], widths: Mapping[str, float]
 ) -> dict[Segment, tuple[Spot, Spot]]:
     """Where each segment begins and ends; those into a box end side by side on its upper edge."""
     into: dict[Point, list[Point]] = {}
@@ -166,17 +179,23 @@ def _ways(
 
 def _lines(
     layers: Layers,
-    scores: Scores,
+    scores: EdgeScores,
     strongest: Mapping[Segment, tuple[tuple[str, str], float]],
     ways: Mapping[Segment, tuple[Spot, Spot]],
-) -> Iterable[Line]:
+) -> Iterable[Connector]:
     for family in layers.network:
         child = family.child
         for parent in family.parents:
             edge, score = (parent, child), scores[parent, child]
             title = f"{family.end_label(parent)} → {family.end_label(child)}: {score:.3f}"
             own = [piece for piece in layers.pieces(*edge) if strongest[piece][0] == edge]
-            yield Line(parent, child, title, score, tuple(ways[piece] for piece in own))
+            yield Connector(
+                parent=parent,
+                child=child,
+                title=title,
+                score=score,
+                curves=tuple(ways[piece] for piece in own),
+            )
 
 
 def _block(names: Sequence[str], width: float) -> Drawing:
@@ -186,7 +205,13 @@ def _block(names: Sequence[str], width: float) -> Drawing:
     columns = min(len(names), max(int(width // cell), comfortable_width(len(names))))
     step = BOX_HEIGHT + _BETWEEN_BOXES
     boxes = tuple(
-        Box(name, label, (i % columns + 0.5) * cell, i // columns * step, cell - _BETWEEN_BOXES)
+        NodeBox(
+            name=name,
+            label=label,
+            x=(i % columns + 0.5) * cell,
+            top=i // columns * step,
+            width=cell - _BETWEEN_BOXES,
+        )
         for i, (name, label) in enumerate(zip(names, labels, strict=True))
     )
     return Drawing(boxes, (), columns * cell, -(-len(names) // columns) * step - _BETWEEN_BOXES)

@@ -1,4 +1,4 @@
-"""What SVG pictures are made of: texts, boxes and strokes."""
+"""Elements of SVG pictures: texts, boxes and strokes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
-from understudy.draw.lettering import is_bounded, text_width
-from understudy.printable import replaced
+from understudy.models.pictures.lettering import is_bounded, text_width
+from understudy.system.printable import replaced
 
 _SQUEEZED = ' textLength="{:.1f}" lengthAdjust="spacingAndGlyphs"'
 # XML has no way to write these, escaped or not.
@@ -36,16 +36,16 @@ class Stroke:
 
 
 def rectangle(
-    kind: str, left: float, top: float, width: float, height: float, *, rounded: float
+    kind: str, *, left: float, top: float, width: float, height: float, rounded: float
 ) -> str:
-    """A box with round corners."""
+    """Return a box with round corners."""
     return (
         f'<rect class="{kind}" x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" '
         f'height="{height:.1f}" rx="{rounded:g}"/>'
     )
 
 
-def text_line(text: str, x: float, y: float, size: float, kind: str) -> str:
+def text_line(text: str, *, x: float, y: float, size: float, kind: str) -> str:
     """A line of text; one of which fonts are not known is squeezed into its width."""
     width = text_width(text, size)
     squeeze = "" if is_bounded(text) else _SQUEEZED.format(width)
@@ -64,7 +64,7 @@ def label(x: float, y: float, text: str, *, anchor: str = "middle", weight: str 
 
 
 def escaped(text: str) -> str:
-    """A text between tags."""
+    """Return a text between tags."""
     return escape(_IMPOSSIBLE.sub("\ufffd", replaced(text)))
 
 

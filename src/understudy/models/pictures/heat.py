@@ -1,4 +1,4 @@
-"""A matrix of numbers as squares in nine steps of colour, for charts that stand by themselves.
+"""A matrix of numbers as squares in nine steps of colour, for charts outside of a page.
 
 The report's heat maps take their colours from the page around them; these have their own.
 """
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from understudy.draw.elements import label
-from understudy.draw.lettering import shortened
+from understudy.models.pictures.elements import label
+from understudy.models.pictures.lettering import shortened
 
 # From below 0 over nothing to above it; told apart also by those who do not see all colours.
 _STEPS = (
@@ -37,7 +37,7 @@ class HeatMap:
     reach: float = 1.0
 
     def colour(self, value: float | None) -> str:
-        """Of one square."""
+        """Return the colour of one square."""
         if value is None:
             return _NONE
         part = (min(max(value / self.reach, -1.0), 1.0) + 1) / 2
@@ -69,10 +69,16 @@ def _cell(heat: HeatMap, width: float) -> float:
 def _squares(heat: HeatMap, cell: float) -> Iterator[str]:
     for row, line in enumerate(heat.matrix):
         for column, value in enumerate(line):
-            yield _square(_LEFT + cell * column, _TOP + cell * row, cell, cell, heat.colour(value))
+            yield _square(
+                _LEFT + cell * column,
+                _TOP + cell * row,
+                width=cell,
+                height=cell,
+                colour=heat.colour(value),
+            )
 
 
-def _square(x: float, y: float, width: float, height: float, colour: str) -> str:
+def _square(x: float, y: float, *, width: float, height: float, colour: str) -> str:
     return (
         f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.2f}" height="{height:.2f}" '
         f'fill="{colour}" stroke="#ffffff" stroke-width="0.5"/>'
@@ -94,6 +100,6 @@ def _scale(heat: HeatMap, cell: float) -> Iterator[str]:
     top, wide = _TOP + cell * len(heat.names) + 22, cell * len(heat.names)
     step = wide / len(_STEPS)
     for place, colour in enumerate(_STEPS):
-        yield _square(_LEFT + step * place, top, step, _BAR, colour)
+        yield _square(_LEFT + step * place, top, width=step, height=_BAR, colour=colour)
     for part, value in ((0.0, -heat.reach), (0.5, 0.0), (1.0, heat.reach)):
         yield label(_LEFT + wide * part, top + _BAR + 12, f"{value:g}")

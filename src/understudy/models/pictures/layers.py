@@ -1,7 +1,7 @@
 """Layers of a network: every attribute in a row below its parents, with few crossings.
 
 A point of the drawing is an attribute and a row. In its own row it is the attribute's box; further
-down it is the trunk through which the attribute reaches children that stand lower. Edges of one
+down it is the trunk through which the attribute reaches children that are lower. Edges of one
 parent share its trunk, so that a wide network has few lines.
 
 Source: Sugiyama, Tagawa and Toda 1981, Methods for Visual Understanding of Hierarchical System
@@ -19,11 +19,11 @@ from functools import cached_property
 from itertools import chain, groupby, pairwise
 from random import Random
 
-from understudy.network import Network
+from understudy.models.network import Network
 
 Point = tuple[str, int]
 Segment = tuple[Point, Point]
-Row = list[Point]
+Rank = list[Point]
 
 # More starts and sweeps find few better orders; large networks get fewer, to be drawn in time.
 _STARTS, _SWEEPS, _MOST_POINTS = 6, 12, 3000
@@ -100,7 +100,7 @@ def _lower(network: Network, levels: dict[str, int], full: dict[int, int], wides
 def _first_rows(network: Network, levels: Mapping[str, int]) -> tuple[tuple[Point, ...], ...]:
     """Points in the order of a walk from each attribute to its children."""
     children = network.children
-    rows: list[Row] = [[] for _ in range(max(levels.values()) + 1)]
+    rows: list[Rank] = [[] for _ in range(max(levels.values()) + 1)]
     for name in _walk(sorted(levels, key=levels.__getitem__), children):
         last = max((levels[child] for child in children[name]), default=levels[name] + 1)
         for level in range(levels[name], last):
@@ -158,7 +158,7 @@ class _Neighbours:
         return crossings
 
 
-def _untangled(rows: Sequence[Sequence[Point]], neighbours: _Neighbours) -> list[Row]:
+def _untangled(rows: Sequence[Sequence[Point]], neighbours: _Neighbours) -> list[Rank]:
     """The rows of least crossings met while sweeping down and up."""
     current = [list(row) for row in rows]
     _transpose(current, neighbours)
@@ -172,7 +172,7 @@ def _untangled(rows: Sequence[Sequence[Point]], neighbours: _Neighbours) -> list
     return best
 
 
-def _sweep(rows: list[Row], neighbours: _Neighbours, *, downward: bool) -> None:
+def _sweep(rows: list[Rank], neighbours: _Neighbours, *, downward: bool) -> None:
     """Sort every row by the mean place of its points' neighbours in the row before."""
     joined = neighbours.above if downward else neighbours.below
     numbers = range(1, len(rows)) if downward else range(len(rows) - 2, -1, -1)
@@ -183,8 +183,8 @@ def _sweep(rows: list[Row], neighbours: _Neighbours, *, downward: bool) -> None:
 
 
 def _by_barycentre(
-    row: Row, joined: Mapping[Point, list[Point]], place: Mapping[Point, int]
-) -> Row:
+    row: Rank, joined: Mapping[Point, list[Point]], place: Mapping[Point, int]
+) -> Rank:
     """The row sorted; points without neighbours there stay where they are."""
     means = {
         point: sum(place[other] for other in joined[point]) / len(joined[point])
@@ -198,7 +198,7 @@ def _by_barycentre(
     return [next(moving) if point in means else point for point in row]
 
 
-def _trunks_amid(points: Row, joined: Mapping[Point, list[Point]]) -> Row:
+def _trunks_amid(points: Rank, joined: Mapping[Point, list[Point]]) -> Rank:
     """Points that pull to the same place, those with boxes to both sides of trunks."""
     trunks = [point for point in points if point[0] == joined[point][0][0]]
     boxes = [point for point in points if point not in trunks]
@@ -206,7 +206,7 @@ def _trunks_amid(points: Row, joined: Mapping[Point, list[Point]]) -> Row:
     return [*boxes[:half], *trunks, *boxes[half:]]
 
 
-def _transpose(rows: list[Row], neighbours: _Neighbours) -> None:
+def _transpose(rows: list[Rank], neighbours: _Neighbours) -> None:
     """Swap points that stand side by side as long as that takes crossings away."""
     places = {point: index for row in rows for index, point in enumerate(row)}
     improved = True

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from understudy.draw.layers import Layers, Point, Segment
+from understudy.models.pictures.layers import Layers, Point, Segment
 
-Places = Mapping[Point, float]
+Coordinates = Mapping[Point, float]
 
 # Long lines should be straight first of all, boxes follow, and parents stand amid their children.
 _TRUNK, _JOIN, _CENTRE, _TIGHT = 8.0, 2.0, 0.5, 0.01
@@ -26,7 +26,7 @@ _TRUNK, _JOIN, _CENTRE, _TIGHT = 8.0, 2.0, 0.5, 0.01
 
 def placed(
     layers: Layers, room: Mapping[Point, float], strength: Mapping[Segment, float]
-) -> Places:
+) -> Coordinates:
     """The middle of every point, from left to right; the leftmost edge is at 0.
 
     Args:
@@ -96,7 +96,7 @@ class _Program:
         self.bounds.append(bound)
 
     def solved(self) -> dict[Point, float]:
-        """A place for every point."""
+        """Return a place for every point."""
         from scipy.optimize import linprog
         from scipy.sparse import coo_array
 

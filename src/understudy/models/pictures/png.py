@@ -7,7 +7,7 @@ from functools import cache
 from types import ModuleType
 
 from understudy.errors import UsageError
-from understudy.optional import require
+from understudy.system.extras import require
 
 _SCALE = 2.0
 _MOST_PIXELS, _LONGEST_SIDE = 16e6, 16_000
@@ -21,7 +21,7 @@ _LETTER = '<text x="1" y="8" font-family="sans-serif" font-size="9">M</text>'
 
 
 def png_of(svg: str, *, scale: float = _SCALE) -> bytes:
-    """The picture in pixels, twice as many to each side unless told otherwise or too large."""
+    """The picture in pixels, twice as many to each side by default, unless that is too large."""
     resvg = require("resvg_py", extra="pictures")
     family, zoom = _family(resvg), min(scale, _largest_scale(svg))
     return bytes(resvg.svg_to_bytes(svg_string=svg, zoom=zoom, sans_serif_family=family))

@@ -5,11 +5,23 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from understudy.draw.drawing import BOX_HEIGHT, FONT_SIZE, Box, Drawing, Line
-from understudy.draw.elements import Stroke, escaped, quoted, rectangle, text_line
-from understudy.draw.lettering import shortened, text_width
-from understudy.draw.style import SCOPE, THEMES, style
 from understudy.errors import UsageError
+from understudy.models.pictures.drawing import (
+    BOX_HEIGHT,
+    FONT_SIZE,
+    Connector,
+    Drawing,
+    NodeBox,
+)
+from understudy.models.pictures.elements import (
+    Stroke,
+    escaped,
+    quoted,
+    rectangle,
+    text_line,
+)
+from understudy.models.pictures.lettering import shortened, text_width
+from understudy.models.pictures.style import SCOPE, THEMES, style
 
 _FONTS = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 _MARGIN, _CAPTION_HEIGHT, _LEGEND_GAP = 28.0, 34.0, 38.0
@@ -22,7 +34,7 @@ _BETWEEN_NOTES = 22.0
 
 @dataclass(frozen=True)
 class Marks:
-    """What a picture says beside the network.
+    """The notes of a picture beside the network.
 
     Attributes:
         protected: attributes to mark as sensitive.
@@ -37,7 +49,7 @@ class Marks:
     measure: str = "score"
 
     def of(self, name: str) -> list[str]:
-        """The marks of one attribute."""
+        """Return the marks of one attribute."""
         found = {"protected": name in self.protected, "target": name == self.target}
         return [mark for mark, is_marked in found.items() if is_marked]
 
@@ -79,24 +91,34 @@ def _caption(caption: str, width: float) -> list[str]:
         return []
     text = shortened(caption, FONT_SIZE, width)
     whole = f"<title>{escaped(caption)}</title>"
-    return [f"<g>{whole}{text_line(text, _MARGIN, _MARGIN + FONT_SIZE, FONT_SIZE, 'caption')}</g>"]
+    line = text_line(text, x=_MARGIN, y=_MARGIN + FONT_SIZE, size=FONT_SIZE, kind="caption")
+    return [f"<g>{whole}{line}</g>"]
 
 
-def _node(box: Box, marks: list[str]) -> str:
+def _node(box: NodeBox, marks: list[str]) -> str:
     left, title = box.x - box.width / 2, ", ".join([box.name, *marks])
-    ring = (left + _RING, box.top + _RING, box.width - 2 * _RING, BOX_HEIGHT - 2 * _RING)
+    ring = rectangle(
+        "ring",
+        left=left + _RING,
+        top=box.top + _RING,
+        width=box.width - 2 * _RING,
+        height=BOX_HEIGHT - 2 * _RING,
+        rounded=_ROUND - _RING,
+    )
     baseline = box.top + BOX_HEIGHT / 2 + FONT_SIZE * _HALF_LETTER
     parts = [
         f"<title>{escaped(title)}</title>",
-        rectangle("box", left, box.top, box.width, BOX_HEIGHT, rounded=_ROUND),
-        *([rectangle("ring", *ring, rounded=_ROUND - _RING)] if "target" in marks else []),
-        text_line(box.label, box.x, baseline, FONT_SIZE, "label"),
+        rectangle(
+            "box", left=left, top=box.top, width=box.width, height=BOX_HEIGHT, rounded=_ROUND
+        ),
+        *([ring] if "target" in marks else []),
+        text_line(box.label, x=box.x, y=baseline, size=FONT_SIZE, kind="label"),
     ]
     kinds = " ".join(["node", *marks])
     return f'<g class="{kinds}" data-attribute={quoted(box.name)}>{"".join(parts)}</g>'
 
 
-def _edge(line: Line, strongest: float) -> str:
+def _edge(line: Connector, strongest: float) -> str:
     stroke = Stroke.of(line.score, strongest)
     ends = f"data-parent={quoted(line.parent)} data-child={quoted(line.child)}"
     return (
@@ -106,13 +128,13 @@ def _edge(line: Line, strongest: float) -> str:
     )
 
 
-def _arrow(line: Line, stroke: Stroke) -> str:
+def _arrow(line: Connector, stroke: Stroke) -> str:
     x, y = line.curves[-1][1]
     wide = 2.4 + stroke.width / 2
     return f"M{x - wide:.1f},{y - _ARROW:.1f}L{x:.1f},{y:.1f}L{x + wide:.1f},{y - _ARROW:.1f}Z"
 
 
-def _way(line: Line) -> str:
+def _way(line: Connector) -> str:
     """Curves that leave and arrive upright, and so join smoothly."""
     steps = ["M{:.1f},{:.1f}".format(*line.curves[0][0])]
     last = len(line.curves) - 1
@@ -139,7 +161,11 @@ class _Note:
     def drawn(self, x: float, y: float, strongest: float) -> str:
         """The example and, behind it, the text that stands on y."""
         text = text_line(
-            self.text, x + self.width - text_width(self.text, _SMALL), y, _SMALL, "note"
+            self.text,
+            x=x + self.width - text_width(self.text, _SMALL),
+            y=y,
+            size=_SMALL,
+            kind="note",
         )
         if self.score is not None:
             stroke, middle = Stroke.of(self.score, strongest), y - _SMALL * _HALF_LETTER
@@ -149,13 +175,13 @@ class _Note:
             )
         if not self.mark:
             return text
-        box = rectangle("box", x, y - _SMALL, _SAMPLE, _SMALL + 3, rounded=4)
+        box = rectangle("box", left=x, top=y - _SMALL, width=_SAMPLE, height=_SMALL + 3, rounded=4)
         return f'<g class="{self.mark}">{box}</g>{text}'
 
 
 @dataclass(frozen=True)
 class _Legend:
-    """What lines and marks mean, below the network."""
+    """The legend of lines and marks, below the network."""
 
     notes: tuple[_Note, ...]
     strongest: float

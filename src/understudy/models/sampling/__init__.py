@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
-from understudy.codec import Codec
 from understudy.errors import UsageError
-from understudy.model import Model
-from understudy.sample.backtracking import step_back_codes
-from understudy.sample.conditional import Given, How, given
-from understudy.sample.forward import sample_codes
-from understudy.sample.ways import Sampler
-from understudy.sample.weighting import weighted_codes
-from understudy.sample.without_replacement import deal_codes
+from understudy.models.sampling.backtracking import step_back_codes
+from understudy.models.sampling.conditional import ConditionedModel, given
+from understudy.models.sampling.forward import sample_codes
+from understudy.models.sampling.ways import How, Sampler
+from understudy.models.sampling.weighting import weighted_codes
+from understudy.models.sampling.without_replacement import deal_codes
+
+if TYPE_CHECKING:
+    from understudy.models.model import Model
 
 __all__ = [
-    "Given",
+    "ConditionedModel",
     "How",
     "Sampler",
     "deal_codes",
@@ -39,14 +41,14 @@ def sample_blocks(
     *,
     seed: int | None = None,
     sampler: Sampler = deal_codes,
-    where: str | Given | None = None,
+    where: str | ConditionedModel | None = None,
     how: How | str | None = None,
 ) -> Iterator[pa.Table]:
     """Synthetic rows in blocks, at least one block even when there are no rows.
 
     Args:
         model: what to sample from.
-        rows: how many; as many as the model was told or paid to know, unless given.
+        rows: how many; as many as the model declares by default.
         seed: makes the rows repeatable; it has no part in the privacy of the model.
         sampler: `deal_codes`, without replacement, whose tables stray less from the model, or
             `sample_codes`, which draws rows independently. A model of records has neither: its
@@ -66,30 +68,26 @@ def sample_blocks(
     if how is not None:
         raise UsageError(f"how is {how!r}, and there are no conditions; give some as where")
     wanted = model.rows if rows is None else rows
-    if model.records is not None and wanted > model.rows:
-        raise UsageError(
-            f"rows is {wanted:,}; this model holds {model.rows:,} released rows and has no "
-            "others: ask for those at most, or fit again for more"
-        )
-    codec, generator = Codec(model.schema), np.random.default_rng(seed)
-    for start in range(0, max(wanted, 1), _BLOCK):
-        count = min(_BLOCK, wanted - start)
-        if model.generator is not None:
-            codes = model.generator.draw(count, generator, model.domain)
-        elif model.records is None:
-            codes = sampler(model, count, generator)
-        else:
-            codes = {a: held[start : start + count] for a, held in model.records.items()}
-        yield codec.decode(codes, generator=generator, first_row=start + 1)
+    model.law.check_rows(wanted)
+    decoder, generator = model.decoder, np.random.default_rng(seed)
+    starts = range(0, max(wanted, 1), _BLOCK)
+    sizes = (min(_BLOCK, wanted - start) for start in starts)
+    blocks = model.law.blocks(sizes, generator, sampler=sampler)
+    for start, codes in zip(starts, blocks, strict=True):
+        yield decoder.decode(codes, generator=generator, first_row=start + 1)
 
 
-def _blocks_given(known: Given, rows: int | None, seed: int | None) -> Iterator[pa.Table]:
+def _blocks_given(
+    known: ConditionedModel, rows: int | None, seed: int | None
+) -> Iterator[pa.Table]:
     generator = np.random.default_rng(seed)
-    codec = Codec(known.model.schema, within=known.conditions.within)
-    wanted = known.wanted(rows, generator)
+    model = known.model
+    decoder = model.distribution.decoder(model.schema, known.conditions.within)
+    wanted = known.way.wanted(rows, model.rows, generator)
+    model.law.check_rows(wanted)
     for start in range(0, max(wanted, 1), _BLOCK):
         codes = known.way.take(min(_BLOCK, wanted - start), generator)
-        yield codec.decode(codes, generator=generator, first_row=start + 1)
+        yield decoder.decode(codes, generator=generator, first_row=start + 1)
 
 
 def sample_rows(
@@ -98,7 +96,7 @@ def sample_rows(
     *,
     seed: int | None = None,
     sampler: Sampler = deal_codes,
-    where: str | Given | None = None,
+    where: str | ConditionedModel | None = None,
     how: How | str | None = None,
 ) -> pa.Table:
     """Synthetic rows as one Arrow table; the arguments are those of `sample_blocks`.

@@ -19,17 +19,13 @@ import numpy as np
 import numpy.typing as npt
 
 from understudy.errors import UsageError
-from understudy.jit import kernel
-from understudy.network import Family, Network
-from understudy.table import Codes, code_type
+from understudy.facts.codes import Codes, code_type
+from understudy.models.network import Family, Network
+from understudy.system.arrays import Floats, Integers
+from understudy.system.jit import kernel
 
 # Empty lines of a family before one more step back is taken, and those of a row in all.
 _PATIENCE, _MOST_EMPTY = 10, 1000
-
-Counts = npt.NDArray[np.float64 | np.int64]
-Tables = Mapping[str, Counts]
-Weights = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -41,7 +37,7 @@ class _Lines:
     one code of the j-th attribute moves.
     """
 
-    sums: Weights
+    sums: Floats
     starts: Integers
     own: Integers
     sizes: Integers
@@ -50,7 +46,7 @@ class _Lines:
 
 def step_back_codes(
     network: Network,
-    tables: Tables,
+    tables: Mapping[str, Integers | Floats],
     rows: int,
     generator: np.random.Generator,
 ) -> dict[str, Codes]:
@@ -86,7 +82,7 @@ def step_back_codes(
     return {attribute: codes.astype(kind, copy=False) for attribute, codes, kind in named}
 
 
-def _sizes(network: Network, tables: Tables) -> dict[str, int]:
+def _sizes(network: Network, tables: Mapping[str, Integers | Floats]) -> dict[str, int]:
     """The number of codes of each attribute, after making sure that all tables say the same."""
     sizes: dict[str, int] = {}
     for family in network:
@@ -100,7 +96,7 @@ def _sizes(network: Network, tables: Tables) -> dict[str, int]:
     return sizes
 
 
-def _check(family: Family, table: Counts) -> None:
+def _check(family: Family, table: Integers | Floats) -> None:
     if table.ndim != len(family.attributes) or 0 in table.shape:
         raise UsageError(f"table of {family.child!r}: axes do not match its family")
     if not (np.isfinite(table).all() and (table >= 0).all()):
@@ -110,7 +106,9 @@ def _check(family: Family, table: Counts) -> None:
         )
 
 
-def _lines_of(network: Network, tables: Tables, sizes: Mapping[str, int]) -> _Lines:
+def _lines_of(
+    network: Network, tables: Mapping[str, Integers | Floats], sizes: Mapping[str, int]
+) -> _Lines:
     sums, starts, own, reached = [], [], [], 0
     for family in network:
         size = sizes[family.child]
@@ -135,7 +133,7 @@ def _strides(family: Family, network: Network, sizes: Mapping[str, int]) -> list
 
 @kernel
 def _step_back(
-    sums: Weights,
+    sums: Floats,
     starts: Integers,
     own: Integers,
     sizes: Integers,

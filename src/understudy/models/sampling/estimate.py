@@ -11,15 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from understudy.conditional import Probabilities
-from understudy.domain import Attributes, Domain
 from understudy.errors import UsageError
-from understudy.infer import Evidence
-from understudy.sample.weighting import WeightedRows, fit_of
+from understudy.facts.domain import Attributes, Domain
+from understudy.models.inference import Evidence
+from understudy.models.sampling.weighting import WeightedRows, fit_of
+from understudy.system.arrays import Probabilities
 
 
 @dataclass(frozen=True)
-class Estimate:
+class SampledProbabilities:
     """Chances, how far each may be off (one standard error), and the evidence's own chance."""
 
     chances: Probabilities
@@ -27,7 +27,9 @@ class Estimate:
     evidence: float
 
 
-def estimated_distribution(rows: WeightedRows, domain: Domain, targets: Attributes) -> Estimate:
+def estimated_distribution(
+    rows: WeightedRows, domain: Domain, targets: Attributes
+) -> SampledProbabilities:
     """The joint distribution of some attributes among weighted rows."""
     total, squares = _total(rows), rows.weights**2
     shape = domain.shape(targets)
@@ -37,10 +39,10 @@ def estimated_distribution(rows: WeightedRows, domain: Domain, targets: Attribut
     inside = np.bincount(cells, squares, size)
     spread = inside * (1 - chances) ** 2 + (squares.sum() - inside) * chances**2
     errors = np.sqrt(spread) / total
-    return Estimate(chances.reshape(shape), errors.reshape(shape), rows.chance)
+    return SampledProbabilities(chances.reshape(shape), errors.reshape(shape), rows.chance)
 
 
-def estimated_chance(rows: WeightedRows, both: Evidence, given: Evidence) -> Estimate:
+def estimated_chance(rows: WeightedRows, both: Evidence, given: Evidence) -> SampledProbabilities:
     """The chance that a row which fits what is given fits more.
 
     Args:
@@ -52,7 +54,7 @@ def estimated_chance(rows: WeightedRows, both: Evidence, given: Evidence) -> Est
     fits = fit_of(rows.codes, {a: _beyond(fits, given.get(a)) for a, fits in both.items()})
     chance = (rows.weights * fits).sum() / total
     error = np.sqrt(((rows.weights * (fits - chance)) ** 2).sum()) / total
-    return Estimate(np.array(chance), np.array(error), rows.chance)
+    return SampledProbabilities(np.array(chance), np.array(error), rows.chance)
 
 
 def _beyond(both: Probabilities, given: Probabilities | None) -> Probabilities:

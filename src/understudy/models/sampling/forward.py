@@ -5,31 +5,48 @@ Where constraints speak of an attribute, it is drawn from what they leave of its
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from understudy.conditional import Conditional, Probabilities
-from understudy.domain import Attributes, Domain
-from understudy.engines.kernels import extend
-from understudy.jit import kernel
-from understudy.model import Model
-from understudy.sample.masks import Standings
-from understudy.table import Codes, as_coarse, code_type
+from understudy.facts.codes import Codes, as_coarse, code_type, extend
+from understudy.facts.constraints import Completions
+from understudy.facts.domain import Attributes, Domain
+from understudy.models.conditional import Conditional
+from understudy.models.distribution import CodedRows
+from understudy.models.sampling.masks import Standings
+from understudy.system.arrays import Probabilities, Words
+from understudy.system.jit import kernel
 
 # Chances are held in 31 bits; whatever is less likely than that is as good as impossible.
 _ONE = 2**31
 
 Configurations = npt.NDArray[np.uint32]
 Thresholds = npt.NDArray[np.uint32]
-State = npt.NDArray[np.uint64]
-Draw = Callable[[Probabilities, Configurations, Codes], None]
+_FillColumn = Callable[[Probabilities, Configurations, Codes], None]
+
+
+class Sequential(Protocol):
+    """What can be drawn attribute by attribute: a model with a network, or the network itself."""
+
+    @property
+    def domain(self) -> Domain:
+        """Return the attributes."""
+
+    @property
+    def conditionals(self) -> Sequence[Conditional]:
+        """One for each attribute, parents before children; a kind that has none refuses."""
+
+    @property
+    def completions(self) -> Completions:
+        """Return the rows that the constraints allow."""
 
 
 @kernel
 def _invert(
-    thresholds: Thresholds, given: npt.NDArray[np.uint32], state: State, codes: Codes
+    thresholds: Thresholds, given: npt.NDArray[np.uint32], state: Words, codes: Codes
 ) -> None:
     """Count the thresholds that a uniform draw of 31 bits has reached.
 
@@ -56,41 +73,40 @@ def _invert(
     state[0], state[1], state[2], state[3] = s0, s1, s2, s3
 
 
-def sample_codes(model: Model, rows: int, generator: np.random.Generator) -> dict[str, Codes]:
-    """Independent rows from the model's joint distribution, as codes in the schema's order."""
-    model.require_network()
+def sample_codes(law: Sequential, rows: int, generator: np.random.Generator) -> CodedRows:
+    """Draw independent rows from a joint distribution, as codes in the schema's order."""
     state = generator.integers(1, 2**63, 4).astype(np.uint64)
 
     def draw(table: Probabilities, given: Configurations, codes: Codes) -> None:
         _invert(_thresholds(table), given, state, codes)
 
-    return drawn_in_order(model, rows, draw)
+    return drawn_in_order(law, rows, draw)
 
 
-def drawn_in_order(model: Model, rows: int, draw: Draw) -> dict[str, Codes]:
-    """Codes of every attribute, parents first, no row against a constraint.
+def drawn_in_order(law: Sequential, rows: int, draw: _FillColumn) -> CodedRows:
+    """Draw the codes of every attribute, parents first, no row against a constraint.
 
     Args:
-        model: what to draw from.
+        law: what to draw from.
         rows: how many rows.
         draw: fills in codes, given a table of chances and, for every row, which line of it holds.
     """
-    codes: dict[str, Codes] = {}
-    standings = Standings(model.completions, rows)
-    for conditional in model.conditionals:
+    codes: CodedRows = {}
+    domain, standings = law.domain, Standings(law.completions, rows)
+    for conditional in law.conditionals:
         child = conditional.family.child
-        drawn = codes[child] = np.empty(rows, code_type(model.domain[child]))
-        given = configurations(conditional.family.axes[:-1], codes, model.domain, rows)
+        drawn = codes[child] = np.empty(rows, code_type(domain[child]))
+        given = configurations(conditional.family.axes[:-1], codes, domain, rows)
         if conditional.within is None or standings.concern(child):
-            draw(*standings.masked(child, conditional.lines(model.domain), given), drawn)
+            draw(*standings.masked(child, conditional.lines(domain), given), drawn)
         else:
-            _draw_within(conditional, model.domain, given, draw, drawn)
+            _draw_within(conditional, domain, given, draw, drawn)
         standings.advance(child, drawn)
-    return {attribute: codes[attribute] for attribute in model.domain}
+    return {attribute: codes[attribute] for attribute in domain}
 
 
 def _draw_within(
-    conditional: Conditional, domain: Domain, given: Configurations, draw: Draw, drawn: Codes
+    conditional: Conditional, domain: Domain, given: Configurations, draw: _FillColumn, drawn: Codes
 ) -> None:
     """Draw the group of a coarsened child, then one of its codes."""
     level = domain.coarser[conditional.family.axes[-1]]

@@ -17,16 +17,15 @@ from functools import reduce
 import numpy as np
 import numpy.typing as npt
 
-from understudy.conditional import Probabilities
-from understudy.constraints import Completions, Nogoods
-from understudy.constraints.completion import attributes_of
-from understudy.constraints.masks import Masks, flags
-from understudy.constraints.meaning import CodeSet
-from understudy.jit import kernel
-from understudy.table import Codes
+from understudy.facts.codes import Codes
+from understudy.facts.constraints import Completions, Nogoods
+from understudy.facts.constraints.completion import attributes_of
+from understudy.facts.constraints.masks import Masks, flags
+from understudy.facts.constraints.meaning import CodeSet
+from understudy.system.arrays import Integers, Probabilities
+from understudy.system.jit import kernel
 
-Numbers = npt.NDArray[np.uint32]
-Integers = npt.NDArray[np.int64]
+StateNumbers = npt.NDArray[np.uint32]
 
 # With fewer rows for each line of a table, lines are made only for what occurs in rows.
 _ROWS_PER_LINE = 16
@@ -34,7 +33,7 @@ _ROWS_PER_LINE = 16
 
 @kernel
 def _combine(
-    given: Numbers, standing: Numbers, mask_of: Integers, masks: int, keys: Integers
+    given: StateNumbers, standing: StateNumbers, mask_of: Integers, masks: int, keys: Integers
 ) -> None:
     """For every row, its configuration of parents and its mask as one number."""
     for i in range(given.size):
@@ -43,7 +42,7 @@ def _combine(
 
 @kernel
 def _follow(
-    standing: Numbers, codes: Codes, class_of: Integers, after: Integers, reached: Integers
+    standing: StateNumbers, codes: Codes, class_of: Integers, after: Integers, reached: Integers
 ) -> None:
     """For every row, where it stands after a code of its class."""
     for i in range(codes.size):
@@ -55,7 +54,7 @@ class _Standing:
     """What one set of connected constraints still asks: of every row, one of the sets left."""
 
     lefts: list[Nogoods]
-    of_rows: Numbers
+    of_rows: StateNumbers
 
 
 class Standings:
@@ -77,8 +76,8 @@ class Standings:
         return attribute in self._of
 
     def masked(
-        self, attribute: str, table: Probabilities, given: Numbers
-    ) -> tuple[Probabilities, Numbers]:
+        self, attribute: str, table: Probabilities, given: StateNumbers
+    ) -> tuple[Probabilities, StateNumbers]:
         """The chances of an attribute without the codes that a row could not be completed with.
 
         Args:
@@ -144,7 +143,7 @@ def _different(sets: Sequence[CodeSet], size: int) -> tuple[Masks, Integers]:
     return masks, np.array([numbers[codes] for codes in sets])
 
 
-def _numbered(keys: Integers, bound: int) -> tuple[Integers, Numbers]:
+def _numbered(keys: Integers, bound: int) -> tuple[Integers, StateNumbers]:
     """The keys to make lines for, and for every row the number of its line."""
     if bound * _ROWS_PER_LINE <= keys.size:
         return np.arange(bound), keys.astype(np.uint32)

@@ -11,27 +11,32 @@ from collections.abc import Iterator
 import numpy as np
 
 from understudy.errors import UsageError
-from understudy.sample.weighting import Proposal, WeightedRows
-from understudy.table import Codes
+from understudy.models.distribution import CodedRows
+from understudy.models.sampling.ways import How, Way
+from understudy.models.sampling.weighting import Proposal, WeightedRows
 
 # Draws go on until there are this many, and so many for each row that was asked for.
 _LEAST_DRAWS, _DRAWS_PER_ROW = 1 << 24, 1000
 _SMALLEST_BATCH, _LARGEST_BATCH = 1 << 10, 1 << 18
 
 
-class Rejection:
+class Rejection(Way):
     """Rows that fit the evidence, found one after the other.
 
     Args:
         proposal: what to draw rows and their weights from.
+        known: the exact probability of the evidence, where it could be computed.
 
     Attributes:
         drawn: how many rows were proposed so far.
         kept: how many of them fitted.
     """
 
-    def __init__(self, proposal: Proposal) -> None:
+    how = How.REJECTION
+
+    def __init__(self, proposal: Proposal, known: float | None = None) -> None:
         self._proposal = proposal
+        self.known = known
         self._asked = 0
         self._weight = 0.0
         self.drawn = 0
@@ -42,7 +47,7 @@ class Rejection:
         """The probability of the evidence, estimated; None before anything was drawn."""
         return self._weight / self.drawn if self.drawn else None
 
-    def take(self, rows: int, generator: np.random.Generator) -> dict[str, Codes]:
+    def take(self, rows: int, generator: np.random.Generator) -> CodedRows:
         """So many rows that fit.
 
         Raises:
@@ -52,7 +57,7 @@ class Rejection:
         found = list(self._batches(rows, generator))
         return {a: np.concatenate([codes[a] for codes in found])[:rows] for a in found[0]}
 
-    def _batches(self, rows: int, generator: np.random.Generator) -> Iterator[dict[str, Codes]]:
+    def _batches(self, rows: int, generator: np.random.Generator) -> Iterator[CodedRows]:
         left = rows
         while True:
             batch = self._kept(self._proposal.draw(self._batch(left), generator), generator)
@@ -69,7 +74,7 @@ class Rejection:
         rate = (self.kept + 1) / (self.drawn + 2) if self.drawn else 1.0
         return int(min(max(1.1 * rows / rate, _SMALLEST_BATCH), _LARGEST_BATCH))
 
-    def _kept(self, drawn: WeightedRows, generator: np.random.Generator) -> dict[str, Codes]:
+    def _kept(self, drawn: WeightedRows, generator: np.random.Generator) -> CodedRows:
         weights = drawn.weights
         fits = generator.random(weights.size) * self._proposal.largest_weight < weights
         self.drawn += weights.size

@@ -10,17 +10,23 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from understudy.conditional import Conditional, Probabilities
-from understudy.domain import Domain
-from understudy.infer import Evidence
-from understudy.infer.elimination import Factor
-from understudy.model import Model
-from understudy.network import Family
-from understudy.sample.forward import configurations, sample_codes
-from understudy.table import Codes
+from understudy.facts.codes import Codes
+from understudy.facts.domain import Domain
+from understudy.models.conditional import Conditional
+from understudy.models.distribution import CodedRows
+from understudy.models.inference import Evidence
+from understudy.models.inference.elimination import Factor
+from understudy.models.network import Family
+from understudy.models.sampling.forward import configurations, sample_codes
+from understudy.system.arrays import Probabilities
+
+if TYPE_CHECKING:
+    from understudy.models.bayes_net import BayesNet
+    from understudy.models.model import Model
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +39,7 @@ class WeightedRows:
         0.375
     """
 
-    codes: dict[str, Codes]
+    codes: CodedRows
     weights: Probabilities
 
     @property
@@ -43,11 +49,11 @@ class WeightedRows:
 
     @property
     def effective(self) -> float:
-        """How many rows of equal weight would tell as much (Kish 1965)."""
+        """How many rows of equal weight would be as informative (Kish 1965)."""
         squares = float((self.weights**2).sum())
         return float(self.weights.sum()) ** 2 / squares if squares else 0.0
 
-    def resampled(self, rows: int, generator: np.random.Generator) -> dict[str, Codes]:
+    def resampled(self, rows: int, generator: np.random.Generator) -> CodedRows:
         """Rows without weights: each comes as often as its weight says, rounded systematically.
 
         Their law comes near that of rows given the evidence as more are drawn from; it is not it.
@@ -63,26 +69,25 @@ class WeightedRows:
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """A model to draw from instead, and the factors whose product is a row's weight."""
+    """A network to draw from instead, and the factors whose product is a row's weight."""
 
-    model: Model
+    drawn: BayesNet
     factors: tuple[Factor, ...]
 
     @classmethod
-    def towards(cls, model: Model, evidence: Evidence) -> Proposal:
-        """The model drawn towards evidence, where no constraints give its rows another law."""
-        model.require_network()
-        if model.schema.constraints:
+    def towards(cls, law: BayesNet, evidence: Evidence) -> Proposal:
+        """Draw a network towards evidence, where no constraints give its rows another law."""
+        if law.is_constrained:
             # Masks renormalise as they go, so that rows are weighed once they are whole.
-            return cls(model, tuple(Factor((a,), fits) for a, fits in evidence.items()))
+            return cls(law, tuple(Factor((a,), fits) for a, fits in evidence.items()))
         drawn, factors = [], []
-        for conditional in model.conditionals:
+        for conditional in law.conditionals:
             fits = evidence.get(conditional.family.child)
             if fits is not None:
-                conditional, factor = _drawn_towards(conditional, fits, model.domain)
+                conditional, factor = _drawn_towards(conditional, fits, law.domain)
                 factors.append(factor)
             drawn.append(conditional)
-        return cls(replace(model, conditionals=tuple(drawn)), tuple(factors))
+        return cls(replace(law, conditionals=tuple(drawn)), tuple(factors))
 
     @property
     def largest_weight(self) -> float:
@@ -91,9 +96,9 @@ class Proposal:
 
     def draw(self, rows: int, generator: np.random.Generator) -> WeightedRows:
         """Independent rows with their weights."""
-        codes, weights = sample_codes(self.model, rows, generator), np.ones(rows)
+        codes, weights = sample_codes(self.drawn, rows, generator), np.ones(rows)
         for factor in self.factors:
-            which = configurations(factor.attributes, codes, self.model.domain, rows)
+            which = configurations(factor.attributes, codes, self.drawn.domain, rows)
             weights *= factor.values.ravel()[which]
         return WeightedRows(codes, weights)
 
@@ -124,4 +129,4 @@ def weighted_codes(
 
     Privacy: post-processing of the model; costs nothing.
     """
-    return Proposal.towards(model, evidence).draw(rows, generator)
+    return model.law.weighted(evidence, rows, generator)

@@ -13,13 +13,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from understudy.conditional import Probabilities
-from understudy.jit import kernel
-from understudy.model import Model
-from understudy.sample.forward import Configurations, drawn_in_order
-from understudy.table import Codes
-
-Integers = npt.NDArray[np.int64]
+from understudy.facts.codes import Codes
+from understudy.models.distribution import CodedRows
+from understudy.models.sampling.forward import Configurations, Sequential, drawn_in_order
+from understudy.system.arrays import Integers, Probabilities
+from understudy.system.jit import kernel
 
 
 @kernel
@@ -56,12 +54,11 @@ def _deal(
         dealt[g] += 1
 
 
-def deal_codes(model: Model, rows: int, generator: np.random.Generator) -> dict[str, Codes]:
-    """Rows from the model's joint distribution, counts rounded, in the schema's order."""
-    model.require_network()
+def deal_codes(law: Sequential, rows: int, generator: np.random.Generator) -> CodedRows:
+    """Draw rows from a joint distribution, counts rounded, in the schema's order."""
 
     def draw(table: Probabilities, given: Configurations, codes: Codes) -> None:
         starts = generator.random(len(table))
         _deal(table, given, generator.permutation(given.size), starts, codes)
 
-    return drawn_in_order(model, rows, draw)
+    return drawn_in_order(law, rows, draw)

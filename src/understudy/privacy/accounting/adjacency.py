@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
-from understudy.privacy.laws import falling
-from understudy.privacy.unit import Neighbours, Unit
+from understudy.facts.unit import Neighbours, Unit
+from understudy.privacy.noise.laws import falling
 
 # Deltas are rounded up to a part in 10¹² of themselves, so that they stay short.
 _DIGITS = 12
@@ -25,7 +25,7 @@ _LARGEST_EXPONENT = 1000
 
 
 class UnitKind(StrEnum):
-    """What one unit of privacy is."""
+    """Name what one unit of privacy is: a row, an image, a person or a user."""
 
     ROW = "row"
     PERSON = "person"
@@ -103,7 +103,7 @@ class Adjacency:
 
 
 def group_privacy(epsilon: Fraction, delta: Fraction, *, steps: int) -> tuple[Fraction, Fraction]:
-    """What (ε, δ) for one step promises for several: (kε, δ·(1 + e^ε + … + e^((k−1)ε))).
+    """Convert (ε, δ) for one step to several: (kε, δ·(1 + e^ε + … + e^((k−1)ε))).
 
     Example:
         >>> group_privacy(Fraction(1), Fraction(0), steps=2)

@@ -10,15 +10,39 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from understudy.amounts import at_most
+from understudy.errors import UsageError
 from understudy.privacy.budget import exactly
+from understudy.system.amounts import at_most
 
 # Fields that say what an answer costs, and not how its noise is made.
 _AMOUNTS = ("epsilon", "delta")
+# Fields that noise is divided by, and fields that are probabilities.
+_ABOVE_ZERO = ("scale", "sigma_squared")
+_AT_MOST_ONE = ("rate", "delta")
+
+
+class _Checked:
+    """An event whose numbers can be those of a mechanism: none of them makes a cost negative."""
+
+    mechanism: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if isinstance(value, Fraction):
+                _check_field(self.mechanism, name, value)
+
+
+def _check_field(mechanism: str, name: str, value: Fraction) -> None:
+    if name in _ABOVE_ZERO and value <= 0:
+        raise UsageError(f"mechanism {mechanism!r}: {name} is {value}; it must be above 0")
+    if value < 0:
+        raise UsageError(f"mechanism {mechanism!r}: {name} is {value}; it must not be below 0")
+    if name in _AT_MOST_ONE and value > 1:
+        raise UsageError(f"mechanism {mechanism!r}: {name} is {value}; it must be at most 1")
 
 
 @dataclass(frozen=True)
-class LaplaceEvent:
+class LaplaceEvent(_Checked):
     """Discrete Laplace noise of a scale on an integer vector of an L1 sensitivity."""
 
     mechanism: ClassVar[str] = "discrete laplace"
@@ -27,7 +51,7 @@ class LaplaceEvent:
 
 
 @dataclass(frozen=True)
-class GaussianEvent:
+class GaussianEvent(_Checked):
     """Discrete Gaussian noise of a parameter σ² on an integer vector of an L2 sensitivity."""
 
     mechanism: ClassVar[str] = "discrete gaussian"
@@ -36,7 +60,7 @@ class GaussianEvent:
 
 
 @dataclass(frozen=True)
-class SampledGaussianEvent:
+class SampledGaussianEvent(_Checked):
     """Discrete Gaussian noise of σ² on a sum of integer vectors, each there by the chance `rate`.
 
     The sensitivity is that of the whole sum, and `cells` is the length of the vectors.
@@ -50,7 +74,7 @@ class SampledGaussianEvent:
 
 
 @dataclass(frozen=True)
-class PermuteAndFlipEvent:
+class PermuteAndFlipEvent(_Checked):
     """A choice by permute-and-flip among integer scores of an L∞ sensitivity."""
 
     mechanism: ClassVar[str] = "permute and flip"
@@ -59,7 +83,7 @@ class PermuteAndFlipEvent:
 
 
 @dataclass(frozen=True)
-class ExponentialEvent:
+class ExponentialEvent(_Checked):
     """A choice by the exponential mechanism among integer scores of an L∞ sensitivity."""
 
     mechanism: ClassVar[str] = "exponential"
@@ -68,7 +92,7 @@ class ExponentialEvent:
 
 
 @dataclass(frozen=True)
-class SmoothedHistogramEvent:
+class SmoothedHistogramEvent(_Checked):
     """Rows drawn from a histogram smoothed so far that they cost no more than ε together."""
 
     mechanism: ClassVar[str] = "smoothed histogram"
@@ -77,7 +101,7 @@ class SmoothedHistogramEvent:
 
 
 @dataclass(frozen=True)
-class KeyReleaseEvent:
+class KeyReleaseEvent(_Checked):
     """Keys whose counts, with discrete Laplace noise, reach a threshold; δ is proved for it."""
 
     mechanism: ClassVar[str] = "key release"
@@ -88,10 +112,10 @@ class KeyReleaseEvent:
 
 
 @dataclass(frozen=True)
-class ApproximateEvent:
+class ApproximateEvent(_Checked):
     """Any mechanism proved to be (ε, δ)-differentially private, by name."""
 
-    mechanism: str
+    mechanism: str  # type: ignore[misc]
     epsilon: Fraction
     delta: Fraction = Fraction(0)
 

@@ -15,11 +15,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from understudy.privacy.draws import Integers
-
-Floats = npt.NDArray[np.float64]
+from understudy.system.arrays import Floats, Integers
 
 # Parts of a chance that windows and single events may leave out, at a cost: exp(−this).
 _MISSED = 18.0
@@ -39,7 +36,7 @@ class Losses:
     """The privacy loss of one event on a grid, or one that is worse.
 
     Attributes:
-        steps: losses that are possible, in steps of the grid; one may stand there twice.
+        steps: losses that are possible, in steps of the grid; one may occur twice.
         chances: of each.
         infinite: the chance of a loss without bound.
     """
@@ -63,7 +60,7 @@ class Losses:
 
     @classmethod
     def _of(cls, steps: Integers, chances: Floats, infinite: float) -> Losses:
-        """What is possible, equal losses together where that is shorter."""
+        """Merge equal losses where that makes the list shorter."""
         least, most = int(steps.min()), int(steps.max())
         if most - least < steps.size:
             chances = np.asarray(np.bincount(steps - least, chances), np.float64)
@@ -73,7 +70,7 @@ class Losses:
 
 
 def gaussian_losses(sigma_squared: Fraction, interval: float, delta: float) -> Losses:
-    """Of discrete Gaussian noise on one cell that moves by one: (1 − 2z) / 2σ² at the noise z.
+    """Losses of discrete Gaussian noise on one cell that moves by one: (1 − 2z) / 2σ² at z.
 
     Beyond T there is a chance of at most exp(−T²/2σ²) on either side, by the proof.
     """
@@ -89,7 +86,7 @@ def gaussian_losses(sigma_squared: Fraction, interval: float, delta: float) -> L
 
 
 def stated_losses(epsilon: Fraction, delta: Fraction, interval: float) -> Losses:
-    """Of randomised response with an (ε, δ), which is the worst that has it."""
+    """Losses of randomised response with an (ε, δ), which is the worst case of that (ε, δ)."""
     loss = math.nextafter(float(epsilon), math.inf)
     likely = 1 / (1 + math.exp(-loss))
     chances = np.array([1 - likely, likely]) * (1 - float(delta))
@@ -132,7 +129,7 @@ class Series:
         return sum(times * self._logarithm(part, tilt) for part, times in self.parts)
 
     def variance(self, tilt: float) -> float:
-        """Of the sum, tilted."""
+        """Return the variance of the sum, tilted."""
         total = 0.0
         for part, times in self.parts:
             chances, losses = self.tilted(part, tilt), part.steps * self.interval

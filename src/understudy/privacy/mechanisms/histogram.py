@@ -2,7 +2,7 @@
 
 Source: Wasserman, Zhou 2010; AAU section 3.1. With δ the smoothing, n the public number of rows
 and m the cells of the whole domain, k draws cost ε = k·ln((1 − δ)m / (nδ) + 1). Both directions of
-that formula stand here, each rounded to the safe side. Proof: docs/proofs/smoothed_histogram.md.
+that formula are here, each rounded to the safe side. Proof: docs/proofs/smoothed_histogram.md.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from fractions import Fraction
 import numpy as np
 
 from understudy.errors import UsageError
+from understudy.privacy.accounting.events import Event, ExactEvent, SmoothedHistogramEvent
 from understudy.privacy.budget import Budget, Measure
-from understudy.privacy.events import Event, ExactEvent, SmoothedHistogramEvent
-from understudy.privacy.laws import DOUBT, falling
-from understudy.privacy.noise import Integers, Noise
+from understudy.privacy.noise.laws import DOUBT, falling
+from understudy.privacy.noise.system import Noise
+from understudy.system.arrays import Integers
 
 # The number that stands for a row which the codec dropped.
 DROPPED = -1
@@ -31,7 +32,7 @@ _LARGEST_EXPONENT = 4096
 
 
 def epsilon_for(smoothing: Fraction, *, draws: int, cells: int, table_rows: int) -> Fraction:
-    """What k draws cost, rounded up by less than one part in 2³⁰.
+    """Give the cost of k draws, rounded up by less than one part in 2³⁰.
 
     Example:
         >>> cost = epsilon_for(Fraction(1, 2), draws=3, cells=100, table_rows=100)
@@ -61,7 +62,7 @@ def smoothing_for(epsilon: Fraction, *, draws: int, cells: int, table_rows: int)
     return Fraction(math.ceil(smoothing * _PARTS), _PARTS)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SmoothedHistogram:
     """Draws rows of a table, or any row at all. Proof: docs/proofs/smoothed_histogram.md.
 
@@ -98,12 +99,24 @@ class SmoothedHistogram:
     ) -> SmoothedHistogram:
         """The mechanism that a budget of pure ε pays for; an unlimited one smooths nothing."""
         if budget.measure is Measure.UNLIMITED:
-            return cls(Fraction(0), Fraction(0), cells, table_rows, draws)
+            return cls(
+                epsilon=Fraction(0),
+                smoothing=Fraction(0),
+                cells=cells,
+                table_rows=table_rows,
+                draws=draws,
+            )
         if budget.measure is not Measure.PURE:
             raise UsageError("the smoothed histogram is paid for in pure epsilon; leave out delta")
         domain = math.prod(cells)
         smoothing = smoothing_for(budget.amount, draws=draws, cells=domain, table_rows=table_rows)
-        return cls(budget.amount, smoothing, cells, table_rows, draws)
+        return cls(
+            epsilon=budget.amount,
+            smoothing=smoothing,
+            cells=cells,
+            table_rows=table_rows,
+            draws=draws,
+        )
 
     @property
     def ratio(self) -> Fraction:
@@ -112,13 +125,13 @@ class SmoothedHistogram:
 
     @property
     def event(self) -> Event:
-        """The draws made."""
+        """The event that these draws are accounted as."""
         if self.smoothing == 0:
             return ExactEvent()
         return SmoothedHistogramEvent(self.epsilon, self.smoothing)
 
     def release(self, exact: Integers, noise: Noise) -> Integers:
-        """The rows drawn, a line each."""
+        """Draw the rows, a line each."""
         anything = np.stack([noise.uniform(size, self.draws) for size in self.cells], axis=1)
         if len(exact) == 0:
             return anything
@@ -162,7 +175,7 @@ def _bounded(exponent: Fraction) -> Fraction:
 
 
 def _bits(exponent: Fraction) -> int:
-    """Enough to tell e^exponent from one, and from zero turned around."""
+    """Enough bits to distinguish e^exponent from one, and from zero turned around."""
     small = max(exponent.denominator.bit_length() - exponent.numerator.bit_length(), 0)
     return _PRECISION + small + math.ceil(2 * exponent)
 

@@ -1,4 +1,4 @@
-"""Released tables: what stands in their cells on average beside the noise, from public numbers.
+"""Released tables: compare the average count of a cell with its noise, from public numbers.
 
 The question of a charge names the table it is about; both directions of that are here.
 """
@@ -11,9 +11,15 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from understudy.domain import Attributes, Domain
-from understudy.privacy.events import Charge, Event, ExactEvent, GaussianEvent, LaplaceEvent
-from understudy.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace
+from understudy.facts.domain import Attributes, Domain
+from understudy.privacy.accounting.events import (
+    Charge,
+    Event,
+    ExactEvent,
+    GaussianEvent,
+    LaplaceEvent,
+)
+from understudy.privacy.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
 
 ROW_COUNT = "number of rows"
 _TABLE, _TIMES = "counts of ", " × "
@@ -28,7 +34,7 @@ def table_question(attributes: Sequence[str]) -> str:
 
 
 def attributes_asked(question: str, domain: Domain) -> Attributes | None:
-    """The attributes of the table that a question asks for; None where it is no or no one table."""
+    """The attributes of the table that a question names; None where it does not name just one."""
     if question == ROW_COUNT:
         return ()
     parts = question.removeprefix(_TABLE).split(_TIMES)
@@ -48,7 +54,7 @@ def _readings(parts: Sequence[str], domain: Domain) -> Iterator[Attributes]:
             yield from ((name, *rest) for rest in _readings(parts[count:], domain))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReleasedTable:
     """A table that was released, and how well it can be read.
 
@@ -91,15 +97,18 @@ class ReleasedTable:
 
 
 def released_table(charge: Charge, domain: Domain, rows: int) -> ReleasedTable | None:
-    """The table that a charge paid for, for a model of so many rows; None where it was no table."""
-    attributes, noise = attributes_asked(charge.question, domain), _noise(charge.event)
+    """The table that a charge paid for, at a number of rows; None where it was not a table."""
+    attributes, noise = attributes_asked(charge.question, domain), noise_of(charge.event)
     if attributes is None or noise is None:
         return None
     cells = domain.cells(attributes)
-    return ReleasedTable(charge, attributes, cells, rows / cells, noise)
+    return ReleasedTable(
+        charge=charge, attributes=attributes, cells=cells, average=rows / cells, noise=noise
+    )
 
 
-def _noise(event: Event) -> float | None:
+def noise_of(event: Event) -> float | None:
+    """The standard deviation of the noise on a cell; None where a cell has no noise of its own."""
     match event:
         case LaplaceEvent():
             return math.sqrt(DiscreteLaplace(event.scale, event.sensitivity).variance)

@@ -18,16 +18,16 @@ from typing import Protocol
 import numpy as np
 
 from understudy.errors import UsageError
-from understudy.privacy.accounting import (
-    Bound,
+from understudy.privacy.accounting.composed_losses import (
     loss_epsilon,
     sampled_guess,
     sampled_interval,
-    tightest,
 )
+from understudy.privacy.accounting.composition import Bound, tightest
+from understudy.privacy.accounting.events import Event, ExactEvent, SampledGaussianEvent
 from understudy.privacy.budget import Budget, Measure
-from understudy.privacy.events import Event, ExactEvent, SampledGaussianEvent
-from understudy.privacy.noise import Integers, Noise
+from understudy.privacy.noise.system import Noise
+from understudy.system.arrays import Integers
 
 # The largest norm of a contribution: fine against the cells of a gradient, small against 32 bits.
 UNIT = 2**20
@@ -44,7 +44,7 @@ _TRIALS = 20
 
 
 class Contributions(Protocol):
-    """What every row adds to a sum: integer vectors of norm `UNIT` at most. Private."""
+    """Every row adds an integer vector of norm `UNIT` at most to a sum. Private."""
 
     @property
     def rows(self) -> int:
@@ -78,7 +78,7 @@ class SampledGaussian:
 
     @classmethod
     def of_ratio(cls, ratio: Fraction, *, rate: Fraction, cells: int) -> SampledGaussian:
-        """The mechanism whose noise is `ratio` times its sensitivity; 0 is none at all."""
+        """The mechanism whose noise is `ratio` times its sensitivity; 0 adds no noise."""
         if ratio == 0:
             return cls(Fraction(0), 1, rate, cells)
         finer = max(1, math.floor(Fraction(2**_SIGMA_BITS, UNIT) / ratio))
@@ -137,7 +137,7 @@ class LineGaussian:
 
     @classmethod
     def of_ratio(cls, ratio: Fraction, *, cells: int) -> LineGaussian:
-        """The mechanism whose noise is `ratio` times its sensitivity; 0 is none at all."""
+        """The mechanism whose noise is `ratio` times its sensitivity; 0 adds no noise."""
         if ratio == 0:
             return cls(Fraction(0), 1, cells)
         finer = max(1, math.floor(Fraction(2**_SIGMA_BITS, UNIT) / ratio))
@@ -145,7 +145,7 @@ class LineGaussian:
 
     @property
     def event(self) -> Event:
-        """The noise drawn."""
+        """The event that this noise is accounted as."""
         if self.sigma_squared == 0:
             return ExactEvent()
         square = Fraction(2 * UNIT * self.finer) ** 2
@@ -176,18 +176,18 @@ class LineGaussian:
 
 @dataclass(frozen=True)
 class Schedule:
-    """A public plan of training: so many steps, each on a batch taken at this rate."""
+    """A public plan of training: a number of steps, each on a batch taken at this rate."""
 
     steps: int
     rate: Fraction
     cells: int
 
     def mechanism(self, ratio: Fraction) -> SampledGaussian:
-        """What every step releases its sum through."""
+        """The mechanism by which every step releases its sum."""
         return SampledGaussian.of_ratio(ratio, rate=self.rate, cells=self.cells)
 
     def bound(self, ratio: Fraction, delta: Fraction, *, steps: int | None = None) -> Bound:
-        """What the first steps cost, all of them unless told."""
+        """Give the ε of the first steps, or of all of them."""
         event = self.mechanism(ratio).event
         times = self.steps if steps is None else steps
         return tightest([event] * times, delta=delta, announced=True)

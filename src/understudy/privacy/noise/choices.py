@@ -19,8 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from understudy.errors import UsageError
-from understudy.privacy.draws import Integers, Source, Uniform, draw_below, passes
-from understudy.privacy.laws import DOUBT, falling
+from understudy.privacy.noise.draws import RandomBytes, Uniform, draw_below, passes
+from understudy.privacy.noise.laws import DOUBT, falling
+from understudy.system.arrays import Integers
 
 Unsigned = npt.NDArray[np.uint64]
 
@@ -57,7 +58,7 @@ class Field:
 
     @classmethod
     def of(cls, scores: Integers, scale: Fraction) -> Field:
-        """The field of some scores.
+        """Make the field of some scores.
 
         Raises:
             UsageError: when there is no candidate, or the scale is not above zero.
@@ -73,7 +74,7 @@ class Field:
         return cls(plain[scores.argmax()] - plain, scale)
 
     def exponent(self, index: int) -> Fraction:
-        """The x of a candidate, exactly."""
+        """Return the exact x of a candidate."""
         return int(self.gaps[index]) / self.scale
 
     @cached_property
@@ -86,7 +87,7 @@ class Field:
         return np.where(self.gaps <= np.uint64(reach), lows, np.uint64(FAR)).view(np.int64)
 
 
-def permute_and_flip(scores: Integers, scale: Fraction, source: Source = os.urandom) -> int:
+def permute_and_flip(scores: Integers, scale: Fraction, source: RandomBytes = os.urandom) -> int:
     """The first index accepted, in random order, with chance exp((sᵢ − max) / scale).
 
     All coins are tossed, and one of those accepted is taken, each alike: in a random order each
@@ -99,7 +100,7 @@ def permute_and_flip(scores: Integers, scale: Fraction, source: Source = os.uran
     return int(accepted[draw_below(accepted.size, 1, source)[0]])
 
 
-def tossed(field: Field, source: Source) -> npt.NDArray[np.bool_]:
+def tossed(field: Field, source: RandomBytes) -> npt.NDArray[np.bool_]:
     """Independent coins, each true with exactly its candidate's chance exp(−x)."""
     words = np.frombuffer(source(_COIN // 8 * field.gaps.size), "<u4").astype(np.int64)
     true, false = decided(field, words)
@@ -127,14 +128,14 @@ def _factors() -> tuple[Unsigned, Unsigned]:
     return np.array(coarse, np.uint64), np.array(fine, np.uint64)
 
 
-def exponential(scores: Integers, scale: Fraction, source: Source = os.urandom) -> int:
+def exponential(scores: Integers, scale: Fraction, source: RandomBytes = os.urandom) -> int:
     """An index drawn with P(i) ∝ exp(sᵢ / scale).
 
     A level is drawn, then one of its candidates, then it is accepted or all is drawn again.
 
     Privacy: the source must be the operating system's, as it is unless a test says otherwise.
     """
-    levels = Levels(Field.of(scores, scale))
+    levels = Buckets(Field.of(scores, scale))
     while True:
         level = levels.draw(source)
         members = levels.members(level)
@@ -144,12 +145,12 @@ def exponential(scores: Integers, scale: Fraction, source: Source = os.urandom) 
 
 
 @dataclass(frozen=True, eq=False)
-class Levels:
+class Buckets:
     """Candidates by a whole number k ≤ x; every one of level k is proposed as if x were k."""
 
     field: Field
 
-    def draw(self, source: Source) -> int:
+    def draw(self, source: RandomBytes) -> int:
         """A level, with chance in proportion to its number of candidates times exp(−k)."""
         uniform = Uniform(0, 0).refined(source)
         while True:
@@ -177,7 +178,7 @@ class Levels:
         return self.ends(_FIRST)
 
     def members(self, level: int) -> Integers:
-        """The candidates of a level."""
+        """Return the candidates of a level."""
         if level < _REACH:
             return np.flatnonzero(self._near == level)
         return np.array([index for index, far in self._far.items() if far == level], np.int64)

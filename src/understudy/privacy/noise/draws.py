@@ -16,17 +16,15 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
 from understudy.errors import UsageError
-from understudy.jit import kernel
-from understudy.privacy.laws import DOUBT, Blocks, Law, falling
+from understudy.privacy.noise.laws import DOUBT, Blocks, Law, falling
+from understudy.system.arrays import Integers, Words
+from understudy.system.jit import kernel
 
-Integers = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint64]
-Source = Callable[[int], bytes]
+RandomBytes = Callable[[int], bytes]
 
-# What a proposal comes to when it is no draw: refused, or not decided by the bits it has.
+# Outcomes of a proposal that is not a draw: refused, or not decided by the bits it has.
 AGAIN = -(2**63) + 1
 UNDECIDED = -(2**63)
 # Magnitudes from here on are cut off; 2⁶² is 2²² times the largest scale.
@@ -63,9 +61,9 @@ class Layout:
         return cls(word, min(_MOST_PLACES, word - blocks.shift))
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What the loop needs to know of a law; arrays are not written to.
+@dataclass(frozen=True, kw_only=True)
+class DrawTable:
+    """A law as the loop reads it; its arrays are not written to.
 
     Attributes:
         ends: where blocks end, in units of the first word's bits without its sign.
@@ -82,22 +80,22 @@ class Plan:
     bend: int
 
     @classmethod
-    def of(cls, blocks: Blocks, layout: Layout) -> Plan:
+    def of(cls, blocks: Blocks, layout: Layout) -> DrawTable:
         """The plan of a law cut into blocks."""
         bits = layout.word - 1
         ends = np.array(blocks.ends(bits), np.int64)
         starts = np.arange(1 << layout.guide, dtype=np.int64) << (bits - layout.guide)
         guide = np.searchsorted(ends, starts, side="right").astype(np.int64)
         slopes, bend = _growth(blocks, ends.size, layout.places)
-        return cls(blocks, layout, ends, guide, slopes, bend)
+        return cls(blocks=blocks, layout=layout, ends=ends, guide=guide, slopes=slopes, bend=bend)
 
     @property
     def words(self) -> int:
         """How many words a proposal takes."""
         return 2 if self.blocks.shift else 1
 
-    def read(self, size: int, source: Source) -> Words:
-        """Fresh words for so many proposals."""
+    def read(self, size: int, source: RandomBytes) -> Words:
+        """Read fresh words for a number of proposals."""
         kind = np.dtype(f"u{self.layout.word // 8}")
         drawn = source(size * self.words * kind.itemsize)
         return np.frombuffer(drawn, kind).reshape(size, self.words).astype(np.uint64)
@@ -110,13 +108,13 @@ class Uniform:
     value: int
     bits: int
 
-    def refined(self, source: Source) -> Uniform:
+    def refined(self, source: RandomBytes) -> Uniform:
         """The same number with one more word known."""
         more = int.from_bytes(source(_LONG // 8), "little")
         return Uniform((self.value << _LONG) | more, self.bits + _LONG)
 
 
-def draw(law: Law, size: int, source: Source = os.urandom) -> Integers:
+def draw(law: Law, size: int, source: RandomBytes = os.urandom) -> Integers:
     """Independent draws, each exactly of the law when the source's bits are uniform.
 
     Privacy: the source must be the operating system's, as it is unless a test says otherwise.
@@ -129,12 +127,12 @@ def draw(law: Law, size: int, source: Source = os.urandom) -> Integers:
 
 
 @lru_cache(maxsize=256)
-def _plan(law: Law) -> Plan:
+def _plan(law: Law) -> DrawTable:
     blocks = Blocks.of(law)
-    return Plan.of(blocks, Layout.of(blocks))
+    return DrawTable.of(blocks, Layout.of(blocks))
 
 
-def _drawn(plan: Plan, size: int, source: Source) -> Integers:
+def _drawn(plan: DrawTable, size: int, source: RandomBytes) -> Integers:
     """Draws; each cell proposes until it is accepted."""
     values = proposals(plan, size, source)
     again = np.flatnonzero(values == AGAIN)
@@ -145,7 +143,7 @@ def _drawn(plan: Plan, size: int, source: Source) -> Integers:
     return values
 
 
-def proposals(plan: Plan, size: int, source: Source) -> Integers:
+def proposals(plan: DrawTable, size: int, source: RandomBytes) -> Integers:
     """One proposal for each cell: a draw, or AGAIN."""
     words = plan.read(size, source)
     values = decided(plan, words)
@@ -155,8 +153,8 @@ def proposals(plan: Plan, size: int, source: Source) -> Integers:
     return values
 
 
-def decided(plan: Plan, words: Words) -> Integers:
-    """What each row of words comes to: a draw, AGAIN, or UNDECIDED."""
+def decided(plan: DrawTable, words: Words) -> Integers:
+    """Decide each row of words: a draw, AGAIN, or UNDECIDED."""
     word, shift, places = plan.layout.word, plan.blocks.shift, plan.layout.places
     values = np.empty(len(words), np.int64)
     to_guide = word - 1 - plan.layout.guide
@@ -168,7 +166,7 @@ def decided(plan: Plan, words: Words) -> Integers:
     return values
 
 
-def draw_below(bound: int, size: int, source: Source = os.urandom) -> Integers:
+def draw_below(bound: int, size: int, source: RandomBytes = os.urandom) -> Integers:
     """Independent draws, each of 0 to bound − 1 equally likely: words of just enough bits, those
     out of bounds drawn again.
     """
@@ -183,8 +181,8 @@ def draw_below(bound: int, size: int, source: Source = os.urandom) -> Integers:
     return kept
 
 
-def settled(plan: Plan, first: int, second: int, source: Source) -> int:
-    """What two words come to when more bits may be read: a draw, or AGAIN.
+def settled(plan: DrawTable, first: int, second: int, source: RandomBytes) -> int:
+    """Settle two words by reading more bits: a draw, or AGAIN.
 
     A plan of one word to a proposal does not look at the second.
     """
@@ -201,7 +199,7 @@ def settled(plan: Plan, first: int, second: int, source: Source) -> int:
     return min(magnitude, _FARTHEST) * (-1 if first & 1 else 1)
 
 
-def _block(plan: Plan, uniform: Uniform, source: Source) -> int:
+def _block(plan: DrawTable, uniform: Uniform, source: RandomBytes) -> int:
     """The block in which a uniform number falls."""
     ends = plan.ends.tolist()
     while True:
@@ -213,7 +211,7 @@ def _block(plan: Plan, uniform: Uniform, source: Source) -> int:
         ends = plan.blocks.ends(uniform.bits)
 
 
-def passes(exponent: Fraction, uniform: Uniform, source: Source) -> bool:
+def passes(exponent: Fraction, uniform: Uniform, source: RandomBytes) -> bool:
     """Whether a uniform number is below exp(−exponent)."""
     while True:
         chance = falling(exponent, uniform.bits)

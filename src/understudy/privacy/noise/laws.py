@@ -41,7 +41,7 @@ class Law:
         return cls(Fraction(0), 1 / (2 * _positive(sigma_squared)))
 
     def exponent(self, magnitude: int) -> Fraction:
-        """The x of exp(−x) at |z|."""
+        """Return the x of exp(−x) at |z|."""
         return self.linear * magnitude + self.quadratic * magnitude**2
 
 

@@ -1,4 +1,4 @@
-"""Where randomness that protects people comes from: exact, and from the operating system.
+"""Randomness that protects people is drawn here: exactly, and from the operating system.
 
 `Noise` is a protocol so that tests can hand in a seeded twin; the twin says that it is not
 private, and whatever is made with it carries that word.
@@ -9,11 +9,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Protocol
 
-from understudy.privacy import choices
-from understudy.privacy.draws import Integers, draw, draw_below
-from understudy.privacy.laws import Law
-
-__all__ = ["Integers", "Noise", "SystemNoise"]
+from understudy.privacy.noise import choices
+from understudy.privacy.noise.draws import draw, draw_below
+from understudy.privacy.noise.laws import Law
+from understudy.system.arrays import Integers
 
 
 class Noise(Protocol):
@@ -48,21 +47,21 @@ class SystemNoise:
     private = True
 
     def laplace(self, scale: Fraction, size: int) -> Integers:
-        """Discrete Laplace noise."""
+        """Draw discrete Laplace noise."""
         return draw(Law.laplace(scale), size)
 
     def gaussian(self, sigma_squared: Fraction, size: int) -> Integers:
-        """Discrete Gaussian noise."""
+        """Draw discrete Gaussian noise."""
         return draw(Law.gaussian(sigma_squared), size)
 
     def permute_and_flip(self, scores: Integers, scale: Fraction) -> int:
-        """A choice by permute-and-flip."""
+        """Choose by permute-and-flip."""
         return choices.permute_and_flip(scores, scale)
 
     def exponential(self, scores: Integers, scale: Fraction) -> int:
-        """A choice by the exponential mechanism."""
+        """Choose by the exponential mechanism."""
         return choices.exponential(scores, scale)
 
     def uniform(self, below: int, size: int) -> Integers:
-        """Whole numbers below another, all alike."""
+        """Draw whole numbers below a bound, all equally likely."""
         return draw_below(below, size)

@@ -1,14 +1,7 @@
-"""Accounts: what the runs of a ledger add up to, and what a limit still leaves room for.
+"""Accounts: what the runs of a ledger add up to, and whether a limit has room for one more.
 
 Runs are added up by adjacency, for a sum over promises about different tables promises nothing.
-Without a limit the sum is that of basic composition. A limit names an adjacency and the rule that
-counts it, both fixed when it is set: a filter proves the number that was fixed beforehand, and not
-the better of two numbers that are looked at afterwards.
-
-- *basic composition*: epsilons and deltas add up (Rogers, Roth, Ullman, Vadhan 2016).
-- *zCDP*: the limit becomes a ρ once. Runs count by the ρ of their own charges (Feldman, Zrnic
-  2021), and by the δ that some mechanisms have of their own (Whitehouse, Ramdas, Rogers, Wu 2023).
-  Runs without a ρ count by basic composition against a purse that was set aside for them.
+Without a limit the sum is that of basic composition; `limits` has the rules by which others count.
 
 Proof: docs/proofs/composition_and_ledger.md.
 """
@@ -17,201 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from understudy.amounts import at_least_text, at_most_text
-from understudy.errors import BudgetExceeded, LedgerError, UsageError
-from understudy.privacy.accounting import Concentrated, rho_within, zcdp_epsilon
-from understudy.privacy.adjacency import Adjacency, group_privacy
+from understudy.errors import BudgetExceeded, LedgerError
+from understudy.privacy.accounting.adjacency import Adjacency
+from understudy.privacy.accounting.conversions import zcdp_epsilon
+from understudy.privacy.accounting.costs import Concentrated
+from understudy.privacy.spending.limits import Cost, Limit, Room, Rule, Spent
+from understudy.system.amounts import at_most_text
 
 
-class Rule(StrEnum):
-    """How runs are counted against a limit."""
-
-    BASIC = "basic composition"
-    ZCDP = "zCDP"
-
-
-@dataclass(frozen=True)
-class Spent:
-    """An (ε, δ) that adds up by basic composition."""
-
-    epsilon: Fraction = Fraction(0)
-    delta: Fraction = Fraction(0)
-
-    def __add__(self, other: Spent) -> Spent:
-        return Spent(self.epsilon + other.epsilon, self.delta + other.delta)
-
-    def __sub__(self, other: Spent) -> Spent:
-        return Spent(
-            max(self.epsilon - other.epsilon, Fraction(0)),
-            max(self.delta - other.delta, Fraction(0)),
-        )
-
-    def within(self, limit: Spent) -> bool:
-        """Whether neither epsilon nor delta exceeds the limit."""
-        return self.epsilon <= limit.epsilon and self.delta <= limit.delta
-
-    def __str__(self) -> str:
-        return f"epsilon = {at_most_text(self.epsilon)}, delta = {at_most_text(self.delta)}"
-
-    @property
-    def as_remainder(self) -> str:
-        """The same in words where it is what is left: rounded down, not up."""
-        return f"epsilon = {at_least_text(self.epsilon)}, delta = {at_least_text(self.delta)}"
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What a run costs whom: (ε, δ), and its cost in approximate zCDP where that is counted."""
-
-    adjacency: Adjacency
-    spent: Spent
-    concentrated: Concentrated | None
-
-    def under(self, adjacency: Adjacency) -> Cost | None:
-        """What the run implies for another adjacency; None where it implies nothing.
-
-        Several steps cost k²ρ. For approximate zCDP there is no such rule here, so that a run with
-        a δ of its own is left with its (ε, δ).
-        """
-        steps = self.adjacency.steps(adjacency)
-        if steps is None:
-            return None
-        spent = Spent(*group_privacy(self.spent.epsilon, self.spent.delta, steps=steps))
-        return Cost(adjacency, spent, self._grouped(steps))
-
-    def _grouped(self, steps: int) -> Concentrated | None:
-        own = self.concentrated
-        if own is None or steps == 1:
-            return own
-        return None if own.delta else Concentrated(own.rho * steps**2)
-
-
-@dataclass(frozen=True)
-class Limit:
-    """The most that may be spent on a dataset, for whom, and by which rule it is counted.
-
-    Attributes:
-        total: what is promised while the limit holds.
-        adjacency: for whom; None in a limit that version 0.1.0 set, which named nobody.
-        purse: the part counted by basic composition.
-        concentrated: the part counted in zCDP, fixed when the limit was set.
-    """
-
-    total: Spent
-    adjacency: Adjacency | None
-    purse: Spent
-    concentrated: Concentrated | None = None
-
-    def __post_init__(self) -> None:
-        rho = self.concentrated or Concentrated()
-        aside = self.purse + Spent(delta=rho.delta)
-        amounts = (*vars(self.total).values(), *vars(self.purse).values(), rho.rho, rho.delta)
-        if min(amounts) < 0 or self.total.delta >= 1 or not aside.within(self.total):
-            raise UsageError(
-                f"a limit of {self.total} is not possible with {self.purse} set aside and a delta "
-                f"of {at_most_text(rho.delta)} for runs with a delta of their own; amounts are not "
-                "negative, delta is below 1, and parts are not above the whole"
-            )
-
-    @classmethod
-    def basic(cls, total: Spent, adjacency: Adjacency | None) -> Limit:
-        """A limit counted by basic composition alone."""
-        return cls(total, adjacency, total)
-
-    @classmethod
-    def zcdp(
-        cls,
-        total: Spent,
-        adjacency: Adjacency,
-        *,
-        own_delta: Fraction = Fraction(0),
-        purse: Spent | None = None,
-    ) -> Limit:
-        """A limit counted in zCDP.
-
-        Args:
-            total: what is promised.
-            adjacency: for whom.
-            own_delta: the part of δ for mechanisms that have a δ of their own; the rest converts
-                ρ to ε.
-            purse: what is set aside for runs without a ρ, and counted by basic composition.
-
-        Example:
-            >>> limit = Limit.zcdp(Spent(Fraction(4), Fraction(1, 10**5)), Adjacency())
-            >>> round(float(limit.concentrated.rho), 3)
-            0.373
-        """
-        aside = purse or Spent()
-        cls(total, adjacency, aside, Concentrated(delta=own_delta))
-        left = total - aside - Spent(delta=own_delta)
-        if not left.epsilon or not left.delta:
-            raise UsageError(
-                f"a limit counted in zCDP needs an epsilon and a delta that convert rho, and of "
-                f"{total} what is set aside leaves none; set aside less, or count by "
-                "basic composition"
-            )
-        rho = rho_within(left.epsilon, left.delta)
-        return cls(total, adjacency, aside, Concentrated(rho, own_delta))
-
-    @property
-    def rule(self) -> Rule:
-        """How runs are counted."""
-        return Rule.BASIC if self.concentrated is None else Rule.ZCDP
-
-    def __str__(self) -> str:
-        whom = "" if self.adjacency is None else f" for {self.adjacency}"
-        return f"{self.total}{whom}, by {self.rule}"
-
-
-@dataclass(frozen=True)
-class Room:
-    """What a limit leaves: by basic composition, and in zCDP where that is counted.
-
-    Attributes:
-        purse: by basic composition.
-        concentrated: in zCDP.
-        delta: the δ by which the limit converts ρ to ε.
-        overdrawn: whether runs have used more than some part of the limit, so that none fits.
-    """
-
-    purse: Spent
-    concentrated: Concentrated | None = None
-    delta: Fraction = Fraction(0)
-    overdrawn: bool = False
-
-    @property
-    def largest_epsilon(self) -> float:
-        """The ε of the largest run calibrated in zCDP, at `delta`, that would fit."""
-        if self.concentrated is None or not self.concentrated.rho:
-            return 0.0
-        return zcdp_epsilon(float(self.concentrated.rho), float(self.delta))
-
-    def __str__(self) -> str:
-        over = " (earlier runs have used more than a part of it)" if self.overdrawn else ""
-        if self.concentrated is None:
-            return f"{self.purse.as_remainder}{over}"
-        aside = self.purse.as_remainder
-        beside = f", and {aside} by basic composition" if self.purse != Spent() else ""
-        if self.concentrated.delta:
-            own = at_least_text(self.concentrated.delta)
-            beside += f", and delta = {own} for runs with a delta of their own"
-        beside += over
-        rho = at_least_text(self.concentrated.rho, digits=4)
-        epsilon = at_least_text(self.largest_epsilon, digits=3)
-        return (
-            f"rho = {rho} (that is epsilon = {epsilon} at delta = {at_least_text(self.delta)})"
-            f"{beside}"
-        )
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Total:
-    """What runs come to under one adjacency, by basic composition and in zCDP.
+    """The sum of all runs under one adjacency, by basic composition and in zCDP.
 
     Attributes:
         concentrated: the sum in approximate zCDP; None where some run has no such cost.
@@ -243,7 +56,7 @@ class Total:
 
 @dataclass(frozen=True)
 class Account:
-    """One dataset's standing: its limit if any, and what each run came to."""
+    """One dataset's standing: its limit if any, and the cost of each run."""
 
     dataset: str
     limit: Limit | None
@@ -251,11 +64,11 @@ class Account:
 
     @cached_property
     def costs(self) -> tuple[Cost, ...]:
-        """What each run costs, those never closed counted whole."""
+        """The cost of each run; those that were never closed count whole."""
         return tuple(run["cost"] for run in self.runs)
 
     def cost_of(self, identity: str) -> Cost | None:
-        """What the run of a grant costs; None where it is another dataset's."""
+        """The cost of the run of a grant; None where it is another dataset's."""
         found = (run["cost"] for run in self.runs if run["grant"] == identity)
         return next(found, None)
 
@@ -269,17 +82,17 @@ class Account:
         return [self.total(adjacency) for adjacency in self._adjacencies]
 
     def total(self, adjacency: Adjacency) -> Total:
-        """The sums for one adjacency."""
+        """Add up the runs under one adjacency."""
         counted = [cost.under(adjacency) for cost in self.costs]
         heard = [cost for cost in counted if cost is not None]
         own = sum(cost.adjacency == adjacency for cost in self.costs)
         return Total(
-            adjacency,
-            _sum_of(heard),
-            _concentrated_sum(heard),
-            own,
-            len(heard) - own,
-            len(counted) - len(heard),
+            adjacency=adjacency,
+            spent=_sum_of(heard),
+            concentrated=_concentrated_sum(heard),
+            own=own,
+            implied=len(heard) - own,
+            silent=len(counted) - len(heard),
         )
 
     @property
@@ -303,12 +116,15 @@ class Account:
 
     @property
     def remaining(self) -> Room | None:
-        """What is left under the limit; None when no limit is set."""
+        """The room that the limit leaves; None when no limit is set."""
         if self.limit is None:
             return None
         counted = self._counted(self.limit)
-        in_purse = _sum_of(_in_purse(self.limit, counted))
-        left, over = self.limit.purse - in_purse, not in_purse.within(self.limit.purse)
+        in_basic_part = _sum_of(_in_basic_part(self.limit, counted))
+        left, over = (
+            self.limit.basic_part - in_basic_part,
+            not in_basic_part.within(self.limit.basic_part),
+        )
         most = self.limit.concentrated
         if most is None:
             return Room(left, overdrawn=over)
@@ -316,11 +132,11 @@ class Account:
         rest = Concentrated(
             max(most.rho - used.rho, Fraction(0)), max(most.delta - used.delta, Fraction(0))
         )
-        delta = self.limit.total.delta - self.limit.purse.delta - most.delta
+        delta = self.limit.total.delta - self.limit.basic_part.delta - most.delta
         return Room(left, rest, delta, overdrawn=over or not used.within(most))
 
     def room_for(self, cost: Cost) -> Cost:
-        """What to set aside for a pure run: all it may cost in ρ or, if that is less, what is left.
+        """Set aside for a pure run all it may cost in ρ or, if that is less, what is left.
 
         Charges of pure runs are many and small, so that the sum of their squares is far below the
         square of their sum. The run is then held to what was set aside.
@@ -353,8 +169,8 @@ class Account:
                 "limit is for; fit under those neighbours, or set another limit",
             )
         counted = [*self._counted(self.limit), asked]
-        purse, in_rho = _in_purse(self.limit, counted), _in_rho(self.limit, counted)
-        fits = _sum_of(purse).within(self.limit.purse)
+        basic_part, in_rho = _in_basic_part(self.limit, counted), _in_rho(self.limit, counted)
+        fits = _sum_of(basic_part).within(self.limit.basic_part)
         if self.limit.concentrated is not None:
             used = _concentrated_sum(in_rho) or Concentrated()
             fits = fits and used.within(self.limit.concentrated)
@@ -379,7 +195,7 @@ class Account:
         )
 
     def _too_much_rho(self, spent: Spent, cost: Concentrated) -> tuple[str, str]:
-        """What a run asks for in zCDP, and which part of the limit would have to be larger."""
+        """Say what a run asks for in zCDP, and which part of the limit would have to be larger."""
         assert self.limit is not None
         rho = at_most_text(cost.rho, digits=4)
         room = self.remaining or Room(Spent())
@@ -408,7 +224,7 @@ class Account:
         )
 
     def _only_adjacency(self, cost: Cost) -> Adjacency:
-        """Whom a limit of version 0.1.0 is for: whomever all runs protect."""
+        """A limit of version 0.1.0 names nobody: it is for whomever all runs protect."""
         found = dict.fromkeys([*self._adjacencies, cost.adjacency])
         if len(found) > 1:
             raise self._refusal(
@@ -428,7 +244,7 @@ class Account:
             )
 
     def _counted(self, limit: Limit) -> list[Cost]:
-        """What all runs cost whom the limit is for, as far as they promise anything there."""
+        """The costs of all runs for those whom the limit names, as far as runs promise any."""
         whom = limit.adjacency or next(iter(self._adjacencies), Adjacency())
         return [cost for run in self.costs if (cost := run.under(whom)) is not None]
 
@@ -437,7 +253,7 @@ class Account:
         return list(dict.fromkeys(cost.adjacency for cost in self.costs))
 
 
-def _in_purse(limit: Limit, costs: Iterable[Cost]) -> list[Cost]:
+def _in_basic_part(limit: Limit, costs: Iterable[Cost]) -> list[Cost]:
     """The runs that basic composition counts: all, or those without a ρ."""
     whole = limit.rule is Rule.BASIC
     return [cost for cost in costs if whole or cost.concentrated is None]

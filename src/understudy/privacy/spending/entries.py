@@ -1,4 +1,4 @@
-"""A ledger's entries: what is written of limits, grants and what they came to, and read back."""
+"""A ledger's entries: limits, grants and costs are written down here, and read back."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from understudy.amounts import at_most
 from understudy.errors import LedgerError
-from understudy.privacy import steps
-from understudy.privacy.accounting import ZCDP, Concentrated, rho_within
-from understudy.privacy.accounts import Account, Cost, Limit, Rule, Spent
-from understudy.privacy.adjacency import Adjacency
+from understudy.privacy.accounting.adjacency import Adjacency
+from understudy.privacy.accounting.composition import ZCDP
+from understudy.privacy.accounting.conversions import rho_within
+from understudy.privacy.accounting.costs import Concentrated
 from understudy.privacy.budget import exactly
+from understudy.privacy.spending import steps
+from understudy.privacy.spending.accounts import Account
+from understudy.privacy.spending.limits import Cost, Limit, Rule, Spent
+from understudy.system.amounts import at_most
 
 
 def amounts(spent: Spent) -> dict[str, Any]:
@@ -28,7 +31,7 @@ def concentrated_fields(cost: Concentrated | None) -> dict[str, Any]:
 
 
 def cost_fields(cost: Cost) -> dict[str, Any]:
-    """What a run costs whom."""
+    """Write down the cost of a run, and whom it protects."""
     return {
         **_whom(cost.adjacency),
         **amounts(cost.spent),
@@ -42,7 +45,7 @@ def limit_fields(limit: Limit) -> dict[str, Any]:
         **({} if limit.adjacency is None else _whom(limit.adjacency)),
         **amounts(limit.total),
         "rule": str(limit.rule),
-        **_fields(purse_epsilon=limit.purse.epsilon, purse_delta=limit.purse.delta),
+        **_fields(purse_epsilon=limit.basic_part.epsilon, purse_delta=limit.basic_part.delta),
         **concentrated_fields(limit.concentrated),
     }
 
@@ -103,7 +106,7 @@ def _reserved(entry: Mapping[str, Any], cost: Cost) -> Cost:
 
 
 def _came_to(entry: Mapping[str, Any], granted: Cost) -> Cost:
-    """What a run came to.
+    """Read the cost of a run that was closed.
 
     Version 0.1.0 wrote no ρ. Its runs by zCDP had spent at most the largest one within their
     grant; others are left with their (ε, δ).
@@ -119,10 +122,10 @@ def _limit(entry: Mapping[str, Any]) -> Limit:
     """A limit; one of version 0.1.0 has no rule, and names nobody."""
     if "rule" not in entry:
         return Limit.basic(_spent(entry), None)
-    purse = Spent(exactly(entry["purse_epsilon_exact"]), exactly(entry["purse_delta_exact"]))
-    limit = Limit(_spent(entry), adjacency_of(entry), purse, _concentrated(entry))
+    basic_part = Spent(exactly(entry["purse_epsilon_exact"]), exactly(entry["purse_delta_exact"]))
+    limit = Limit(_spent(entry), adjacency_of(entry), basic_part, _concentrated(entry))
     if limit.rule is not Rule(entry["rule"]):
-        raise ValueError("a rule and its amounts stand together")
+        raise ValueError("a rule and its amounts belong together")
     return limit
 
 
@@ -132,7 +135,7 @@ def dataset_of(entry: Mapping[str, Any]) -> str:
 
 
 def adjacency_of(entry: Mapping[str, Any]) -> Adjacency:
-    """Whom an entry protects; rows added or removed where it says nothing."""
+    """Read whom an entry protects; rows added or removed where it says nothing."""
     person_id = None if entry.get("person_id") is None else _text(entry, "person_id")
     return Adjacency.written(
         str(entry.get("unit", "row")), str(entry.get("neighbours", "add-remove")), person_id

@@ -5,8 +5,8 @@ run leaves keyed fingerprints of its rows beside the ledger: one of the file's b
 encoded rows, which is the same for CSV, Parquet and a table of a database, in any order. The next
 run that has one of them under another name is told so.
 
-Privacy: this reads rows outside of the Curator. Key and fingerprints stand in a file of their own,
-for its owner alone, outside the ledger's chain. What comes of them is a sentence on an interactive
+Privacy: this reads rows outside of the Curator. Key and fingerprints have a file of their own, for
+its owner alone, outside the ledger's chain. What comes of them is a sentence on an interactive
 terminal, and touches no statement, ledger, log, JSON or exit code. Nothing here may be called where
 its answer could go anywhere else.
 """
@@ -25,21 +25,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from understudy.counting import CountSource
-from understudy.engines.database import DatabaseSource
-from understudy.engines.memory import MemorySource
 from understudy.errors import UnderstudyError
-from understudy.schema import Schema
+from understudy.facts.schema import Schema
+from understudy.rows.counting import CountSource
+from understudy.rows.engines.database import DatabaseSource
+from understudy.rows.engines.memory import MemorySource
 
 _OWNER_ONLY = 0o600
 _KEY_BYTES = 32
 _BLOCK = 2**20
-# Files that fail, or hold something else, are no reason to fail: the warning is a kindness.
+# Files that fail, or hold something else, do not make a run fail: the warning is a kindness.
 _PASSED_OVER = (OSError, ValueError, LookupError, TypeError, AttributeError, UnderstudyError)
 
 
 def is_watched() -> bool:
-    """Whether a person looks at stderr, which alone may be told of copies."""
+    """Whether a person looks at stderr, the only place where copies are named."""
     # A spinner stands in for stderr while it turns.
     stream = getattr(sys.stderr, "rich_proxied_file", sys.stderr)
     return bool(stream.isatty())
@@ -81,7 +81,7 @@ def known_elsewhere(ledger: Path, dataset: str, sighting: Sighting) -> list[str]
 
 
 def sentence(names: Sequence[str], dataset: str) -> str:
-    """The warning, for the owner."""
+    """Word the warning for the owner."""
     listed = ", ".join(map(repr, names))
     return (
         f"these rows were spent on before as {listed}; as {dataset!r} they have another account, "
@@ -90,7 +90,7 @@ def sentence(names: Sequence[str], dataset: str) -> str:
 
 
 def warn(ledger: Path, dataset: str, sighting: Sighting) -> None:
-    """Tell an interactive terminal of copies; do nothing where nobody looks on."""
+    """Warn of copies on an interactive terminal; do nothing where nobody looks on."""
     if not is_watched():
         return
     names = known_elsewhere(ledger, dataset, sighting)
@@ -145,7 +145,7 @@ def _read(file: IO[bytes]) -> _Memory:
 
 
 def _of_bytes(path: Path, key: bytes) -> list[str]:
-    """Of a file's bytes; of a folder, of all files in it, whatever their names."""
+    """Fingerprint the bytes of a file, or of all files in a folder, whatever their names."""
     files = [path] if path.is_file() else sorted(p for p in path.glob("*.parquet") if p.is_file())
     each = sorted(_file(file, key) for file in files)
     if len(each) < 2:
@@ -162,7 +162,7 @@ def _file(path: Path, key: bytes) -> str:
 
 
 def _of_rows(source: CountSource, schema: Schema, key: bytes) -> list[str]:
-    """Of the exact one-way counts of all attributes, which no order of rows changes."""
+    """Fingerprint the exact one-way counts of all attributes, which no order of rows changes."""
     sets = [(attribute,) for attribute in source.domain]
     tables = [marginal.counts for marginal in source.count(sets)]
     if not tables or not tables[0].any():

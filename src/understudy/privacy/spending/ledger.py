@@ -3,48 +3,45 @@
 An append-only file of JSON lines. A *limit* sets a ceiling for a dataset, a *grant* sets aside
 the whole budget of one run before its first question, a *reserve* sets more aside where the run
 announced its plan, a *charge* names each answer before its noise is drawn, and a *close* states
-what the run came to. A grant that was never closed (the process died) counts whole. What runs add
+what the run has cost. A grant that was never closed (the process died) counts whole. What runs add
 up to, and what a limit leaves room for, is said by `accounts`. *Steps* of long runs, and who
 *resumes* one, are in `steps`.
 
-Every line is flushed to disk before the caller goes on, carries a checksum over itself and the
+Every line is flushed to disk before the caller continues, carries a checksum over itself and the
 line before it, and is written under a lock held by one process at a time.
 """
 
 from __future__ import annotations
 
 import fcntl
-import hashlib
-import json
 import os
 import unicodedata
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from understudy.errors import LedgerError, UsageError
-from understudy.files.locking import is_at
-from understudy.privacy import steps
-from understudy.privacy.accounts import Account, Cost, Limit, Spent
-from understudy.privacy.adjacency import Adjacency
+from understudy.privacy.accounting.adjacency import Adjacency
 from understudy.privacy.budget import Budget, Measure
-from understudy.privacy.entries import (
+from understudy.privacy.spending import steps
+from understudy.privacy.spending.accounts import Account
+from understudy.privacy.spending.entries import (
     amounts,
     concentrated_fields,
     cost_fields,
     limit_fields,
     read_accounts,
 )
-from understudy.privacy.grant import Grant
+from understudy.privacy.spending.grant import Grant
+from understudy.privacy.spending.limits import Cost, Limit, Spent
+from understudy.privacy.spending.lines import KnownLines, LedgerLines, parsed_line
+from understudy.privacy.spending.pricing import Adaptive, Pricing
+from understudy.system.files.locking import is_at
 
-_TORN = "torn"
-# Version 0.1.0 wrote so many digits of a checksum; all of them are written now.
-_OLD_CHECK = 16
 # How often a file that was replaced while its lock was waited for is opened anew.
 _TRIES = 100
 
@@ -64,8 +61,11 @@ class Ledger:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self._known = _Known()
+        self._known = KnownLines()
         self._holds: dict[str, int] = {}
+
+    def __repr__(self) -> str:
+        return f"Ledger({str(self.path)!r})"
 
     def limit(
         self,
@@ -122,25 +122,26 @@ class Ledger:
         *,
         adjacency: Adjacency | None = None,
         about: Mapping[str, str] | None = None,
-        kind: type[Grant] = Grant,
+        pricing: Pricing | None = None,
         resume: steps.Told | None = None,
     ) -> Iterator[Grant]:
-        """Set a run's whole budget aside; on leaving, state what it came to.
+        """Set a run's whole budget aside; on leaving, state what it has cost.
 
         Args:
             dataset: the name of the rows it is spent on.
             budget: the most that the run may cost.
             adjacency: whom it protects; rows added or removed unless given.
             about: what else the entry says.
-            kind: how charges are counted.
-            resume: where a killed run left its grant open, to go on from there.
+            pricing: how charges are counted; adaptively unless given.
+            resume: where a killed run left its grant open, to continue there.
 
         Raises:
             BudgetExceeded: the dataset's limit does not leave room for the whole budget.
-            LedgerError: the run that was to go on has told more since, is held by another
+            LedgerError: the run that was to continue has reported more since, is held by another
                 process, or is finished.
         """
-        grant = kind(budget, self) if resume is None else kind(budget, self, resume.grant)
+        identity = uuid.uuid4().hex if resume is None else resume.grant
+        grant = Grant(budget, log=self, identity=identity, pricing=pricing or Adaptive())
         if resume is None:
             self.open(dataset, grant, adjacency=adjacency, about=about, held_to_reserve=True)
         else:
@@ -204,7 +205,7 @@ class Ledger:
             book.write([{**entry, **concentrated_fields(grant.reserve)}])
 
     def close(self, grant: Grant) -> None:
-        """State what a grant came to; what it did not spend is free again."""
+        """State what a grant has cost; what it did not spend is free again."""
         bound = grant.bound()
         spent = Spent(
             _whole(grant).epsilon if bound.epsilon is None else bound.epsilon, bound.delta
@@ -219,8 +220,8 @@ class Ledger:
 
         Args:
             grant: of the run.
-            step: above all that were told before.
-            checkpoint: SHA-256 of the file that the run can go on from.
+            step: above all that were reported before.
+            checkpoint: SHA-256 of the file from which the run can continue.
 
         Raises:
             LedgerError: another process has gone on with the run, or finished it.
@@ -233,7 +234,7 @@ class Ledger:
             book.write([told.entry("step", grant.holder)])
 
     def told(self, checkpoint: str) -> tuple[str, bool] | None:
-        """The grant of the run that told of a checkpoint, and whether it can go on from there."""
+        """The grant of the run that reported a checkpoint, and whether it can continue there."""
         if not self.path.exists():
             return None
         with self._locked() as book:
@@ -275,7 +276,7 @@ class Ledger:
         """The check of every entry that closed a grant, by the grant's identity."""
         with self._locked():
             lines = self.path.read_text(encoding="utf-8", errors="replace").splitlines()
-        closing = [_parsed(line) or {} for line in lines if '"close"' in line]
+        closing = [parsed_line(line) or {} for line in lines if '"close"' in line]
         return {
             str(entry.get("grant")): str(entry.get("check"))
             for entry in closing
@@ -293,14 +294,14 @@ class Ledger:
         """The check of the entry that closed a grant; None while it is open."""
         return self.heads().get(identity)
 
-    def _checked_run(self, book: _Book, grant: Grant) -> Mapping[str, Any]:
+    def _checked_run(self, book: LedgerLines, grant: Grant) -> Mapping[str, Any]:
         """A run as the ledger has it, if it is still this process that has it."""
         run = _run(self.path, book.entries, grant.identity)
         steps.check_holder(self.path, run, grant.holder)
         return run
 
     def _reopen(self, dataset: str, grant: Grant, told: steps.Told) -> None:
-        """Take a run over from a process that was killed, from the highest step that it told."""
+        """Take a run over from a process that was killed, at the highest step that it reported."""
         dataset = _check_terms(dataset, grant.budget)
         self.hold(grant.identity)
         try:
@@ -319,7 +320,7 @@ class Ledger:
             if not left or (left[0]["open"] and left[0]["cost"].spent != asked):
                 raise LedgerError(
                     f"ledger {self.path}: holds no open grant of {asked} for dataset {dataset!r} "
-                    "that the checkpoint could go on with; name the ledger that paid for it, "
+                    "that the checkpoint could resume; name the ledger that paid for it, "
                     "with --ledger"
                 )
             steps.check_resumable(self.path, left[0], told)
@@ -342,16 +343,16 @@ class Ledger:
             book.write(entries)
 
     @contextmanager
-    def _locked(self) -> Iterator[_Book]:
+    def _locked(self) -> Iterator[LedgerLines]:
         descriptor = self._held()
         try:
             self._known = self._known.updated(self.path, descriptor)
-            yield _Book(self.path, descriptor, self._known)
+            yield LedgerLines(self.path, descriptor, self._known)
         finally:
             os.close(descriptor)
 
     def _held(self) -> int:
-        """The file that stands under the ledger's name, locked for this process.
+        """Open the file of the ledger's name, and lock it for this process.
 
         Whoever waits for the lock may get that of a file which another has taken the place of.
         """
@@ -377,103 +378,6 @@ class Ledger:
             ) from None
 
 
-@dataclass(frozen=True)
-class _Known:
-    """The lines of a file that were read and found whole, so that only new ones are read again."""
-
-    inode: int = 0
-    offset: int = 0
-    entries: tuple[dict[str, Any], ...] = ()
-    check: str = ""
-    fragment: str = ""
-
-    def updated(self, path: Path, descriptor: int) -> _Known:
-        """What is known after reading to the end of the file."""
-        status = os.fstat(descriptor)
-        same = status.st_ino == self.inode and status.st_size >= self.offset
-        old = self if same else _Known(status.st_ino)
-        data = _read_from(descriptor, old.offset, status.st_size)
-        *lines, rest = data.decode("utf-8", errors="replace").split("\n")
-        entries, check = _verified(path, lines, after=old)
-        offset = old.offset + data.rfind(b"\n") + 1
-        known = _Known(status.st_ino, offset, entries, check, rest)
-        return known._finished(path, descriptor) if _is_whole(rest, check) else known
-
-    def _finished(self, path: Path, descriptor: int) -> _Known:
-        """The last line lacks its line break alone: give it one, and count it."""
-        os.write(descriptor, b"\n")
-        return self.updated(path, descriptor)
-
-
-class ScratchLedger(Ledger):
-    """A ledger that keeps nothing: for simulations, where all holders live in one process."""
-
-    def __init__(self) -> None:
-        super().__init__("scratch")
-        self._book = _ScratchBook()
-
-    def accounts(self) -> dict[str, Account]:
-        """The standing of every dataset."""
-        return read_accounts(self.path, self._book.entries)
-
-    def hold(self, name: str, *, what: str = "run") -> None:
-        """Hold nothing: there are no other processes."""
-
-    def heads(self) -> dict[str, str]:
-        """Nothing: what is not kept has no checks."""
-        return {}
-
-    @contextmanager
-    def _locked(self) -> Iterator[_Book]:
-        yield self._book
-
-
-class _Book:
-    """The ledger file while this process holds its lock."""
-
-    def __init__(self, path: Path, descriptor: int, known: _Known) -> None:
-        self._path = path
-        self._descriptor = descriptor
-        self._known = known
-        self.entries: Sequence[Mapping[str, Any]] = known.entries
-
-    def write(self, entries: Sequence[Mapping[str, Any]]) -> None:
-        """Append entries, first marking a line that an earlier process left unfinished."""
-        torn: list[Mapping[str, Any]] = [{"entry": _TORN}] if self._known.fragment else []
-        text = "\n" if self._known.fragment else ""
-        check = self._known.check
-        time = datetime.now(UTC).isoformat(timespec="seconds")
-        for entry in [*torn, *entries]:
-            stamped = {"time": time, **entry}
-            check = _checksum(check, stamped)
-            text += json.dumps({**stamped, "check": check}, ensure_ascii=False) + "\n"
-        self._flush(text.encode())
-
-    def _flush(self, data: bytes) -> None:
-        try:
-            while data:
-                data = data[os.write(self._descriptor, data) :]
-            os.fsync(self._descriptor)
-            _flush_folder(self._path.parent)
-        except OSError as error:
-            raise LedgerError(
-                f"ledger {self._path}: cannot be written: {error.strerror}; nothing was drawn"
-            ) from None
-
-
-class _ScratchBook(_Book):
-    """A book of one process."""
-
-    def __init__(self) -> None:
-        super().__init__(Path("scratch"), -1, _Known())
-        self.entries: list[Mapping[str, Any]] = []
-
-    def write(self, entries: Sequence[Mapping[str, Any]]) -> None:
-        """Remember entries."""
-        time = datetime.now(UTC).isoformat(timespec="seconds")
-        self.entries += [{"time": time, **entry} for entry in entries]
-
-
 def _whole(grant: Grant) -> Spent:
     return Spent(grant.budget.amount, grant.budget.delta)
 
@@ -493,88 +397,9 @@ def _named(dataset: str) -> str:
         dataset.encode()
     except UnicodeEncodeError:
         raise UsageError(
-            f"dataset {dataset!r} is no Unicode and cannot be written; name it with --dataset"
+            f"dataset {dataset!r} is not Unicode and cannot be written; name it with --dataset"
         ) from None
     return unicodedata.normalize("NFC", dataset)
-
-
-def _read_from(descriptor: int, start: int, end: int) -> bytes:
-    data = b""
-    while start + len(data) < end:
-        more = os.pread(descriptor, end - start - len(data), start + len(data))
-        if not more:
-            break
-        data += more
-    return data
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make a newly created name survive a power cut too."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _checksum(previous: str, entry: Mapping[str, Any]) -> str:
-    text = previous + json.dumps(entry, ensure_ascii=False, sort_keys=True)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _verified(
-    path: Path, lines: Sequence[str], *, after: _Known
-) -> tuple[tuple[dict[str, Any], ...], str]:
-    """The entries in order, each checked against its line and the one before.
-
-    An unfinished line is passed over only where the next one says that it was found unfinished:
-    its process died before the line was flushed, and so before anything was drawn.
-    """
-    entries, check, unfinished = [*after.entries], after.check, ""
-    for number, line in enumerate(lines, len(entries) + 1):
-        entry = _parsed(line) or {}
-        claimed = entry.pop("check", None)
-        if _is_right(claimed, check, entry) and _follows(entry, unfinished):
-            check, unfinished = str(claimed), ""
-            entries.append(entry)
-        elif unfinished:
-            break
-        else:
-            unfinished = f"line {number}"
-    if not unfinished:
-        return tuple(entries), check
-    raise LedgerError(
-        f"ledger {path}: {unfinished} is damaged or out of place; "
-        "restore the file from a copy before spending more"
-    )
-
-
-def _follows(entry: Mapping[str, Any], unfinished: str) -> bool:
-    """Only the word that a line was found torn may follow such a line."""
-    return bool(entry["entry"] == _TORN) == bool(unfinished)
-
-
-def _is_whole(line: str, check: str) -> bool:
-    entry = _parsed(line) or {}
-    return _is_right(entry.pop("check", None), check, entry)
-
-
-def _is_right(claimed: object, previous: str, entry: Mapping[str, Any]) -> bool:
-    """Whether a line's checksum is its own; one of version 0.1.0 may follow none but such ones."""
-    try:
-        whole = _checksum(previous, entry)
-    except RecursionError:
-        # Python reads lists in lists a little deeper than it writes them.
-        return False
-    return claimed == whole or (len(previous) <= _OLD_CHECK and claimed == whole[:_OLD_CHECK])
-
-
-def _parsed(line: str) -> dict[str, Any] | None:
-    try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return entry if isinstance(entry, dict) and isinstance(entry.get("entry"), str) else None
 
 
 def _run(path: Path, entries: Sequence[Mapping[str, Any]], identity: str) -> Mapping[str, Any]:

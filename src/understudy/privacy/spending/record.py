@@ -1,4 +1,4 @@
-"""Where a run is written down: the user's own ledger unless told otherwise, or nowhere.
+"""Decide where a run is written down: the user's own ledger by default, another, or nowhere.
 
 From Python as from the command line a run goes into the user's ledger, so that a limit cannot be
 walked past by leaving an argument out. `ledger=None` leaves it out on purpose, and the statement
@@ -15,12 +15,14 @@ from enum import Enum, StrEnum
 from typing import Any, Final
 
 from understudy.errors import LedgerError, UsageError
-from understudy.privacy.adjacency import Adjacency
-from understudy.privacy.binding import Secret
+from understudy.privacy.accounting.adjacency import Adjacency
 from understudy.privacy.budget import Budget, Measure
-from understudy.privacy.grant import Grant
-from understudy.privacy.ledger import Ledger, ScratchLedger, default_path
-from understudy.privacy.steps import Told
+from understudy.privacy.spending.grant import Grant
+from understudy.privacy.spending.ledger import Ledger, default_path
+from understudy.privacy.spending.pricing import Adaptive, Pricing
+from understudy.privacy.spending.scratch import ScratchLedger
+from understudy.privacy.spending.steps import Told
+from understudy.privacy.statements.binding import Secret
 
 
 class DefaultLedger(Enum):
@@ -54,7 +56,7 @@ class Kept(StrEnum):
 
 @dataclass(frozen=True)
 class Record:
-    """What a statement says of the ledger that its run was written to.
+    """A statement says by this record which ledger its run was written to.
 
     Attributes:
         kept: who keeps a record of the run.
@@ -69,13 +71,13 @@ class Record:
 
     @property
     def sentence(self) -> str:
-        """What a reader must know, in words; nothing where a ledger keeps the run."""
+        """A sentence for the reader; empty where a ledger keeps the run."""
         if self.kept is Kept.NOWHERE:
             return "No ledger keeps this run, so no limit counts it."
         return ""
 
     def document(self) -> dict[str, Any]:
-        """The record for JSON."""
+        """Return the record for JSON."""
         return {"kept": str(self.kept), "commitment": self.commitment}
 
     @classmethod
@@ -124,7 +126,10 @@ class Books:
         if ledger is None or (ledger is DEFAULT and not private):
             return cls(None, dataset or "")
         if not private:
-            raise UsageError("a run that is not private is no entry for a ledger; leave it out")
+            raise UsageError(
+                "this run uses seeded or no noise, so it must not be recorded in a ledger; remove "
+                "the ledger argument"
+            )
         if dataset is None:
             raise UsageError(
                 "the rows have no name, and a ledger knows rows by their name; give one, as "
@@ -139,23 +144,28 @@ class Books:
         *,
         adjacency: Adjacency,
         about: Mapping[str, str],
-        kind: type[Grant] = Grant,
+        pricing: Pricing | None = None,
         resume: Told | None = None,
     ) -> Iterator[Grant]:
         """A run's whole budget, set aside in the ledger where there is one."""
         if self.ledger is None:
-            yield kind(budget)
+            yield Grant(budget, pricing=pricing or Adaptive())
             return
         if not isinstance(self.ledger, ScratchLedger):
             # What could not be committed to afterwards is refused before it is paid for.
             about = {**about, "secret": _secret_of(self.ledger).name}
         with self.ledger.grant(
-            self.dataset, budget, adjacency=adjacency, about=about, kind=kind, resume=resume
+            self.dataset,
+            budget,
+            adjacency=adjacency,
+            about=about,
+            pricing=pricing,
+            resume=resume,
         ) as grant:
             yield grant
 
     def record(self, grant: Grant) -> Record:
-        """What a statement says of the ledger, once the grant is closed."""
+        """Make the record for a statement, once the grant is closed."""
         if self.ledger is None:
             return Record(Kept.NOWHERE)
         head = self.ledger.head_of(grant.identity)

@@ -1,10 +1,10 @@
-"""How far a long run has told of itself: what the ledger keeps so that no step is told twice.
+"""The ledger keeps how far a long run has reported, so that no step is reported twice.
 
-A run of many steps may be killed and go on from a checkpoint. Steps after the checkpoint are drawn
-again with fresh noise, which is free only while nothing of them has left. So the ledger has, for
-every checkpoint, a *step* entry that was there first, and a *resume* entry for every process that
-goes on with the run: from the checkpoint of the highest step alone, and in place of the process
-before, which is told nothing more from then on. Proof: docs/proofs/dpgan.md.
+A run of many steps may be killed and continue from a checkpoint. Steps after the checkpoint are
+drawn again with fresh noise, which is free only while nothing of them has left. So the ledger has,
+for every checkpoint, a *step* entry that was there first, and a *resume* entry for every process
+that takes the run over: from the checkpoint of the highest step alone, and in place of the process
+before, which may report nothing more from then on. Proof: docs/proofs/dpgan.md.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from understudy.errors import LedgerError
-from understudy.files.locking import open_locked
+from understudy.system.files.locking import open_locked
 
 # In the place of a checkpoint that could not be written: nothing goes on from such a step.
 NO_CHECKPOINT = "0" * 64
@@ -28,7 +28,7 @@ _DIGEST, _HOLDER = re.compile("[0-9a-f]{64}"), re.compile("[0-9a-f]{32}")
 
 @dataclass(frozen=True)
 class Told:
-    """A step of which something has left, and the checkpoint that goes on after it.
+    """A step of which something has left, and the checkpoint to continue from.
 
     Attributes:
         grant: the identity of the run's grant.
@@ -80,11 +80,11 @@ def check_holder(ledger: Path, run: Mapping[str, Any], holder: str) -> None:
 
 
 def check_step(ledger: Path, run: Mapping[str, Any], told: Told) -> None:
-    """Refuse a step that was told before."""
+    """Refuse a step that was reported before."""
     if told.step <= run.get("step", 0):
         raise LedgerError(
             f"ledger {ledger}: knows step {run['step']:,} of this run, and step {told.step:,} is "
-            "not above it; each step is told once"
+            "not above it; each step is reported once"
         )
 
 
@@ -92,8 +92,8 @@ def check_resumable(ledger: Path, run: Mapping[str, Any], told: Told) -> None:
     """Refuse a checkpoint unless it is that of the highest step of an open run."""
     if not run["open"]:
         raise LedgerError(
-            f"ledger {ledger}: the run of this checkpoint is finished, and cannot go on; remove "
-            "the checkpoint, or name another, to begin a new run"
+            f"ledger {ledger}: the run of this checkpoint is finished, and cannot continue; "
+            "remove the checkpoint, or name another, to begin a new run"
         )
     if "step" not in run:
         raise LedgerError(
@@ -103,8 +103,8 @@ def check_resumable(ledger: Path, run: Mapping[str, Any], told: Told) -> None:
     if (told.step, told.checkpoint) != (run["step"], run["checkpoint"]):
         raise LedgerError(
             f"ledger {ledger}: knows step {run['step']:,} of this run, and the checkpoint is an "
-            f"older or another one, of step {told.step:,}: steps would be drawn twice; go on from "
-            f"the checkpoint of step {run['step']:,}, or start again without one"
+            f"older or another one, of step {told.step:,}: steps would be drawn twice; "
+            f"continue from the checkpoint of step {run['step']:,}, or start again without one"
         )
 
 

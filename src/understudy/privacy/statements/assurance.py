@@ -13,7 +13,7 @@ from enum import StrEnum
 PAGE = "docs/assurance.md"
 
 
-class Level(StrEnum):
+class Vetting(StrEnum):
     """How far a promise has been checked."""
 
     WELL_PROVEN = "well proven"
@@ -25,7 +25,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True)
 class Assurance:
-    """What stands behind a promise.
+    """The proofs and checks behind a promise, and what they miss.
 
     Attributes:
         proofs: pages of `docs/proofs` that prove it, by name.
@@ -44,15 +44,15 @@ class Assurance:
     commands: tuple[str, ...] = ()
 
     @property
-    def level(self) -> Level:
+    def level(self) -> Vetting:
         """Well proven where proof, replay and attack are there and nothing is known to miss."""
         whole = self.proofs and self.replays and self.attacks and not self.missing
-        return Level.WELL_PROVEN if whole else Level.LESS_PROVEN
+        return Vetting.WELL_PROVEN if whole else Vetting.LESS_PROVEN
 
     @property
     def sentence(self) -> str:
         """The level in one sentence, for statements."""
-        if self.level is Level.WELL_PROVEN:
+        if self.level is Vetting.WELL_PROVEN:
             return "Well proven: proved, replayed on neighbouring inputs, and attacked."
         return f"Less proven: {self.missing}"
 
@@ -62,9 +62,9 @@ class Assurance:
 
 
 _REPLAY = "tests/audit/test_replay.py"
-_ATTACK = "tests/auditing/test_audit.py"
+_ATTACK = "tests/methods/auditing/test_audit.py"
 _NOISE = "tests/statistical/test_noise.py"
-_ACCOUNTING = "tests/privacy/test_accounting.py"
+_ACCOUNTING = "tests/privacy/accounting/test_accounting.py"
 _COUNTED = ("codec_stability", "count_sensitivity", "discrete_laplace", "discrete_gaussian")
 _FITTING = ("synth", "fit", "audit")
 _PLANNED = (*_FITTING, "plan")
@@ -112,7 +112,7 @@ METHODS: Mapping[str, Assurance] = {
         ("dpgan", "discrete_gaussian"),
         (_REPLAY, "tests/gan/test_image_replay.py"),
         ("tests/gan/test_canary.py",),
-        ("tests/gan/test_gradients.py", "tests/privacy/test_sampled.py"),
+        ("tests/gan/test_gradients.py", "tests/privacy/mechanisms/test_sampled.py"),
         missing=f"{_FLOATS}; attacks were tried on a few training steps alone.",
         commands=_FITTING,
     ),
@@ -120,7 +120,7 @@ METHODS: Mapping[str, Assurance] = {
         ("noise_gan", "discrete_gaussian"),
         (_REPLAY, "tests/gan/test_image_replay.py"),
         ("tests/gan/test_canary.py",),
-        ("tests/privacy/test_sampled.py",),
+        ("tests/privacy/mechanisms/test_sampled.py",),
         missing=f"{_FLOATS}; in version 0.1.0 its claim was false for tables with dropped rows, "
         "which was mended after it.",
         commands=_FITTING,
@@ -131,14 +131,14 @@ METHODS: Mapping[str, Assurance] = {
 RELEASES: Mapping[str, Assurance] = {
     "schema infer": Assurance(
         ("codec_stability", "key_release", "quantiles"),
-        ("tests/discover/test_inference_replay.py",),
-        ("tests/privacy/test_keys.py",),
+        ("tests/methods/discover/test_inference_replay.py",),
+        ("tests/privacy/mechanisms/test_keys.py",),
         missing="whole runs are not attacked with real noise, only their mechanisms are.",
         commands=("schema infer",),
     ),
     "evaluate": Assurance(
         ("released_summary", "codec_stability"),
-        ("tests/evaluate/test_summary.py",),
+        ("tests/evaluation/test_summary.py",),
         missing="whole runs are not attacked with real noise, only their mechanisms are.",
         commands=("evaluate",),
     ),
@@ -156,7 +156,7 @@ RELEASES: Mapping[str, Assurance] = {
     ),
     "persons": Assurance(
         ("codec_stability", "count_sensitivity", "scores"),
-        (_REPLAY, "tests/codec/test_persons.py"),
+        (_REPLAY, "tests/facts/codec/test_persons.py"),
         (_ATTACK,),
         missing="a person is a name, and no check can tell who has two of them.",
     ),
@@ -166,45 +166,45 @@ RELEASES: Mapping[str, Assurance] = {
 MECHANISMS: Mapping[str, Assurance] = {
     "DiscreteLaplace": Assurance(
         ("discrete_laplace", "exact_draws"),
-        ("tests/privacy/test_mechanisms.py",),
-        *((_NOISE, "tests/privacy/test_draws.py"), (_NOISE,)),
+        ("tests/privacy/mechanisms/test_mechanisms.py",),
+        *((_NOISE, "tests/privacy/noise/test_draws.py"), (_NOISE,)),
     ),
     "DiscreteGaussian": Assurance(
         ("discrete_gaussian", "exact_draws", "zcdp_conversion"),
-        ("tests/privacy/test_mechanisms.py",),
-        *((_NOISE, "tests/privacy/test_draws.py"), (_NOISE, _ACCOUNTING)),
+        ("tests/privacy/mechanisms/test_mechanisms.py",),
+        *((_NOISE, "tests/privacy/noise/test_draws.py"), (_NOISE, _ACCOUNTING)),
     ),
     "PermuteAndFlip": Assurance(
         ("permute_and_flip", "exact_choices"),
-        ("tests/privacy/test_mechanisms.py",),
-        *((_NOISE, "tests/privacy/test_choices.py"), (_NOISE,)),
+        ("tests/privacy/mechanisms/test_mechanisms.py",),
+        *((_NOISE, "tests/privacy/noise/test_choices.py"), (_NOISE,)),
     ),
     "Exponential": Assurance(
         ("exponential", "exact_choices"),
-        ("tests/privacy/test_mechanisms.py",),
-        *((_NOISE, "tests/privacy/test_choices.py"), (_NOISE,)),
+        ("tests/privacy/mechanisms/test_mechanisms.py",),
+        *((_NOISE, "tests/privacy/noise/test_choices.py"), (_NOISE,)),
     ),
     "KeyRelease": Assurance(
         ("key_release",),
-        ("tests/privacy/test_keys.py",),
-        ("tests/privacy/test_keys.py",),
+        ("tests/privacy/mechanisms/test_keys.py",),
+        ("tests/privacy/mechanisms/test_keys.py",),
     ),
     "SmoothedHistogram": Assurance(
         ("smoothed_histogram",),
-        ("tests/privacy/test_smoothed_histogram.py",),
-        ("tests/privacy/test_smoothed_histogram.py", _ATTACK),
+        ("tests/privacy/mechanisms/test_smoothed_histogram.py",),
+        ("tests/privacy/mechanisms/test_smoothed_histogram.py", _ATTACK),
     ),
     "SampledGaussian": Assurance(
         ("dpgan",),
-        ("tests/privacy/test_sampled.py",),
-        ("tests/privacy/test_sampled.py", "tests/gan/test_canary.py"),
-        ("tests/privacy/test_sampled.py",),
+        ("tests/privacy/mechanisms/test_sampled.py",),
+        ("tests/privacy/mechanisms/test_sampled.py", "tests/gan/test_canary.py"),
+        ("tests/privacy/mechanisms/test_sampled.py",),
     ),
     "LineGaussian": Assurance(
         ("noise_gan",),
-        ("tests/privacy/test_sampled.py",),
+        ("tests/privacy/mechanisms/test_sampled.py",),
         ("tests/gan/test_canary.py",),
-        ("tests/privacy/test_sampled.py",),
+        ("tests/privacy/mechanisms/test_sampled.py",),
     ),
 }
 """By the name of the class; a mechanism's exact answers are taken for granted here."""
@@ -213,7 +213,7 @@ _UNKNOWN = Assurance((), missing="this version does not know the method.")
 
 
 def assurance_of(method: str, *, persons: bool = False, inferred: bool = False) -> Assurance:
-    """What stands behind a result: the least of what its method, unit and schema have.
+    """The assurance of a result: the least of what its method, unit and schema have.
 
     Args:
         method: as its statement names it.
@@ -228,10 +228,10 @@ def assurance_of(method: str, *, persons: bool = False, inferred: bool = False) 
     found = [METHODS.get(kind) or RELEASES.get(kind) or _UNKNOWN]
     found += [RELEASES["schema infer"]] if inferred else []
     found += [RELEASES["persons"]] if persons else []
-    return next((one for one in found if one.level is Level.LESS_PROVEN), found[0])
+    return next((one for one in found if one.level is Vetting.LESS_PROVEN), found[0])
 
 
 def less_proven_sentence() -> str:
     """Which methods of `--method` are less proven, for help texts."""
-    names = [name for name, found in METHODS.items() if found.level is Level.LESS_PROVEN]
+    names = [name for name, found in METHODS.items() if found.level is Vetting.LESS_PROVEN]
     return f"Less proven than the others ({PAGE}): {' and '.join(names)}."

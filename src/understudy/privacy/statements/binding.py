@@ -1,9 +1,9 @@
-"""What ties a statement to the file it speaks of, and to the ledger entry of its run.
+"""Tie a statement to the file it speaks of, and to the ledger entry of its run.
 
 A bound statement carries the SHA-256 digest of its file, or of everything else in its model. Of
 the ledger it carries a commitment: HMAC-SHA256 of the check of the run's last entry, under a
 secret that is kept beside the ledger and never leaves. A receiver learns nothing from it about
-other runs, and the owner can tell which entry it stands for. While the process that paid for a
+other runs, and the owner can find the entry it stands for. While the process that paid for a
 run still lives, it also seals what it writes by a key of that entry; nobody without the secret
 can make such a seal.
 
@@ -24,8 +24,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from understudy import __version__
 from understudy.errors import LedgerError
+from understudy.system.version import __version__
 
 BINDING = "binding"
 BESIDE = "beside_sha256"
@@ -38,7 +38,7 @@ _BLOCK = 2**20
 
 
 class Signer(Protocol):
-    """What signs statements: a key, named by its fingerprint."""
+    """A signer of statements is a key, named by its fingerprint."""
 
     def signed(self, message: bytes) -> dict[str, str]:
         """A signature of the message, for JSON."""
@@ -61,7 +61,7 @@ def digest_of_document(document: Any) -> str:
 
 
 def digest_of(path: str | os.PathLike[str]) -> str:
-    """The SHA-256 digest of a file."""
+    """Compute the SHA-256 digest of a file."""
     with open(path, "rb") as file:
         return digest_of_stream(file)
 
@@ -113,11 +113,11 @@ class Secret:
 
     @property
     def name(self) -> str:
-        """What the ledger calls its secret, to know it again; it tells nothing about it."""
+        """The name of the secret in the ledger; it reveals nothing about the secret."""
         return hmac.digest(self.key, b"name", "sha256").hex()[:32]
 
     def commitment(self, head: str) -> str:
-        """What a statement says of an entry: it tells nothing to whoever lacks the secret."""
+        """Commit to an entry; without the secret the commitment reveals nothing."""
         return hmac.digest(self.key, b"commitment" + head.encode(), "sha256").hex()
 
     def seal_key(self, head: str) -> bytes:
@@ -126,7 +126,7 @@ class Secret:
 
 
 def _made_or_read(file: IO[bytes]) -> bytes:
-    """What a file of a secret holds, once one process at a time has seen to it."""
+    """Read the secret of a file, or make it, one process at a time."""
     fcntl.flock(file, fcntl.LOCK_EX)
     if not os.fstat(file.fileno()).st_size:
         file.write(secrets.token_hex(_SECRET_BYTES).encode() + b"\n")
@@ -157,7 +157,7 @@ def bound(
         statement: the document; a binding that it had is replaced.
         kind: whether it speaks of a file or of the model that it is part of.
         found: the digest.
-        beside: what stands beside the statement in its own file, where it has one.
+        beside: what else is in the statement's own file, where it has one.
         seal_key: of the run, where this process paid for it.
         signer: the key to sign with, if any.
     """
@@ -179,13 +179,13 @@ def bound(
 
 
 def sealed_bytes(document: Mapping[str, Any]) -> bytes:
-    """What a seal covers: all of a statement but seal and signature."""
+    """Return the bytes that a seal covers: all of a statement but seal and signature."""
     binding = {**document[BINDING], "seal": None, "signature": None}
     return canonical({**document, BINDING: binding})
 
 
 def signed_bytes(document: Mapping[str, Any]) -> bytes:
-    """What a signature covers: all of a statement but the signature."""
+    """Return the bytes that a signature covers: all of a statement but the signature."""
     return canonical({**document, BINDING: {**document[BINDING], "signature": None}})
 
 

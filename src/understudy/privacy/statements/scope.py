@@ -1,4 +1,4 @@
-"""Whom a promise asks to be trusted, and what it leaves unprotected, in plain words.
+"""Say in plain words whom a promise asks to be trusted, and what it leaves unprotected.
 
 Every statement says both, beside its numbers. They follow from unit, neighbours and method alone,
 in the manner of NIST SP 800-226, which asks that a claim names its unit, its trust model and what
@@ -7,7 +7,7 @@ lies outside of it.
 
 from __future__ import annotations
 
-from understudy.privacy.unit import Neighbours, Unit
+from understudy.facts.unit import Neighbours, Unit
 
 _FEDERATED = "federated "
 
@@ -36,7 +36,7 @@ def trust_model(method: str, *, private: bool) -> str:
 
 
 def not_protected(method: str, unit: Unit) -> list[str]:
-    """What the promise does not cover, one phrase each."""
+    """List what the promise does not cover, one phrase each."""
     return [
         "facts about groups: what holds for people like you is shown, with or without you",
         "what was declared as public: columns, values, bounds, bins, constraints and sizes",
@@ -49,7 +49,7 @@ def not_protected(method: str, unit: Unit) -> list[str]:
 
 def _of_unit(unit: Unit) -> list[str]:
     if unit.rows_per_person is not None:
-        return ["a person who stands in the rows under several names"]
+        return ["a person who is in the rows under several names"]
     one, several = ("image", "images") if unit.of_images else ("row", "rows")
     owner = f"a person who owns several {several}: each {one} is protected, the person is not"
     if unit.neighbours is Neighbours.REPLACE:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from understudy.optional import require
+from understudy.system.extras import require
 
 ALGORITHM = "ecdsa-sha384"
 

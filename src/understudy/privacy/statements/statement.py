@@ -8,26 +8,31 @@ from fractions import Fraction
 from itertools import groupby, repeat
 from typing import Any
 
-from understudy.amounts import at_most, at_most_text
 from understudy.errors import UsageError
-from understudy.inference import Inference
-from understudy.privacy.accounting import BASIC, Bound, approximate_cost, zcdp_rho
-from understudy.privacy.adjacency import group_privacy
-from understudy.privacy.assurance import Assurance, assurance_of
+from understudy.facts.protection import Protection
+from understudy.facts.schema_cost import Inference
+from understudy.facts.unit import Neighbours, Unit
+from understudy.privacy.accounting.adjacency import group_privacy
+from understudy.privacy.accounting.composition import BASIC, Bound
+from understudy.privacy.accounting.costs import approximate_cost, zcdp_rho
+from understudy.privacy.accounting.events import Charge
 from understudy.privacy.budget import exactly
-from understudy.privacy.events import Charge
-from understudy.privacy.record import Record
-from understudy.privacy.scope import not_protected, trust_model
-from understudy.privacy.unit import Neighbours, Unit
-from understudy.protection import Protection
+from understudy.privacy.spending.record import Record
+from understudy.privacy.statements.assurance import Assurance, assurance_of
+from understudy.privacy.statements.scope import not_protected, trust_model
+from understudy.system.amounts import at_most, at_most_text
+from understudy.system.notebooks import Card
 
 # More answers than any run has.
 _MOST_TIMES = 10**7
 
+MISFITS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What a parser raises when it is fed something else than it expects."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Statement:
-    """What a model promises; it travels with the model and equals its ledger entries.
+    """The promise of a model; it travels with the model and equals its ledger entries.
 
     Attributes:
         method: what made the result.
@@ -36,7 +41,7 @@ class Statement:
         charges: every answer drawn.
         private: false when the noise was predictable.
         inference: the part of the bound that the schema cost, where it was learned from rows; its
-            own answers stand in the ledger.
+            own answers are in the ledger.
         protection: what the network was made to withhold, where it was; not part of the promise.
         record: which ledger keeps the run; None where the statement does not say.
         person_id: the column that names persons, where they are the unit and it is known.
@@ -82,6 +87,30 @@ class Statement:
             f"more or less likely with any one {self.unit.label} {_changed(self.unit)}{slack}."
             f"{_part(self.inference)}"
         )
+
+    def __repr__(self) -> str:
+        return f"Statement({self.method}: {self.amounts}, for one {self.unit.label})"
+
+    @property
+    def amounts(self) -> str:
+        """Return the amounts in few characters."""
+        if not self._is_private or self.bound.epsilon is None:
+            return "NOT PRIVATE"
+        found = [f"epsilon = {at_most_text(self.bound.epsilon)}"]
+        if self.bound.delta:
+            found.append(f"delta = {at_most_text(self.bound.delta)}")
+        return ", ".join(found)
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "method": self.method,
+            "spent": self.amounts,
+            "protects": f"one {self.unit.label}, {_changed(self.unit)}",
+            "accounting": self.bound.accounting,
+            "answers": f"{len(self.charges):,} released",
+            "assurance": self._assurance.document()["level"],
+        }
+        return Card("What is promised", self.sentence, [facts]).html()
 
     def document(self) -> dict[str, Any]:
         """The statement for JSON: numbers as numbers, exact fractions beside them as texts."""
@@ -157,13 +186,13 @@ def check_same_persons(inference: Inference, person_id: str | None) -> None:
 
 
 def inherited(inference: Inference, unit: Unit, person_id: str | None = None) -> Bound:
-    """What a schema learned from rows adds to a result that protects this unit.
+    """Convert the cost of a learned schema to the unit that a result protects.
 
     Replacing a row is removing one and adding another. So (ε, δ) for added and removed rows is
     (2ε, δ·(1 + e^ε)) for replaced ones; the other way there is no such implication.
     """
     if inference.rows_per_person != unit.rows_per_person:
-        learned = Unit(Neighbours(inference.neighbours), inference.rows_per_person)
+        learned = Unit(inference.neighbours, inference.rows_per_person)
         raise UsageError(
             f"the schema was learned for a {learned.label}, "
             f"this run promises a {unit.label}; learn the schema for the same unit"

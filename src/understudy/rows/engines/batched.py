@@ -1,4 +1,4 @@
-"""What engines share that read their rows anew for every question.
+"""The base of engines that read their rows again for every question.
 
 Tables are asked for in batches that fit into memory together; each batch costs one reading.
 """
@@ -10,11 +10,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from understudy.codec import Codec
-from understudy.counting import ScoreKernel, Scores
-from understudy.domain import Attributes, Domain
-from understudy.engines.capacity import ensure_tables_fit, in_batches
-from understudy.marginal import Marginal
+from understudy.facts.capacity import ensure_tables_fit, in_batches
+from understudy.facts.codec import Codec
+from understudy.facts.domain import Attributes, Domain
+from understudy.rows.counting import Marginal, ScoreKernel, Scores
 
 
 class BatchedSource(ABC):
@@ -44,7 +43,7 @@ class BatchedSource(ABC):
         return list(self._counted(sets))
 
     def score(self, sets: Sequence[Attributes], kernel: ScoreKernel) -> Scores:
-        """Exact scores; the tables of one reading stand in memory at a time."""
+        """Exact scores; the tables of one reading are in memory at a time."""
         ensure_tables_fit(self.domain, sets, kept=False)
         return np.array([kernel(marginal) for marginal in self._counted(sets)], np.float64)
 

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from understudy.domain import Attributes, Domain
-from understudy.engines.kernels import Pairs, Words, count_inner, fill_bitmaps, fill_last
-from understudy.marginal import Counts, Marginal
-from understudy.table import Table
+from understudy.facts.domain import Attributes, Domain
+from understudy.rows.counting import Counts, Marginal
+from understudy.rows.engines.kernels import Pairs, count_inner, fill_bitmaps, fill_last
+from understudy.rows.table import Table
+from understudy.system.arrays import Words
 
 # Pairs with at most so many cells to count are worth their bitmaps. The threshold need not be
 # found anew on each machine: from 96 to 320 the time of a wide table's pairs changes by a fifth.

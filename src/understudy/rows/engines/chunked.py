@@ -1,6 +1,6 @@
 """Counting files of any size: rows come in blocks, are encoded, counted and forgotten.
 
-What stands in memory is a block, the next one, and the tables asked for; where those would be too
+Memory holds a block, the next one, and the tables asked for; where those would be too
 many, the file is read again for the next ones. The first reading, which has to be made anyway to
 see that all can be read, counts all pairs where they fit, and no question about so few attributes
 needs another. Counts are the same, cell by cell, as with all rows in memory.
@@ -16,22 +16,18 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from understudy.codec import Codec
-from understudy.domain import Attributes
-from understudy.engines.ahead import one_ahead
-from understudy.engines.batched import BatchedSource
-from understudy.engines.capacity import in_batches
-from understudy.engines.memory import MemorySource
-from understudy.marginal import Counts, Marginal
-from understudy.projection import project
-from understudy.table import Table
+from understudy.facts.axes import Axes
+from understudy.facts.capacity import in_batches
+from understudy.facts.codec import Codec
+from understudy.facts.domain import Attributes
+from understudy.rows.counting import Counts, Marginal
+from understudy.rows.engines.ahead import one_ahead
+from understudy.rows.engines.batched import BatchedSource
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
+from understudy.system.progress import ProgressCallback, unwatched
 
-Tables = dict[Attributes, Counts]
-Watch = Callable[[int, int | None], None]
-
-
-def unwatched(done: int, total: int | None) -> None:
-    """Nobody is told how far a reading has come."""
+_CountsBySet = dict[Attributes, Counts]
 
 
 def count_blocks(
@@ -40,8 +36,8 @@ def count_blocks(
     sets: Sequence[Attributes],
     *,
     total: int | None = None,
-    watch: Watch = unwatched,
-) -> tuple[int, Tables]:
+    watch: ProgressCallback = unwatched,
+) -> tuple[int, _CountsBySet]:
     """One reading: how many rows there are, and their tables.
 
     Args:
@@ -49,9 +45,9 @@ def count_blocks(
         codec: encodes them.
         sets: the attributes of each table.
         total: how many rows there are, where that is known.
-        watch: told how many rows are done, of how many.
+        watch: called with the rows done, and their total.
     """
-    tables: Tables = {s: np.zeros(codec.domain.shape(s), np.int64) for s in sets}
+    tables: _CountsBySet = {s: np.zeros(codec.domain.shape(s), np.int64) for s in sets}
     done = 0
     watch(done, total)
     for block in one_ahead(_encoded(blocks, codec)):
@@ -64,7 +60,7 @@ def count_blocks(
 
 def _encoded(blocks: Iterable[pa.Table], codec: Codec) -> Generator[Table]:
     for block in blocks:
-        yield codec.encode(block)
+        yield Table.of(codec.encode(block))
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,14 +72,14 @@ class ChunkedSource(BatchedSource):
         codec: encodes them.
         memory: how many bytes the tables of one reading may take.
         kept: how many bytes the tables of the first reading may take, which are kept.
-        watch: told how many rows a reading has done, of how many; private.
+        watch: called with how many rows a reading has done, of how many; private.
     """
 
     blocks: Callable[[], Iterator[pa.Table]]
     codec: Codec
     memory: int
     kept: int = 0
-    watch: Watch = unwatched
+    watch: ProgressCallback = unwatched
 
     def check(self) -> None:
         """Read everything once, so that a file that cannot be read is refused before it costs."""
@@ -95,8 +91,8 @@ class ChunkedSource(BatchedSource):
         return self._first[0]
 
     @cached_property
-    def _first(self) -> tuple[int, Tables]:
-        """What the first reading found: the number of rows, and tables of few attributes."""
+    def _first(self) -> tuple[int, _CountsBySet]:
+        """Return the results of the first reading: the number of rows, and small tables."""
         return self._read(self._few(), total=None)
 
     def _few(self) -> list[Attributes]:
@@ -124,8 +120,8 @@ class ChunkedSource(BatchedSource):
 
     def _seen(self, attributes: Attributes) -> Counts:
         """A table by what the first reading kept of its attributes."""
-        held = self._as_kept(attributes)
-        return project(self._first[1][held], held, attributes, self.domain)
+        held = Axes(self._as_kept(attributes))
+        return held.project(self._first[1][held], attributes, self.domain)
 
-    def _read(self, sets: Sequence[Attributes], *, total: int | None) -> tuple[int, Tables]:
+    def _read(self, sets: Sequence[Attributes], *, total: int | None) -> tuple[int, _CountsBySet]:
         return count_blocks(self.blocks(), self.codec, sets, total=total, watch=self.watch)

@@ -13,14 +13,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from understudy.codec import Codec
-from understudy.domain import Attributes
-from understudy.engines.batched import BatchedSource
-from understudy.engines.chunked import count_blocks
-from understudy.engines.connection import DEFAULT_TIMEOUT, Cluster
-from understudy.engines.reaching import connected
 from understudy.errors import DataError
-from understudy.files import (
+from understudy.facts.codec import Codec
+from understudy.facts.domain import Attributes
+from understudy.rows.counting import Marginal
+from understudy.rows.engines.batched import BatchedSource
+from understudy.rows.engines.chunked import count_blocks
+from understudy.rows.engines.cluster_connection import DEFAULT_TIMEOUT, Cluster
+from understudy.rows.engines.cluster_start import connected
+from understudy.rows.reading import (
     Footer,
     Partition,
     check_alike,
@@ -29,13 +30,12 @@ from understudy.files import (
     partitions_of,
     read_footer,
 )
-from understudy.marginal import Marginal
 
 # A worker holds its own tables, those it adds up, and what it sends of them.
 _COPIES_ON_WORKER = 16
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class ClusterSource(BatchedSource):
     """Parquet that the workers of a cluster see under the same path.
 
@@ -66,7 +66,7 @@ class ClusterSource(BatchedSource):
 
     @cached_property
     def partitions(self) -> tuple[Partition, ...]:
-        """What the workers share among them: all of one table, with columns that fit."""
+        """Return the partitions that workers share: all of one table, with columns that fit."""
         [files] = self.cluster.each(_files, [self.path], None)
         footers = dict(zip(files, self.cluster.each(_footer, files, None), strict=True))
         types = {file: footer.types for file, footer in footers.items()}
@@ -85,7 +85,7 @@ class ClusterSource(BatchedSource):
 
 @dataclass(frozen=True)
 class _Question:
-    """What is to be counted in every partition."""
+    """The tables to be counted in every partition."""
 
     codec: Codec
     sets: tuple[Attributes, ...]
@@ -139,6 +139,8 @@ def open_cluster(
     with connected(address, timeout=timeout) as cluster:
         room = cluster.memory
         batch = memory if room is None else min(memory, room // _COPIES_ON_WORKER)
-        source = ClusterSource(cluster, place, codec, batch, ignore_extra)
+        source = ClusterSource(
+            cluster=cluster, path=place, codec=codec, memory=batch, ignore_extra=ignore_extra
+        )
         source.check()
         yield source

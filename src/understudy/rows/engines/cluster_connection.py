@@ -1,4 +1,4 @@
-"""A Dask cluster: reached, asked within bounded time, and its failures told in our words.
+"""A Dask cluster: reached, asked within bounded time, and its failures reported in our words.
 
 What workers and the scheduler say may quote rows, or bury the reason under pages. So errors of our
 own pass as they are, every other one is replaced, and Dask's messages are kept off the terminal.
@@ -18,7 +18,7 @@ from pkgutil import resolve_name
 from typing import Any, TypeVar
 
 from understudy.errors import CapacityError, DataError, UnderstudyError, UsageError
-from understudy.optional import require
+from understudy.system.extras import require
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -65,9 +65,9 @@ class Cluster:
 
         The scheduler needs it too: it unpacks what the workers are to do.
         """
-        from understudy import __version__
+        from understudy.system.version import __version__
 
-        asked = (resolve_name, "understudy:__version__")
+        asked = (resolve_name, "understudy.system.version:__version__")
         with self._failing():
             self._await_workers()
             found = self._everywhere(*asked, passed=ImportError)
@@ -88,7 +88,7 @@ class Cluster:
         )
 
     def on_every_worker(self, function: Callable[..., T], *arguments: object) -> list[T]:
-        """What a function says on each worker."""
+        """Return the result of a function on each worker."""
         with self._failing():
             return self._everywhere(function, *arguments)
 
@@ -147,7 +147,7 @@ class Cluster:
         *arguments: object,
         passed: type[Exception] | tuple[()] = (),
     ) -> list[Any]:
-        """What every worker says within the time allowed, errors of the passed type included."""
+        """Return every worker's result within the time allowed, with errors of the passed type."""
         said = self._answer(self.client.run, function, *arguments, on_error="return").values()
         for error in said:
             if isinstance(error, Exception) and not isinstance(error, passed):
@@ -178,7 +178,7 @@ class Cluster:
         return within(self.timeout + GRACE, asked(), self.client.loop.asyncio_loop)
 
     def _workers(self) -> dict[str, Any]:
-        """What the scheduler knows of its workers; of a silent scheduler, nothing."""
+        """Return the scheduler's facts about its workers; none if it is silent."""
         try:
             return dict(self._answer(self.client.scheduler.identity)["workers"])
         except (OSError, TimeoutError):
@@ -244,7 +244,7 @@ def _joined(lists: list[list[R]]) -> list[R]:
 
 
 def within(seconds: float, asked: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop) -> T:
-    """What a coroutine on another thread's loop gives within some time."""
+    """Return the result of a coroutine on another thread's loop, within some time."""
     pending = asyncio.run_coroutine_threadsafe(asked, loop)
     try:
         return pending.result(seconds)

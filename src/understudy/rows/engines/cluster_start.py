@@ -14,7 +14,8 @@ from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from typing import Any
 
-from understudy.engines.connection import (
+from understudy.errors import DataError
+from understudy.rows.engines.cluster_connection import (
     DEFAULT_TIMEOUT,
     EXTRA,
     GRACE,
@@ -23,8 +24,7 @@ from understudy.engines.connection import (
     check_address,
     within,
 )
-from understudy.errors import DataError
-from understudy.optional import require
+from understudy.system.extras import require
 
 _SECONDS_TO_CLOSE = 10.0
 _LOUD = ("distributed", "distributed.client", "tornado", "tornado.application", "asyncio")

@@ -17,18 +17,22 @@ from uuid import uuid4
 
 import numpy as np
 
-from understudy.codec import Codec
-from understudy.codec.categories import ListedCodec, tally_texts
-from understudy.counting import KeyCounts, ScoreKernel, Scores
-from understudy.domain import Attributes, Domain
-from understudy.engines.capacity import ensure_tables_fit, in_batches
-from understudy.engines.expressions import can_drop, code_of, first_of_each, group_of
-from understudy.engines.keyed import KeyedSource
-from understudy.engines.texts import compared_by_bytes, functions_of, name_of
 from understudy.errors import DataError, UsageError
-from understudy.marginal import Counts, Marginal
-from understudy.optional import require
-from understudy.table import Codes
+from understudy.facts.capacity import ensure_tables_fit, in_batches
+from understudy.facts.codec import Codec
+from understudy.facts.codec.categories import ListedCodec, tally_texts
+from understudy.facts.codes import Codes
+from understudy.facts.domain import Attributes, Domain
+from understudy.rows.counting import Counts, KeyCounts, Marginal, ScoreKernel, Scores
+from understudy.rows.engines.expressions import (
+    can_drop,
+    code_of,
+    first_of_each,
+    group_of,
+)
+from understudy.rows.engines.keyed import KeyedSource
+from understudy.rows.engines.texts import compared_by_bytes, functions_of, name_of
+from understudy.system.extras import require
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -74,7 +78,7 @@ class DatabaseSource:
         return list(self._counted(sets))
 
     def score(self, sets: Sequence[Attributes], kernel: ScoreKernel) -> Scores:
-        """Exact scores; the tables of one query stand in memory at a time."""
+        """Exact scores; the tables of one query are in memory at a time."""
         ensure_tables_fit(self.domain, sets, kept=False)
         return np.array([kernel(marginal) for marginal in self._counted(sets)], np.float64)
 
@@ -233,7 +237,7 @@ def open_database(
 def open_keyed_database(
     data: Any, table: str | None, codec: Codec, columns: Sequence[str], *, ignore_extra: bool
 ) -> Iterator[KeyedSource]:
-    """As `open_database`, with the texts that stand in some columns and how often they do."""
+    """As `open_database`, with the texts of some columns and their counts."""
     with (
         _opened(data, table) as rows,
         _behind(rows, codec, ignore_extra=ignore_extra) as source,
@@ -355,7 +359,9 @@ def _duckdb(path: Path) -> Any:
     try:
         connection = duckdb.connect(str(path), read_only=True)
     except duckdb.Error:
-        raise DataError(f"{path}: is no DuckDB database that can be read; check the path") from None
+        raise DataError(
+            f"{path}: is not a DuckDB database that can be read; check the path"
+        ) from None
     connection.execute("BEGIN TRANSACTION")
     return ibis.duckdb.from_connection(connection)
 

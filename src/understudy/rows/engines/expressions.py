@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from understudy.codec.bins import BinnedCodec
-from understudy.codec.categories import ListedCodec, spellings
-from understudy.codec.persons import MODULUS, multipliers
-from understudy.column import (
+from understudy.errors import CapacityError, DataError
+from understudy.facts.codec.bins import BinnedCodec
+from understudy.facts.codec.categories import ListedCodec, spellings
+from understudy.facts.codec.persons import MODULUS, multipliers
+from understudy.facts.column import (
     HIGHEST_WHOLE,
     BinnedColumn,
     DateColumn,
@@ -28,9 +29,8 @@ from understudy.column import (
     Ordinate,
     text_of,
 )
-from understudy.engines.texts import TextFunctions
-from understudy.errors import CapacityError, DataError
-from understudy.hierarchy import Groups
+from understudy.facts.hierarchy import Groups
+from understudy.rows.engines.texts import TextFunctions
 
 if TYPE_CHECKING:
     import ibis.expr.datatypes as dt

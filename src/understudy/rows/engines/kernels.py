@@ -11,12 +11,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from understudy.jit import kernel
-from understudy.marginal import Counts
-from understudy.table import Codes
+from understudy.facts.codes import Cells, Codes
+from understudy.rows.counting import Counts
+from understudy.system.arrays import Words
+from understudy.system.jit import kernel
 
-Words = npt.NDArray[np.uint64]
-Cells = npt.NDArray[np.uint32]
 Pairs = npt.NDArray[np.int64]
 
 # The compiler knows these steps for what they are and puts the processor's own bit count there.
@@ -116,13 +115,6 @@ def count_pair(first: Codes, second: Codes, size: int, counts: npt.NDArray[np.ui
             counts[3, keys[i + 3]] += np.uint32(1)
         for i in range(whole, rows):
             counts[0, keys[i]] += np.uint32(1)
-
-
-@kernel
-def extend(cells: Cells, codes: Codes, size: int) -> None:
-    """Mixed radix: cell ← cell · size + code."""
-    for i in range(codes.size):
-        cells[i] = cells[i] * np.uint32(size) + np.uint32(codes[i])
 
 
 @kernel

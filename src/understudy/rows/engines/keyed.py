@@ -8,11 +8,16 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from understudy.codec import Codec
-from understudy.codec.categories import ListedCodec
-from understudy.counting import CountSource, KeyCounts, ScoreKernel, Scores
-from understudy.domain import Attributes, Domain
-from understudy.marginal import Marginal
+from understudy.facts.codec import Codec
+from understudy.facts.codec.categories import ListedCodec
+from understudy.facts.domain import Attributes, Domain
+from understudy.rows.counting import (
+    CountSource,
+    KeyCounts,
+    Marginal,
+    ScoreKernel,
+    Scores,
+)
 
 
 @dataclass(frozen=True, repr=False)

@@ -11,13 +11,13 @@ from functools import partial
 
 import numpy as np
 
-from understudy.counting import ScoreKernel, Scores
-from understudy.domain import Attributes, Domain
-from understudy.engines.bitmaps import count_by_bitmaps, worth_bitmaps
-from understudy.engines.capacity import ensure_tables_fit, in_batches
-from understudy.engines.kernels import Cells, count_pair, extend, tally
-from understudy.marginal import Counts, Marginal
-from understudy.table import Table
+from understudy.facts.capacity import ensure_tables_fit, in_batches
+from understudy.facts.codes import Cells, extend
+from understudy.facts.domain import Attributes, Domain
+from understudy.rows.counting import Counts, Marginal, ScoreKernel, Scores
+from understudy.rows.engines.bitmaps import count_by_bitmaps, worth_bitmaps
+from understudy.rows.engines.kernels import count_pair, tally
+from understudy.rows.table import Table
 
 # A block of cell numbers stays in the second-level cache between the loops over it.
 _BLOCK = 65_536

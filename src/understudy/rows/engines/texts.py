@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from understudy.codec.names import BLANKS, unnameable
 from understudy.errors import DataError
+from understudy.facts.codec.names import BLANKS, unnameable
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -24,7 +24,7 @@ _NUL = r"\x00"
 
 @dataclass(frozen=True)
 class TextFunctions:
-    """What a database calls the functions that we have it apply to texts.
+    """The names of a database's functions for texts.
 
     Attributes:
         trim: strips given characters from both ends.

@@ -1,7 +1,7 @@
-"""Rows in and out: CSV, Parquet, and data frames of any brand through Arrow."""
+"""Private rows from files: CSV and Parquet, whole or in blocks."""
 
-from understudy.files.frames import ArrowStream, Rows, are_rows, brand_of, in_brand
-from understudy.files.parquet import (
+from understudy.rows.reading.csv import column_names, read_blocks, read_rows
+from understudy.rows.reading.parquet import (
     Footer,
     Partition,
     check_alike,
@@ -12,30 +12,12 @@ from understudy.files.parquet import (
     partitions_of,
     read_footer,
 )
-from understudy.files.reading import (
-    SUFFIXES,
-    check_suffix,
-    column_names,
-    read_blocks,
-    read_rows,
-)
-from understudy.files.writing import atomic, check_apart, check_writable, write_rows, writing
 
 __all__ = [
-    "SUFFIXES",
-    "ArrowStream",
     "Footer",
     "Partition",
-    "Rows",
-    "are_rows",
-    "atomic",
-    "brand_of",
     "check_alike",
-    "check_apart",
-    "check_suffix",
-    "check_writable",
     "column_names",
-    "in_brand",
     "is_parquet",
     "parquet_types",
     "partition_blocks",
@@ -44,6 +26,4 @@ __all__ = [
     "read_blocks",
     "read_footer",
     "read_rows",
-    "write_rows",
-    "writing",
 ]

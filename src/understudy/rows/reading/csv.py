@@ -17,20 +17,18 @@ from typing import Any
 
 import pyarrow as pa
 
-from understudy.codec import Codec
-from understudy.errors import DataError, UsageError
-from understudy.files.frames import Rows, arrow_table
-from understudy.files.parquet import (
-    SUFFIX,
+from understudy.errors import DataError
+from understudy.facts.codec import Codec
+from understudy.rows.reading.parquet import (
     check_names,
     is_parquet,
     parquet_blocks,
     parquet_types,
     read_parquet,
 )
-from understudy.files.refusals import reading
-
-SUFFIXES = (".csv", SUFFIX)
+from understudy.system.files.refusals import reading
+from understudy.system.files.suffixes import check_suffix
+from understudy.system.frames import Rows, arrow_table
 
 _BLOCK_BYTES = 1 << 22
 # No line of a CSV file may be longer than a block.
@@ -62,13 +60,6 @@ def column_names(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> li
         return list(parquet_types(path).names)
     with reading(check_suffix(path)):
         return _csv_header(path, encoding)
-
-
-def check_suffix(path: Path) -> Path:
-    """The path, when its suffix names a format we speak."""
-    if path.suffix not in SUFFIXES:
-        raise UsageError(f"{path}: the name must end in {' or '.join(SUFFIXES)}")
-    return path
 
 
 def _read_file(path: Path, codec: Codec, *, ignore_extra: bool, encoding: str) -> pa.Table:
@@ -125,7 +116,7 @@ def _block_bytes(memory: int | None) -> int:
 def _csv_blocks(
     path: Path, codec: Codec, encoding: str, size: int, *, one_column: bool
 ) -> Iterator[pa.Table]:
-    """As `_read_csv`; where a cell defeats the types, texts go on from the same row."""
+    """As `_read_csv`; where a cell defeats the types, texts continue from the same row."""
     typed, texts = _csv_types(codec)
     done = 0
     try:

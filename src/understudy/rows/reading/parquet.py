@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from understudy.codec import Codec
 from understudy.errors import DataError
-from understudy.files.refusals import reading
-
-SUFFIX = ".parquet"
+from understudy.facts.codec import Codec
+from understudy.system.files.refusals import reading
+from understudy.system.files.suffixes import PARQUET
 
 _BLOCK_ROWS = 1 << 18
 _BLOCK_BYTES = 1 << 22
@@ -26,7 +25,7 @@ _PARTITION_ROWS = 1 << 18
 
 @dataclass(frozen=True)
 class Footer:
-    """What a Parquet file says of itself: its columns, and the rows of each of its row groups.
+    """The metadata of a Parquet file: its columns, and the rows of each of its row groups.
 
     Attributes:
         types: the columns.
@@ -51,7 +50,7 @@ class Partition:
 
 def is_parquet(path: Path) -> bool:
     """Whether a path is read as Parquet: by its suffix, or because it is a folder."""
-    return path.suffix == SUFFIX or path.is_dir()
+    return path.suffix == PARQUET or path.is_dir()
 
 
 def partition_files(path: Path) -> list[Path]:
@@ -64,14 +63,14 @@ def partition_files(path: Path) -> list[Path]:
         return [path]
     with reading(path):
         entries = sorted(p for p in path.iterdir() if not p.name.startswith((".", "_")))
-    strange = [p.name for p in entries if p.suffix != SUFFIX or not p.is_file()]
+    strange = [p.name for p in entries if p.suffix != PARQUET or not p.is_file()]
     if strange:
         raise DataError(
-            f"{path}: {strange[0]!r} in this folder is no {SUFFIX} file; "
+            f"{path}: {strange[0]!r} in this folder is not a {PARQUET} file; "
             "keep the partitions of one table alone in a folder"
         )
     if not entries:
-        raise DataError(f"{path}: cannot be read: the folder holds no {SUFFIX} files")
+        raise DataError(f"{path}: cannot be read: the folder holds no {PARQUET} files")
     return entries
 
 

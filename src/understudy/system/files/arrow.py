@@ -60,7 +60,7 @@ def read_arrow(data: bytes, types: Types, *, rows: int) -> pa.Table:
     try:
         _check(data, rows)
     except (struct.error, UnicodeError):
-        raise UnsoundArrow("is no Arrow file, or is damaged") from None
+        raise UnsoundArrow("is not an Arrow file, or is damaged") from None
     with pa.ipc.open_file(pa.BufferReader(data)) as file:
         odd = [f.name for f in file.schema if f.type not in types.get(f.name, ())]
         if odd or len(file.schema) > len(types):
@@ -73,13 +73,13 @@ def read_arrow(data: bytes, types: Types, *, rows: int) -> pa.Table:
 
 @dataclass(frozen=True)
 class _Table:
-    """A table of a FlatBuffer: its fields stand where a list before it says."""
+    """A table of a FlatBuffer: its fields are where a list before it says."""
 
     data: bytes
     place: int
 
     def slot(self, number: int) -> int | None:
-        """Where a field stands; None where it has its default."""
+        """Return the position of a field; None where it has its default."""
         fields = self.place - self._number("<i", self.place)
         at = fields + 4 + 2 * number
         if at + 2 > fields + self._number("<H", fields):
@@ -104,7 +104,7 @@ class _Table:
             yield self._at(start + 4 * i)
 
     def structs(self, number: int, kind: struct.Struct) -> Iterator[tuple[int, ...]]:
-        """A field that is a list of numbers that stand together."""
+        """A field that is a list of adjacent numbers."""
         start, length = self.extent(number)
         for i in range(length):
             yield kind.unpack_from(self.data, start + kind.size * i)
@@ -122,7 +122,7 @@ class _Table:
 
     def _number(self, kind: str, place: int) -> int:
         if place < 0:
-            raise UnsoundArrow("is no Arrow file, or is damaged")
+            raise UnsoundArrow("is not an Arrow file, or is damaged")
         (found,) = struct.unpack_from(kind, self.data, place)
         return int(found)
 
@@ -148,7 +148,7 @@ def _footer(data: bytes) -> _Table:
     length, magic = _TAIL.unpack_from(data, max(len(data) - _TAIL.size, 0))
     start = len(data) - _TAIL.size - length
     if not data.startswith(_MAGIC) or magic != _MAGIC or length < 8 or start < len(_MAGIC):
-        raise UnsoundArrow("is no Arrow file, or is damaged")
+        raise UnsoundArrow("is not an Arrow file, or is damaged")
     return _root(data[start : start + length])
 
 
@@ -171,7 +171,7 @@ def _weight_of_schema(schema: _Table, most: int) -> int:
 
 
 def _bounded(tables: Iterator[_Table], most: int) -> Iterator[_Table]:
-    """The tables, if so many bytes can hold them."""
+    """Return the tables, if this many bytes can hold them."""
     for number, table in enumerate(tables):
         if number * _LEAST_TABLE > most:
             raise UnsoundArrow("names some of its bytes more than once")
@@ -188,7 +188,7 @@ def _weight_of_field(field: _Table) -> int:
 
 
 def _weight_of_texts(table: _Table, number: int) -> Iterator[int]:
-    """The lengths of pairs of texts."""
+    """Return the lengths of pairs of texts."""
     for pair in _bounded(table.tables(number), len(table.data)):
         yield _LEAST_TABLE + pair.extent(0)[1] + pair.extent(1)[1]
 
@@ -204,7 +204,7 @@ def _rows_of_batch(data: bytes, offset: int, length: int, body: int) -> int:
     start = 8 if first == _CONTINUATION else 4
     described = second if first == _CONTINUATION else first
     if start + described > length:
-        raise UnsoundArrow("is no Arrow file, or is damaged")
+        raise UnsoundArrow("is not an Arrow file, or is damaged")
     message = _root(data[offset + start : offset + start + described])
     batch = message.table(_MESSAGE_HEADER)
     if message.number(_MESSAGE_KIND, "<B") != _RECORD_BATCH or batch is None:
@@ -217,5 +217,5 @@ def _rows_of_batch(data: bytes, offset: int, length: int, body: int) -> int:
         raise UnsoundArrow("names some of its bytes more than once")
     found = batch.number(_BATCH_LENGTH, "<q")
     if found < 0:
-        raise UnsoundArrow("is no Arrow file, or is damaged")
+        raise UnsoundArrow("is not an Arrow file, or is damaged")
     return found

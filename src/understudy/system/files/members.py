@@ -18,7 +18,7 @@ _MOST_BYTES = 2**28
 
 
 def read_member(path: Path, name: str, most: int) -> bytes:
-    """The bytes of a member of a zip archive or a folder, if they are at most so many.
+    """The bytes of a member of a zip archive or a folder, if they are at most `most`.
 
     Raises:
         ValueError: for a member that is larger, packed in another way, or not as large as it says.
@@ -43,7 +43,7 @@ def unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> by
 
 @contextmanager
 def opened_member(path: Path, name: str, most: int) -> Iterator[IO[bytes]]:
-    """A member as a stream of at most so many bytes, for what need not be held whole.
+    """Open a member as a stream of at most this many bytes, for what need not be held whole.
 
     Raises:
         ValueError: for a member that is larger or packed in another way, or is not a file.
@@ -87,7 +87,7 @@ def check_document(data: bytes) -> bytes:
 
 
 def parsed_document(data: bytes) -> Any:
-    """A JSON document in which every name stands once; a ValueError for any other.
+    """A JSON document in which every name occurs once; a ValueError for any other.
 
     Of two values under one name a parser takes one and a reader may take the other.
     """
@@ -97,12 +97,12 @@ def parsed_document(data: bytes) -> Any:
 def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a name stands twice")
+        raise ValueError("a name occurs twice")
     return found
 
 
 def read_file(path: Path, most: int) -> bytes:
-    """A file's bytes, if they are at most so many; a ValueError otherwise."""
+    """Read a file's bytes, at most this many; a ValueError otherwise."""
     with _opened_file(path, most) as file:
         return file.read(most)
 

@@ -23,7 +23,9 @@ def reading(path: Path) -> Iterator[None]:
         is_text = path.suffix == ".csv"
         if is_text and (isinstance(error, UnicodeError) or "UTF8" in str(error)):
             raise DataError(_not_decodable(path)) from None
-        raise DataError(f"{path}: is no readable {path.suffix[1:]} file; export it again") from None
+        raise DataError(
+            f"{path}: is not a readable {path.suffix[1:]} file; export it again"
+        ) from None
     except LookupError:
         raise UsageError("the encoding is unknown; use a name such as utf-8 or latin-1") from None
     except OSError as error:

@@ -1,0 +1,27 @@
+"""`understudy synth`: make synthetic rows from a private table in one step."""
+
+from __future__ import annotations
+
+from understudy.cli.console import TerminalProgress, print_result
+from understudy.cli.options.groups import grouped
+from understudy.cli.options.learning import LearningOptions
+from understudy.cli.options.output import AsJson, RowsFile, Seed, SignKey
+
+
+@grouped
+def synth(
+    *,
+    learning: LearningOptions,
+    output: RowsFile,
+    seed: Seed = None,
+    sign: SignKey = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make synthetic rows from a private table: learn a model, sample from it, write OUTPUT.
+
+    The privacy statement goes to OUTPUT.privacy.json. The ledger records what was spent.
+    """
+    from understudy.jobs.learning import synthesize
+
+    result = synthesize(learning, output, seed=seed, sign=sign, progress=TerminalProgress())
+    print_result(result, as_json=as_json)

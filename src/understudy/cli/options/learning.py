@@ -1,0 +1,71 @@
+"""Options that `fit` and `synth` share: private data, a method, and the ledger that pays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from understudy.cli.options.data import ClusterReadingOptions, Data, OptionalSchemaFile
+from understudy.cli.options.method import FitOptions
+from understudy.cli.options.panels import TRAINING
+from understudy.cli.options.privacy import LedgerOptions
+from understudy.jobs.images import ImageRequest
+from understudy.jobs.learning import LearningRequest
+
+
+@dataclass(frozen=True)
+class ImageOptions(ImageRequest):
+    """Options that only images take."""
+
+    height: Annotated[
+        int | None,
+        typer.Option(
+            "--height",
+            metavar="PIXELS",
+            rich_help_panel=TRAINING,
+            help="Declare the height of all images; it is a public fact.",
+        ),
+    ] = None
+    width: Annotated[
+        int | None,
+        typer.Option(
+            "--width",
+            metavar="PIXELS",
+            rich_help_panel=TRAINING,
+            help="Declare the width of all images; it is a public fact.",
+        ),
+    ] = None
+    classes: Annotated[
+        int | None,
+        typer.Option(
+            "--classes",
+            metavar="NUMBER",
+            rich_help_panel=TRAINING,
+            help="Declare how many labels images have; labels are numbered from 0.",
+        ),
+    ] = None
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            "--checkpoint",
+            metavar="FILE",
+            rich_help_panel=TRAINING,
+            help="Save training of images in this .npz file; the same command then resumes an "
+            "interrupted run (dpgan).",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearningOptions(LearningRequest):
+    """Options about private data, a method that learns from it, and the ledger that pays."""
+
+    data: Data
+    schema: OptionalSchemaFile = None
+    fit: FitOptions
+    payer: LedgerOptions
+    reading: ClusterReadingOptions
+    images: ImageOptions

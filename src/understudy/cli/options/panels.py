@@ -1,0 +1,14 @@
+"""The panels of `--help`, in their order: what is used daily comes first."""
+
+from __future__ import annotations
+
+DATA = "Data"
+PRIVACY = "Privacy"
+OUTPUT = "Output"
+METHOD = "Method"
+NETWORK = "Network"
+PLACES = "Where rows are"
+HOLDERS = "Holders and analyst"
+TRAINING = "Training and images"
+
+ORDER = (DATA, PRIVACY, OUTPUT, METHOD, NETWORK, PLACES, HOLDERS, TRAINING)

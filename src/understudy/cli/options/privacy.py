@@ -1,0 +1,74 @@
+"""Options about privacy: the budget, the neighbour relation, and the ledger that pays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from understudy.cli.options import completion
+from understudy.cli.options.panels import PRIVACY
+from understudy.jobs.ledgers import LedgerRequest
+
+Epsilon = Annotated[
+    str | None,
+    typer.Option(
+        "--epsilon",
+        "-e",
+        metavar="NUMBER",
+        rich_help_panel=PRIVACY,
+        help="Allow this privacy loss, for example 1 or 0.5. Required for tables and images, and "
+        "there is no default.",
+    ),
+]
+Delta = Annotated[
+    str,
+    typer.Option(
+        "--delta",
+        "-d",
+        metavar="NUMBER",
+        rich_help_panel=PRIVACY,
+        help="Allow a larger loss with this probability, for example 1e-6. 0 asks for pure "
+        "differential privacy.",
+    ),
+]
+NeighboursName = Annotated[
+    str | None,
+    typer.Option(
+        "--neighbours",
+        metavar="NAME",
+        rich_help_panel=PRIVACY,
+        autocompletion=completion.NEIGHBOURS,
+        help="Protect against adding and removing (add-remove) or against replacing (replace). "
+        "Each method has its own default.",
+    ),
+]
+LedgerFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--ledger",
+        metavar="FILE",
+        rich_help_panel=PRIVACY,
+        help="Record spending in this ledger. The default is $UNDERSTUDY_LEDGER, else a file in "
+        "the state folder.",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class LedgerOptions(LedgerRequest):
+    """Options about the ledger that pays, and the name under which it knows the data."""
+
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            "--dataset",
+            metavar="NAME",
+            rich_help_panel=PRIVACY,
+            help="Give the data this name in the ledger. The default is the name of the file, "
+            "folder or table.",
+        ),
+    ] = None
+    ledger: LedgerFile = None

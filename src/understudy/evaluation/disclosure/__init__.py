@@ -1,0 +1,1 @@
+"""Disclosure: what a stand-in reveals to attackers who know parts of rows."""

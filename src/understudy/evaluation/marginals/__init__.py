@@ -1,0 +1,1 @@
+"""How near the tables of counts of two tables are."""

@@ -1,0 +1,1 @@
+"""How well models learn from a stand-in, tested on real rows."""

@@ -1,0 +1,1 @@
+"""The summary that may leave, because it was paid for."""

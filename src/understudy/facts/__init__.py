@@ -1,0 +1,1 @@
+"""Declared and public: the values that a table may hold. Nothing here was computed from rows."""

@@ -1,0 +1,1 @@
+"""The analyst's side: it asks, checks replies, and keeps a journal."""

@@ -1,0 +1,1 @@
+"""The holder's side: it has the rows, and answers what it agreed to."""

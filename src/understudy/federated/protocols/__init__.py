@@ -1,0 +1,1 @@
+"""How holders and analyst learn a network: statistics, votes, or local models."""

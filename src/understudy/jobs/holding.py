@@ -1,0 +1,196 @@
+"""Job of `holder`: answer an analyst's questions about rows that stay where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from understudy.errors import UsageError
+from understudy.jobs.federation import address_of, neighbours_named
+from understudy.jobs.ledgers import LedgerRequest
+from understudy.jobs.progress import SILENT
+from understudy.jobs.reading import PersonRequest, ReadingRequest
+from understudy.jobs.request import JobRequest
+from understudy.system.amounts import at_most
+
+if TYPE_CHECKING:
+    from understudy.facts.schema import Schema
+    from understudy.federated.holder.consent import Consent
+    from understudy.federated.wire.node import Link
+    from understudy.jobs.progress import JobProgress
+    from understudy.privacy.spending.ledger import Ledger
+    from understudy.privacy.spending.limits import Spent
+
+Agrees = Callable[[list[str]], bool]
+"""Shows a person what an analyst asks for, and says whether the person agrees."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkRequest(JobRequest):
+    """How a holder reaches its analyst.
+
+    Attributes:
+        superlink: the analyst's HOST:PORT.
+        key: the holder's private key.
+        root_certificates: the certificates that the analyst sent.
+        wait: how many seconds to wait for an analyst who cannot be reached.
+        stay: serve further runs after the first one ends.
+    """
+
+    superlink: str
+    key: Path
+    root_certificates: Path
+    wait: float = 300
+    stay: bool = False
+
+    def checked(self) -> Link:
+        """Check the files and return the link."""
+        from understudy.federated.wire.node import Link
+
+        link = Link(address_of(self.superlink), self.key, self.root_certificates, self.wait)
+        link.check()
+        return link
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConsentRequest(JobRequest):
+    """Runs that a holder agrees to, and the most that may ever be spent.
+
+    Attributes:
+        epsilon_limit: the largest epsilon that may ever be spent on the table.
+        delta_limit: the delta of the same limit; 0 allows pure runs alone.
+        policy: a TOML file of what is agreed to without asking.
+        neighbours: replace, with a public number of rows, or add-remove.
+    """
+
+    epsilon_limit: str
+    delta_limit: str = "0"
+    policy: Path | None = None
+    neighbours: str = "replace"
+
+
+@dataclass(frozen=True, kw_only=True)
+class HolderRequest(JobRequest):
+    """A private table, what its holder agrees to, and the analyst who may ask.
+
+    Attributes:
+        data: the private table.
+        schema: what each column may contain.
+        link: how the analyst is reached.
+        consent: what the holder agrees to.
+        people: who has several rows.
+        payer: the ledger and the name of the data in it.
+        store: the folder of answers that were given before.
+        reading: how rows are read.
+    """
+
+    data: str
+    schema: Path
+    link: LinkRequest
+    consent: ConsentRequest
+    people: PersonRequest = field(default_factory=PersonRequest)
+    payer: LedgerRequest = field(default_factory=LedgerRequest)
+    store: Path | None = None
+    reading: ReadingRequest = field(default_factory=ReadingRequest)
+
+
+@dataclass(frozen=True)
+class HolderResult:
+    """How many messages a holder answered, and what has been spent on its data so far."""
+
+    dataset: str
+    answers: int
+    spent: Spent
+
+    def document(self) -> dict[str, Any]:
+        """Describe the result for machines."""
+        return {
+            "dataset": self.dataset,
+            "answers": self.answers,
+            "epsilon": at_most(self.spent.epsilon),
+            "epsilon_exact": str(self.spent.epsilon),
+            "delta": at_most(self.spent.delta),
+            "delta_exact": str(self.spent.delta),
+        }
+
+
+def hold(
+    request: HolderRequest, *, agrees: Agrees | None = None, progress: JobProgress = SILENT
+) -> HolderResult:
+    """Answer an analyst's questions about a private table until the analyst is done.
+
+    Args:
+        request: the table, the limits and the analyst.
+        agrees: asks a person; without it a policy is needed.
+        progress: shows what the holder is doing.
+
+    Privacy: each answer is paid for from the ledger, and never beyond the limit.
+    """
+    from understudy.facts.schema import Schema
+    from understudy.rows.sources import dataset_name
+
+    schema, link = Schema.load(request.schema), request.link.checked()
+    consent = _consent(request.consent.policy, agrees)
+    access = replace(request.reading.access, persons=request.people.persons)
+    name = request.payer.dataset or dataset_name(request.data, access)
+    ledger = request.payer.opened()
+    served = _Serving(request=request, schema=schema, consent=consent, ledger=ledger, dataset=name)
+    answers = served.serve(link, progress)
+    return HolderResult(name, answers, ledger.account(name).spent)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Serving:
+    """Everything that a holder needs, checked before its rows are opened."""
+
+    request: HolderRequest
+    schema: Schema
+    consent: Consent
+    ledger: Ledger
+    dataset: str
+
+    def serve(self, link: Link, progress: JobProgress) -> int:
+        """Open the rows and answer messages; returns how many were answered."""
+        from understudy.facts.unit import Unit
+        from understudy.federated.holder.holder import Holder
+        from understudy.federated.wire.node import Node
+        from understudy.privacy.budget import Budget
+        from understudy.rows.sources import open_source
+
+        asked, path = self.request, self.ledger.path
+        limit = Budget.approximate(asked.consent.epsilon_limit, asked.consent.delta_limit)
+        unit = Unit(neighbours_named(asked.consent.neighbours), asked.people.rows_per_person)
+        access = replace(asked.reading.access, persons=asked.people.persons)
+        folder = asked.store or path.with_name(f"{path.stem}.answers") / self.dataset
+        with (
+            open_source(asked.data, self.schema, access) as source,
+            Holder(
+                source,
+                self.schema,
+                unit,
+                ledger=self.ledger,
+                dataset=self.dataset,
+                limit=limit,
+                policy=self.consent,
+                store=folder,
+                name=asked.link.key.name,
+                person_id=asked.people.person_id,
+            ) as answering,
+        ):
+            return Node(link, answering.handle, progress.message, stay=asked.link.stay).serve()
+
+
+def _consent(policy: Path | None, agrees: Agrees | None) -> Consent:
+    """A policy where there is one, else a person who is asked and must be present."""
+    from understudy.federated.holder.consent import AskSomebody, Policy
+
+    if policy is not None:
+        return Policy.load(policy)
+    if agrees is None:
+        raise UsageError(
+            "nobody is at the terminal to agree to what an analyst asks for; write what is agreed "
+            "to into a file, and give it as --policy"
+        )
+    return AskSomebody(agrees)

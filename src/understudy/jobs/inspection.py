@@ -1,0 +1,96 @@
+"""Job of `inspect`: read a model, describe it, and draw or export its network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from understudy.errors import UsageError
+from understudy.jobs.output import summary, write_bytes
+
+if TYPE_CHECKING:
+    from understudy.models.model import Model
+    from understudy.models.strengths import Strengths
+    from understudy.privacy.mechanisms.released import ReleasedTable
+
+SUFFIXES = (".svg", ".png", ".bif")
+
+
+@dataclass(frozen=True)
+class ModelInspection:
+    """A model, and how strong the edges of its network are, where it has any."""
+
+    model: Model
+    strengths: Strengths
+
+    @property
+    def tables(self) -> list[ReleasedTable | None]:
+        """For every charge the table that it paid for, if any."""
+        from understudy.privacy.mechanisms.released import released_table
+
+        model = self.model
+        charges = (charge for charge, _ in model.statement.grouped)
+        return [released_table(charge, model.domain, model.rows) for charge in charges]
+
+    def document(self) -> dict[str, Any]:
+        """Describe the model for machines: its statement, network, scores and released tables."""
+        from understudy.models.strengths import MEASURE
+
+        scores = self.strengths.scores
+        edges = [{"parent": p, "child": c, "score": score} for (p, c), score in scores.items()]
+        rows = self.strengths.rows
+        return summary(self.model, self.model.rows) | {
+            "network": {family.child: list(family.parents) for family in self.model.network},
+            "edges": edges,
+            "scores": {"measure": MEASURE, "exact": rows is None, "rows": rows},
+            "tables": [table.document() for table in self.tables if table],
+        }
+
+
+def inspect(path: Path, *, output: Path | None = None, theme: str = "auto") -> ModelInspection:
+    """Read a model; where an output is named, write its network there.
+
+    Args:
+        path: the model's file or folder.
+        output: a picture, .svg or .png, or .bif for other programs.
+        theme: the colours of a picture: light, dark, or auto.
+    """
+    from understudy.models.model import Model
+    from understudy.models.strengths import strengths_of
+    from understudy.system.files.writing import check_apart
+
+    if output is not None:
+        check_apart(_checked(output), path)
+    model = Model.load(path)
+    found = ModelInspection(model, strengths_of(model))
+    if output is not None:
+        model.distribution.require_structure()
+        _write_network(found, output, theme)
+    return found
+
+
+def _checked(output: Path) -> Path:
+    from understudy.system.extras import require
+    from understudy.system.files.writing import check_writable
+
+    if output.suffix not in SUFFIXES:
+        known = ", ".join(SUFFIXES)
+        raise UsageError(f"output {output}: suffix {output.suffix!r} is unknown; use {known}")
+    if output.suffix == ".png":
+        require("resvg_py", extra="pictures")
+    return check_writable(output)
+
+
+def _write_network(found: ModelInspection, output: Path, theme: str) -> None:
+    from understudy.models.pictures import network_png, network_svg
+
+    model, strengths = found.model, found.strengths
+    match output.suffix:
+        case ".svg":
+            data = network_svg(model, theme=theme, strengths=strengths).encode()
+        case ".png":
+            data = network_png(model, theme=theme, strengths=strengths)
+        case _:
+            data = "".join(model.bif_lines()).encode()
+    write_bytes(output, data)

@@ -1,0 +1,43 @@
+"""Who pays for a job: a ledger, and the name under which it knows the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from understudy.jobs.request import JobRequest
+
+if TYPE_CHECKING:
+    from understudy.privacy.spending.fingerprints import Sighting
+    from understudy.privacy.spending.ledger import Ledger
+
+
+@dataclass(frozen=True)
+class LedgerRequest(JobRequest):
+    """Which ledger pays, and for which dataset.
+
+    Attributes:
+        dataset: the name of the data in the ledger; that of the file or folder unless given.
+        ledger: the ledger's file; the user's own unless given.
+    """
+
+    dataset: str | None = None
+    ledger: Path | None = None
+
+    def opened(self) -> Ledger:
+        """The ledger asked for, else the user's own."""
+        return open_ledger(self.ledger)
+
+    def warn_of_copies(self, name: str, sighting: Sighting) -> None:
+        """Warn at an interactive terminal that these rows were spent on under another name."""
+        from understudy.privacy.spending.fingerprints import warn
+
+        warn(self.opened().path, name, sighting)
+
+
+def open_ledger(path: Path | None) -> Ledger:
+    """The ledger asked for, else the user's own."""
+    from understudy.privacy.spending.ledger import Ledger, default_path
+
+    return Ledger(path or default_path())

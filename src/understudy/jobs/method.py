@@ -1,0 +1,176 @@
+"""Which method a job fits, by name: options are checked, and the synthesizer is built."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from understudy.errors import UsageError
+from understudy.jobs.choices import unknown_choice
+from understudy.jobs.network_rules import NetworkRequest
+from understudy.jobs.reading import PersonRequest
+from understudy.jobs.request import JobRequest
+from understudy.methods import registry
+
+if TYPE_CHECKING:
+    from understudy.facts.schema import Schema
+    from understudy.gan.training import Hyperparameters
+    from understudy.methods import Synthesizer
+    from understudy.methods.abilities import Abilities
+    from understudy.models.model import Model
+
+
+@dataclass(frozen=True)
+class TrainingRequest(JobRequest):
+    """How a method that trains neural networks is to train them; None leaves the default.
+
+    Attributes:
+        epochs: how often a row is expected in a batch.
+        batch: how many rows are expected in a batch.
+        clip: the norm at which the gradient of a row is clipped.
+        pace: a factor on the learning rates.
+    """
+
+    epochs: float | None = None
+    batch: int | None = None
+    clip: float | None = None
+    pace: float | None = None
+
+    def settings(self, base: Hyperparameters) -> Hyperparameters:
+        """Default settings, with what was asked for in place."""
+        asked: dict[str, Any] = {"epochs": self.epochs, "batch": self.batch, "clip": self.clip}
+        if self.pace is not None:
+            if not 0 < self.pace < math.inf:
+                raise UsageError(f"pace is {self.pace:g}; give a number above 0, such as 0.5")
+            asked["critic_rate"] = base.critic_rate * self.pace
+            asked["generator_rate"] = base.generator_rate * self.pace
+        return replace(base, **{name: value for name, value in asked.items() if value is not None})
+
+
+@dataclass(frozen=True)
+class MethodRequest(JobRequest):
+    """A method, its privacy budget, and what its network may contain.
+
+    Attributes:
+        epsilon: the privacy loss allowed; without a default.
+        delta: the probability allowed for a larger loss.
+        neighbours: add-remove or replace; the method's own unless given.
+        method: the name of a method, or auto.
+        structure: how the network is learned, or a file that holds it.
+        degree: the most parents of an attribute.
+        network: what the network must and must not contain.
+    """
+
+    epsilon: str | None = None
+    delta: str = "0"
+    neighbours: str | None = None
+    method: str = "auto"
+    structure: str | None = None
+    degree: int | None = None
+    network: NetworkRequest = field(default_factory=NetworkRequest)
+
+    @property
+    def chosen(self) -> str:
+        """The method's own name: auto is nist where a delta is given, and privbayes otherwise."""
+        from understudy.privacy.budget import exact
+
+        if self.method != registry.AUTOMATIC:
+            return self.method
+        return "nist" if exact(self.delta, what="delta") > 0 else "privbayes"
+
+
+@dataclass(frozen=True)
+class FitRequest(MethodRequest):
+    """A method that is to be fitted: its budget, its rules, the persons, and the training.
+
+    Attributes:
+        people: who has several rows.
+        rows: how many synthetic rows to make.
+        training: how neural networks are trained.
+    """
+
+    people: PersonRequest = field(default_factory=PersonRequest)
+    rows: int | None = None
+    training: TrainingRequest = field(default_factory=TrainingRequest)
+
+
+def build(request: FitRequest, schema: Schema) -> Synthesizer:
+    """Build the synthesizer asked for; options that its method does not take are refused.
+
+    A fit checks the parameters themselves, before it reads anything.
+    """
+    known = (registry.AUTOMATIC, *sorted(registry.names()))
+    if request.chosen not in known:
+        raise unknown_choice("method", request.chosen, known)
+    kind = registry.method(request.chosen)
+    synthesizer = kind(schema, **_arguments(request, kind.abilities, schema))
+    if request.epsilon is None and not synthesizer.is_free:
+        raise UsageError(
+            "epsilon is not given; say how much privacy loss is allowed, as --epsilon 1"
+        )
+    return synthesizer
+
+
+def _arguments(request: FitRequest, able: Abilities, schema: Schema) -> dict[str, Any]:
+    """The parameters of a method: those of all methods, and those that it has itself."""
+    _refuse_unfit(request, able)
+    return {
+        "epsilon": request.epsilon or "0",
+        "delta": request.delta,
+        "neighbours": request.neighbours,
+        "person_id": request.people.person_id,
+        "rows_per_person": request.people.rows_per_person,
+    } | {name: _argument(request, name, schema) for name in able.options}
+
+
+def _argument(request: FitRequest, name: str, schema: Schema) -> Any:
+    """Return the value of a parameter that only some methods have."""
+    match name:
+        case "restrictions":
+            return request.network.restrictions(schema.attributes)
+        case "target":
+            return request.network.target
+        case "settings":
+            from understudy.gan.training import Hyperparameters
+
+            return request.training.settings(Hyperparameters())
+        case _:
+            return getattr(request, name)
+
+
+def _refuse_unfit(request: FitRequest, able: Abilities) -> None:
+    """Refuse what only other methods take."""
+    if request.training.given and not able.is_trained:
+        trained = " and ".join(registry.taking("settings"))
+        raise UsageError(f"{request.training.given[0]} is for {trained}; leave it out")
+    if able.learns_network:
+        return
+    network = {"structure": request.structure, "degree": request.degree}
+    unfit = [f"--{name}" for name, value in network.items() if value is not None]
+    unfit += [each for each in request.network.given if each.removeprefix("--") not in able.options]
+    if unfit:
+        networks = " and ".join(registry.taking("structure"))
+        raise UsageError(f"{unfit[0]} is for {networks}; leave it out")
+
+
+def refuse_unplanned(request: FitRequest) -> None:
+    """Refuse methods that cannot be rehearsed: nothing but their noise is known without rows."""
+    able = registry.abilities(request.chosen)
+    if able.is_trained:
+        raise UsageError(
+            f"what {request.method} learns cannot be forecast; plan for nist, or fit a public table"
+        )
+    if able.releases_rows:
+        raise UsageError(
+            f"plan rehearses methods that count, and {request.method} draws rows; name another"
+        )
+
+
+def remarks(request: FitRequest, model: Model) -> list[str]:
+    """Explain to a person how a model came about; all of it is public or released."""
+    said = []
+    if request.method == registry.AUTOMATIC:
+        why = "a delta was given" if request.chosen == "nist" else "no delta was given"
+        said.append(f"method {request.chosen}, because {why}")
+    return said + registry.method(request.chosen).remarks(model)

@@ -1,0 +1,110 @@
+"""Job of `sample`: draw rows or images from a model, with or without conditions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from understudy.errors import UsageError
+from understudy.jobs.output import JobResult, check_stated_output, summary, write_statement
+from understudy.jobs.progress import SILENT, Stopwatch, counted
+from understudy.jobs.request import JobRequest
+from understudy.jobs.signing import Sealing, signer_of
+
+if TYPE_CHECKING:
+    from understudy.jobs.progress import JobProgress
+    from understudy.models.sampling import ConditionedModel
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleRequest(JobRequest):
+    """A model, and which rows to draw from it.
+
+    Attributes:
+        model: the file or folder of the model.
+        output: where the rows go.
+        rows: how many; as many as the model was learned from unless given.
+        where: conditions that all rows must meet, such as "sex = Female, age >= 30".
+        how: exact, rejection or weighting; exact where the network allows it.
+        seed: makes the rows repeatable.
+        sign: the key that signs the statement.
+        ledger: the ledger that paid for the model; it seals the rows.
+    """
+
+    model: Path
+    output: Path
+    rows: int | None = None
+    where: str | None = None
+    how: str | None = None
+    seed: int | None = None
+    sign: Path | None = None
+    ledger: Path | None = None
+
+
+def sample(request: SampleRequest, *, progress: JobProgress = SILENT) -> JobResult:
+    """Draw rows or images from a model, and write them with a privacy statement.
+
+    Privacy: post-processing of a released model; costs nothing, however often it is done.
+    """
+    from understudy.models.model import Model
+    from understudy.models.sampling import given, sample_blocks
+    from understudy.system.files.writing import check_apart
+
+    sealing = Sealing(request.ledger, signer_of(request.sign))
+    if request.how is not None and request.where is None:
+        raise UsageError(
+            f"--how is {request.how!r}, and there are no conditions; give some by --where"
+        )
+    model = Model.load(request.model)
+    decoder = model.decoder
+    check_apart(decoder.check_output(request.output), request.model)
+    check_stated_output(request.output)
+    record = sealing.record(model.statement, path=request.model)
+    wanted = model.rows if request.rows is None else request.rows
+    watch = Stopwatch()
+    with watch.timed("sample"):
+        known = None if request.where is None else given(model, request.where, how=request.how)
+        blocks = sample_blocks(model, request.rows, seed=request.seed, where=known)
+        rows = decoder.write(counted(blocks, wanted, progress), request.output)
+    document = summary(model, rows) | ({} if known is None else _conditions(known))
+    document = write_statement(document, request.output, record=record, signer=sealing.signer)
+    return JobResult(
+        output=request.output,
+        headline=f"{rows:,} {decoder.noun}",
+        document=document,
+        remarks=() if known is None else (_how_drawn(known),),
+        seconds=watch.seconds,
+    )
+
+
+def _conditions(known: ConditionedModel) -> dict[str, Any]:
+    """Describe for machines how rows were drawn under conditions."""
+    document = {
+        "where": known.conditions.text,
+        "how": str(known.how),
+        "evidence_probability": known.chance,
+        "evidence_exact": known.known is not None,
+    }
+    return document | ({} if known.worth is None else {"effective_draws": known.worth})
+
+
+_WAYS = {
+    "exact": "drawn exactly",
+    "rejection": "drawn by rejection",
+    "weighting": "resampled from weighted draws, which is approximate",
+    "filter": "those of the released rows that fit",
+}
+
+
+def _how_drawn(known: ConditionedModel) -> str:
+    """Describe the same for people."""
+    text = _WAYS[known.how]
+    if known.remark:
+        text += f", because {known.remark}"
+    if known.worth is not None:
+        text += f"; the draws are worth {known.worth:,.0f} independent ones"
+    if known.chance is None:
+        return text
+    about = "" if known.known is not None else "about "
+    return f"{text}; a row fits with probability {about}{known.chance:.4g}"

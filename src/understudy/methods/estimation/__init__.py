@@ -1,0 +1,1 @@
+"""Conditionals from released tables: shares of the budget, consistency, parameters."""

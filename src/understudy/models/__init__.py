@@ -1,0 +1,1 @@
+"""Released: models, rows drawn from them, questions to them. Nothing here costs budget."""

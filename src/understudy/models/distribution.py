@@ -1,0 +1,180 @@
+"""The noun of the released side: a law of coded rows, whatever it was learned as.
+
+A distribution is drawn from, asked, conditioned and written to an archive, and none of that costs
+budget. Kinds differ in what they can answer: a network has probabilities; released records and
+trained generators, of rows or of images, have rows alone. Whoever uses a distribution asks it, and
+never which kind it is; a kind that cannot answer refuses by name.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from understudy.errors import UsageError
+from understudy.facts.codes import Codes
+from understudy.facts.constraints import Completions
+from understudy.facts.domain import Attributes, Domain
+from understudy.models.network import Network
+from understudy.system.arrays import Probabilities
+
+if TYPE_CHECKING:
+    from understudy.facts.codec.stretches import Region
+    from understudy.facts.schema import Schema
+    from understudy.models.archive import Parts
+    from understudy.models.bayes_net import BayesNet
+    from understudy.models.decoding import Decoder
+    from understudy.models.inference import Evidence
+    from understudy.models.sampling.ways import How, Sampler, Way
+    from understudy.models.sampling.weighting import WeightedRows
+
+CodedRows = dict[str, Codes]
+"""The codes of some rows, by attribute, in the order of the domain."""
+
+
+class Distribution(ABC):
+    """A released law of coded rows. Nothing here costs budget.
+
+    Attributes:
+        kind: the name of the kind in archives and messages.
+        without_probabilities: how a refusal describes a kind that has rows and nothing else.
+        domain: the attributes of the rows.
+    """
+
+    kind: ClassVar[str]
+    without_probabilities: ClassVar[str] = "has no probabilities"
+
+    domain: Domain
+
+    # --- rows -------------------------------------------------------------------------------
+
+    @property
+    def rows_note(self) -> str:
+        """Say what stands behind the number of a model's rows in a listing."""
+        return "rows unless told otherwise"
+
+    def decoder(self, schema: Schema, within: Mapping[str, Region] | None = None) -> Decoder:
+        """Return what makes tables, and files, of the coded rows.
+
+        Args:
+            schema: what may stand in each column.
+            within: for some columns, the part of the line that values are decoded to.
+        """
+        from understudy.facts.codec import Codec
+        from understudy.models.decoding import ColumnDecoder
+
+        return ColumnDecoder(Codec(schema, within=within or {}))
+
+    @abstractmethod
+    def draw(
+        self, rows: int, generator: np.random.Generator, *, sampler: Sampler | None = None
+    ) -> CodedRows:
+        """Draw some rows.
+
+        Args:
+            rows: how many.
+            generator: what the draws are made from.
+            sampler: how the tables of a network are drawn from; without replacement unless given.
+                Kinds without tables have no use for it.
+        """
+
+    def blocks(
+        self,
+        sizes: Iterable[int],
+        generator: np.random.Generator,
+        *,
+        sampler: Sampler | None = None,
+    ) -> Iterator[CodedRows]:
+        """Draw rows in blocks of these sizes, one after the other."""
+        for rows in sizes:
+            yield self.draw(rows, generator, sampler=sampler)
+
+    def check_rows(self, rows: int) -> None:
+        """Refuse more rows than there are; most kinds make any number."""
+        del rows
+
+    def check_total(self, rows: int) -> None:
+        """Refuse a number of rows that the kind cannot have; most kinds take any number."""
+        del rows
+
+    def subject_to(self, completions: Completions) -> Distribution:
+        """Return the law of rows that obey constraints; a kind that cannot is returned as it is."""
+        del completions
+        return self
+
+    @abstractmethod
+    def way(self, evidence: Evidence, how: How | str | None, *, sampler: Sampler) -> Way:
+        """Choose how rows are drawn that fit evidence.
+
+        Args:
+            evidence: how well each code of some attributes fits.
+            how: the way that was asked for; the kind's own choice unless given.
+            sampler: how a conditioned network is drawn from.
+        """
+
+    # --- probabilities ------------------------------------------------------------------------
+
+    @property
+    def network(self) -> Network:
+        """The structure, where there is one; without families where there is none."""
+        return Network(())
+
+    def require_structure(self) -> Network:
+        """Return the structure to be drawn; a kind whose picture would show nothing refuses."""
+        return self.network
+
+    def require_network(self) -> BayesNet:
+        """Return the network of conditionals; a kind that has none refuses."""
+        raise self._refusal()
+
+    def project(self, attributes: Attributes) -> Probabilities:
+        """Return the joint distribution of some attributes, an axis for each in their order."""
+        return self.posterior(attributes, {})[0]
+
+    def posterior(self, targets: Attributes, evidence: Evidence) -> tuple[Probabilities, float]:
+        """Return the joint distribution of attributes given evidence, and its probability."""
+        raise self._refusal()
+
+    def given(self, evidence: Evidence) -> Distribution:
+        """Return the law of the rows that fit evidence."""
+        return self.conditioned(evidence)[0]
+
+    def conditioned(self, evidence: Evidence) -> tuple[Distribution, float]:
+        """Return the law of the rows that fit evidence, and the probability of the evidence."""
+        raise self._refusal()
+
+    def most_probable(self, evidence: Evidence) -> tuple[dict[str, int], float]:
+        """Return the codes of the most probable row that fits evidence, and its probability."""
+        raise self._refusal()
+
+    def weighted(
+        self, evidence: Evidence, rows: int, generator: np.random.Generator
+    ) -> WeightedRows:
+        """Draw rows with the weights at which they stand for rows that fit evidence."""
+        raise self._refusal()
+
+    def _refusal(self) -> UsageError:
+        """The error of a kind that has rows and no probabilities."""
+        return UsageError(
+            f"a model of kind {self.kind!r} {self.without_probabilities}; "
+            "use its rows, or a method that learns conditionals"
+        )
+
+    # --- what leaves --------------------------------------------------------------------------
+
+    @abstractmethod
+    def numbers(self) -> Mapping[str, npt.NDArray[Any]]:
+        """Return all numbers of the distribution by name: what an attacker sees of it."""
+
+    @abstractmethod
+    def members(self) -> dict[str, bytes]:
+        """Return what is written to an archive, by the names of its members."""
+
+    @classmethod
+    @abstractmethod
+    def read(cls, parts: Parts, domain: Domain) -> Self:
+        """Read the distribution of an archive, within the sizes that are announced."""

@@ -1,0 +1,1 @@
+"""Accounting: events that describe noise, what they cost, and whom the sums protect."""

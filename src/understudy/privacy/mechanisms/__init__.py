@@ -1,0 +1,1 @@
+"""Mechanisms: how an exact answer becomes one that may leave, and what that costs."""

@@ -1,0 +1,1 @@
+"""Spending: grants of single runs, and the ledger that adds runs up and keeps limits."""

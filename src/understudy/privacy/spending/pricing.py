@@ -1,0 +1,311 @@
+"""Pricing: how the charges of a run are counted, and the bound that is claimed for them.
+
+A grant holds one of these values. They are frozen: a run that fixes the list of its charges
+gets another one, which knows the list.
+
+Proof: docs/proofs/composition_and_ledger.md.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar
+
+from understudy.errors import BudgetExceeded, UsageError
+from understudy.privacy.accounting.composition import BASIC, PURE, ZCDP, Bound, tightest
+from understudy.privacy.accounting.conversions import rho_within
+from understudy.privacy.accounting.costs import Concentrated, approximate_cost, cost
+from understudy.privacy.accounting.events import Charge, Event, ExactEvent
+from understudy.privacy.budget import Budget, Measure
+from understudy.system.amounts import at_least_text, at_most_text
+
+
+@dataclass(frozen=True)
+class Price:
+    """The price of charges in the measure of a run, and their own δ where that counts."""
+
+    amount: Fraction = Fraction(0)
+    delta: Fraction = Fraction(0)
+
+    def __add__(self, other: Price) -> Price:
+        return Price(self.amount + other.amount, self.delta + other.delta)
+
+    def within(self, budget: Budget) -> bool:
+        """Whether a budget covers it."""
+        return self.amount <= budget.amount and self.delta <= budget.delta
+
+    def taken_from(self, budget: Budget) -> Budget:
+        """Subtract it from a budget."""
+        return replace(budget, amount=budget.amount - self.amount, delta=budget.delta - self.delta)
+
+
+@dataclass(frozen=True)
+class Pricing(ABC):
+    """How charges are counted against a budget, and what is claimed for them in the end."""
+
+    prepaid: ClassVar[bool] = False
+    """Whether a whole list has been paid for, so that its charges cost nothing more."""
+
+    no_plan: ClassVar[str] = ""
+    """Why the charges cannot be announced; empty where they can."""
+
+    def counted(self, budget: Budget) -> Budget:
+        """The budget of a run in the measure that its charges are counted in."""
+        return budget
+
+    def shared(self, counted: Budget) -> Budget:
+        """The budget of which the shares of single questions are parts."""
+        return counted
+
+    @abstractmethod
+    def reserve(self, counted: Budget) -> Concentrated | None:
+        """The most that a run may cost in approximate zCDP; None where that is not counted."""
+
+    @abstractmethod
+    def price(self, charges: Sequence[Charge], counted: Budget) -> Price:
+        """Add up the price of charges.
+
+        Raises:
+            UsageError: one of them cannot be paid for in this measure.
+        """
+
+    @abstractmethod
+    def refusal(self, asked: Price, paid: Price, counted: Budget) -> BudgetExceeded:
+        """Why charges of a price cannot be paid for after others."""
+
+    @abstractmethod
+    def bound(self, charges: Sequence[Charge], paid: Price, budget: Budget) -> Bound:
+        """The tightest bound that is proven for the charges made so far."""
+
+    @property
+    def listed(self) -> tuple[Charge, ...]:
+        """The whole list of charges, where it was fixed before its first."""
+        return ()
+
+    def committed(self, charges: Sequence[Charge], budget: Budget) -> Committed:
+        """How the same run is counted once it has paid for one list of charges."""
+        del charges, budget
+        raise UsageError("this run pays question by question; give it a grant that commits")
+
+
+@dataclass(frozen=True)
+class Adaptive(Pricing):
+    """Charges count in pure ε, or in ρ whose total implies the granted (ε, δ).
+
+    Privacy: both add up under adaptive choice of mechanisms, so the run may look at its answers
+    as it goes.
+    """
+
+    def counted(self, budget: Budget) -> Budget:
+        """The budget itself, or the largest ρ within its (ε, δ)."""
+        if budget.measure is not Measure.APPROXIMATE:
+            return budget
+        return Budget.zcdp(rho_within(budget.amount, budget.delta))
+
+    def reserve(self, counted: Budget) -> Concentrated | None:
+        """Pure charges that add up to ε have squares that add up to at most ε²."""
+        match counted.measure:
+            case Measure.PURE:
+                return Concentrated(counted.amount**2 / 2)
+            case Measure.ZCDP:
+                return Concentrated(counted.amount)
+            case _:
+                return None
+
+    def price(self, charges: Sequence[Charge], counted: Budget) -> Price:
+        """Add up all ε, or all ρ."""
+        prices = [cost(charge.event, counted.measure) for charge in charges]
+        if any(price is None for price in prices):
+            raise UsageError(f"this mechanism cannot be paid for in {counted.measure}")
+        return Price(sum((price for price in prices if price is not None), Fraction(0)))
+
+    def refusal(self, asked: Price, paid: Price, counted: Budget) -> BudgetExceeded:
+        """Say what was asked for, and what is left."""
+        left = counted.amount - paid.amount
+        return BudgetExceeded(
+            f"asked for {at_most_text(asked.amount)}, but {at_least_text(left)} of {counted} is "
+            "left; raise the budget or ask for less",
+            requested=asked.amount,
+            remaining=left,
+        )
+
+    def bound(self, charges: Sequence[Charge], paid: Price, budget: Budget) -> Bound:
+        """Pure ε adds up charge by charge; a run counted in ρ claims its whole grant.
+
+        A run may have stopped early because of what it saw, and its charges then are not a list
+        that was fixed in advance.
+        """
+        del paid
+        if budget.measure is not Measure.APPROXIMATE or not charges:
+            return tightest(_events(charges), delta=Fraction(0), announced=True)
+        return self._fixed_bound(budget)
+
+    def _fixed_bound(self, budget: Budget) -> Bound:
+        return Bound(ZCDP, budget.amount, budget.delta)
+
+
+@dataclass(frozen=True)
+class Announced(Adaptive):
+    """The whole list of charges was fixed before anything was drawn.
+
+    Privacy: the numerical bounds hold for the whole list, even if it was charged in part.
+    """
+
+    charges: tuple[Charge, ...]
+
+    @property
+    def listed(self) -> tuple[Charge, ...]:
+        """The whole list that was fixed."""
+        return self.charges
+
+    def _fixed_bound(self, budget: Budget) -> Bound:
+        found = tightest(_events(self.charges), delta=budget.delta, announced=True)
+        # Rounding up may carry a bound beyond the grant that the noise was found for.
+        return replace(found, epsilon=min(found.epsilon or Fraction(0), budget.amount))
+
+
+@dataclass(frozen=True)
+class SecondPayment(Adaptive):
+    """One question is paid for again: its shares are still those of the first run's budget."""
+
+    whole: Budget
+
+    def shared(self, counted: Budget) -> Budget:
+        """The budget of the run that paid the first time."""
+        del counted
+        return self.whole
+
+
+@dataclass(frozen=True)
+class BasicSums(Pricing):
+    """Charges count in ε and δ themselves, for mechanisms that have a δ of their own.
+
+    Privacy: both add up under adaptive choice of mechanisms (RRUV16), while neither sum exceeds
+    the grant. Which sum a run arrives at may depend on its answers, so it states its whole grant.
+    """
+
+    no_plan: ClassVar[str] = "a grant by basic composition takes no plan; charge it as you go"
+
+    def reserve(self, counted: Budget) -> Concentrated:
+        """Pure parts as in every grant, and all of δ."""
+        return Concentrated(counted.amount**2 / 2, counted.delta)
+
+    def price(self, charges: Sequence[Charge], counted: Budget) -> Price:
+        """Add up all ε and all δ."""
+        del counted
+        costs = [approximate_cost(charge.event) for charge in charges]
+        if any(cost is None for cost in costs):
+            raise UsageError("this mechanism cannot be paid for in epsilon and delta")
+        return sum((Price(*cost) for cost in costs if cost is not None), Price())
+
+    def refusal(self, asked: Price, paid: Price, counted: Budget) -> BudgetExceeded:
+        """Say what was asked for, and what is left."""
+        left = paid.taken_from(counted)
+        return BudgetExceeded(
+            f"asked for epsilon = {at_most_text(asked.amount)}, delta = "
+            f"{at_most_text(asked.delta)}, but {left.as_remainder} is left of {counted}; raise "
+            "the budget or ask for less",
+            requested=(asked.amount, asked.delta),
+            remaining=left,
+        )
+
+    def bound(self, charges: Sequence[Charge], paid: Price, budget: Budget) -> Bound:
+        """Claim the whole grant, once anything was charged."""
+        del paid
+        if not charges:
+            return Bound(BASIC, Fraction(0), Fraction(0))
+        return Bound(BASIC, budget.amount, budget.delta)
+
+
+@dataclass(frozen=True)
+class QuestionsThenList(Pricing):
+    """A few pure questions are paid for, and then one long list of charges as a whole.
+
+    Privacy: the list may depend on the answers to the questions, since ε and δ of the two parts
+    add up (RRUV16); within the list the privacy-loss distribution holds. The δ of the budget is
+    for the list alone.
+    """
+
+    no_plan: ClassVar[str] = "this grant takes a list after its questions; commit to it"
+
+    def reserve(self, counted: Budget) -> None:
+        """A list is paid for by its privacy-loss distribution, and has no ρ."""
+
+    def price(self, charges: Sequence[Charge], counted: Budget) -> Price:
+        """Add up the ε of the questions."""
+        del counted
+        prices = [cost(charge.event, Measure.PURE) for charge in charges]
+        if any(price is None for price in prices):
+            raise UsageError("before a list is committed to, only pure questions can be paid for")
+        return Price(sum((price for price in prices if price is not None), Fraction(0)))
+
+    def refusal(self, asked: Price, paid: Price, counted: Budget) -> BudgetExceeded:
+        """Say what was asked for, and what is left."""
+        left = counted.amount - paid.amount
+        return BudgetExceeded(
+            f"asked for epsilon = {at_most_text(asked.amount)}, but {at_least_text(left)} of "
+            f"{counted} is left; raise the budget or ask for less",
+            requested=asked.amount,
+            remaining=left,
+        )
+
+    def bound(self, charges: Sequence[Charge], paid: Price, budget: Budget) -> Bound:
+        """Claim the questions, as long as there is no list."""
+        del budget
+        if _has_exact(charges):
+            return tightest(_events(charges), delta=Fraction(0), announced=True)
+        return Bound(PURE, paid.amount, Fraction(0))
+
+    def committed(self, charges: Sequence[Charge], budget: Budget) -> Committed:
+        """Fix the list, and compute its bound."""
+        found = tightest(_events(charges), delta=budget.delta, announced=True)
+        return Committed(tuple(charges), found)
+
+
+@dataclass(frozen=True)
+class Committed(QuestionsThenList):
+    """The list of charges is fixed and paid for; a run that stops early has still paid for it."""
+
+    charges: tuple[Charge, ...]
+    found: Bound
+
+    prepaid: ClassVar[bool] = True
+
+    @property
+    def listed(self) -> tuple[Charge, ...]:
+        """The whole list that was fixed."""
+        return self.charges
+
+    @property
+    def whole_price(self) -> Price:
+        """The price of the list as a whole."""
+        if self.found.epsilon is None:
+            raise UsageError("an exact answer cannot be paid for; use a mechanism with noise")
+        return Price(self.found.epsilon)
+
+    def bound(self, charges: Sequence[Charge], paid: Price, budget: Budget) -> Bound:
+        """Claim the questions and the whole list together, even if it was charged in part."""
+        del budget
+        everything = [*charges, *self.charges]
+        if _has_exact(everything):
+            return tightest(_events(everything), delta=Fraction(0), announced=True)
+        listed, name = self.found.epsilon or Fraction(0), self.found.accounting
+        alone = paid.amount == listed
+        accounting = name if alone else f"{name}, and {BASIC} with the questions before"
+        return Bound(accounting, paid.amount, self.found.delta)
+
+    def committed(self, charges: Sequence[Charge], budget: Budget) -> Committed:
+        """Refuse a second list."""
+        del charges, budget
+        raise UsageError("a grant commits to one list; charge what is on it")
+
+
+def _events(charges: Sequence[Charge]) -> list[Event]:
+    return [charge.event for charge in charges]
+
+
+def _has_exact(charges: Sequence[Charge]) -> bool:
+    return any(isinstance(charge.event, ExactEvent) for charge in charges)

@@ -1,0 +1,1 @@
+"""Statements: what is promised about a result, how well it is proven, how it is verified."""

@@ -1,0 +1,126 @@
+"""Recompute, in bounded time, the cost of the answers that a statement lists."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+
+from understudy.errors import UnderstudyError
+from understudy.privacy.accounting.composition import counted_bounds
+from understudy.privacy.accounting.conversions import zcdp_epsilon
+from understudy.privacy.accounting.costs import approximate_cost, pure_epsilon, zcdp_rho
+from understudy.privacy.accounting.events import Charge, Event, GaussianEvent, SampledGaussianEvent
+from understudy.privacy.statements.statement import MISFITS
+
+Events = Mapping[Event, int]
+"""Answers, and how often each was drawn."""
+
+# Loss distributions of more different answers than this, of more noise in all (the sum of their
+# sigmas) or of longer fractions take minutes.
+_MOST_DIFFERENT = 64
+_MOST_SIGMA = 20_000
+_MOST_BITS = 2**14
+_MOST_COURSE_BITS = 2**10
+
+# Sums are of whole multiples of 2 to the minus this, whatever the denominators are.
+_SUM_BITS = 256
+
+
+def parts_of(method: str, answers: Iterable[tuple[Charge, int]]) -> list[Events]:
+    """The answers that add up: all of a run, or those of each holder."""
+    several = method.startswith("federated ")
+    found: dict[str, Counter[Event]] = {} if several else {"": Counter()}
+    for charge, times in answers:
+        holder = charge.question.split(": ")[0] if several else ""
+        found.setdefault(holder, Counter())[charge.event] += times
+    return list(found.values())
+
+
+def least_cost(
+    events: Events, promised: Fraction, delta: Fraction, *, adaptive: bool
+) -> Fraction | None:
+    """Compute what answers cost at δ by the rules of this version; None where it is not known.
+
+    The dearer the arithmetic, the later it is tried: only what does not fit by sums is composed
+    more tightly.
+    """
+    try:
+        basic = _added_up(events, delta)
+        if not delta or (basic is not None and basic <= promised):
+            return basic
+        course = [event for event in events if isinstance(event, SampledGaussianEvent)]
+        if course:
+            return _taught(events, course, delta)
+        return _tight(events, basic, promised, delta, adaptive=adaptive)
+    except (*MISFITS, UnderstudyError):
+        return None
+
+
+def _added_up(events: Events, delta: Fraction) -> Fraction | None:
+    """The sum of all ε, where every answer has one and their δ fit."""
+    costs = {event: approximate_cost(event) for event in events}
+    known = [(cost, events[event]) for event, cost in costs.items() if cost is not None]
+    if len(known) < len(costs) or _sum((cost[1], times) for cost, times in known) > delta:
+        return None
+    return _sum((cost[0], times) for cost, times in known)
+
+
+def _sum(amounts: Iterable[tuple[Fraction, int]]) -> Fraction:
+    """Add up amounts, each with its number of times; at most 2⁻²⁰⁰ below the exact sum.
+
+    Exact sums of unlike denominators have as many digits as all of them together.
+    """
+    whole = sum(times * ((n.numerator << _SUM_BITS) // n.denominator) for n, times in amounts)
+    return Fraction(whole, 1 << _SUM_BITS)
+
+
+def _tight(
+    events: Events, basic: Fraction | None, promised: Fraction, delta: Fraction, *, adaptive: bool
+) -> Fraction | None:
+    """By zCDP or, where that does not fit and the list was announced, by loss distributions."""
+    rhos = [(zcdp_rho(event), times) for event, times in events.items()]
+    known = [(rho, times) for rho, times in rhos if rho is not None]
+    if len(known) < len(rhos):
+        return None
+    plain = Fraction(zcdp_epsilon(float(_sum(known)), float(delta)))
+    plain = plain if basic is None else min(plain, basic)
+    # Distributions gain a tenth on lists of this package; what is as far off as this is not such
+    # a list.
+    if plain <= promised or adaptive or plain > 3 * promised + 1:
+        return plain
+    return _by_losses(events, delta) if _is_composable(events) else None
+
+
+def _is_composable(events: Events) -> bool:
+    """Whether loss distributions of these answers are made in some seconds."""
+    if len(events) > _MOST_DIFFERENT:
+        return False
+    sigmas = [
+        math.sqrt(event.sigma_squared) for event in events if isinstance(event, GaussianEvent)
+    ]
+    return sum(sigmas) <= _MOST_SIGMA and sum(map(_bits, events)) <= _MOST_BITS
+
+
+def _bits(event: Event) -> int:
+    amounts = [amount for amount in vars(event).values() if isinstance(amount, Fraction)]
+    return sum(n.numerator.bit_length() + n.denominator.bit_length() for n in amounts)
+
+
+def _by_losses(events: Events, delta: Fraction) -> Fraction | None:
+    found = [bound.epsilon for bound in counted_bounds(events, delta=delta, announced=True)]
+    return min((epsilon for epsilon in found if epsilon is not None), default=None)
+
+
+def _taught(
+    events: Events, course: Sequence[SampledGaussianEvent], delta: Fraction
+) -> Fraction | None:
+    """A sampled course by its loss distribution; questions before it are added to it."""
+    before = [(pure_epsilon(event), times) for event, times in events.items() if event != course[0]]
+    known = [(epsilon, times) for epsilon, times in before if epsilon is not None]
+    noisy = course[0].sigma_squared * 100 >= course[0].sensitivity_squared
+    if len(known) < len(before) or not noisy or _bits(course[0]) > _MOST_COURSE_BITS:
+        return None
+    taught = _by_losses({course[0]: events[course[0]]}, delta)
+    return None if taught is None else _sum(known) + taught

@@ -1,0 +1,94 @@
+"""Documents as tests read them: their blocks, and the made-up inputs that their commands take."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import random
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from understudy.cli.main import run
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+
+
+def blocks(text: str) -> list[tuple[str, str]]:
+    """Return the language and the body of every fenced block, in order."""
+    return re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def walk(page: str) -> list[str]:
+    """Return the functions that a page lists in its block `walk`, in order."""
+    [body] = [body for language, body in blocks(page) if language == "walk"]
+    return [line.split()[0] for line in body.splitlines() if line.strip()]
+
+
+def followed(text: str, folder: Path, *, skipped: tuple[str, ...] = ()) -> str:
+    """Do what a document says, in the order of its blocks; return what its Python printed.
+
+    A block of TOML is a file: that of its first line's comment, or `patients.toml`. `folder` must
+    be the current one, because commands name their files as a reader would.
+    """
+    printed = io.StringIO()
+    for language, body in blocks(text):
+        if language == "toml":
+            named = re.match(r"# (\w+\.toml)\n", body)
+            (folder / (named[1] if named else "patients.toml")).write_text(body, encoding="utf-8")
+        elif language == "python":
+            with contextlib.redirect_stdout(printed):
+                exec(compile(body, "document", "exec"), {"__name__": "document"})
+        elif language == "bash" and body.strip() not in skipped:
+            for line in _lines(body):
+                program, *arguments = shlex.split(line, comments=True)
+                assert ("understudy", 0) == (program, run(arguments)), line
+    return printed.getvalue()
+
+
+def _lines(body: str) -> list[str]:
+    return [line for line in body.replace("\\\n", " ").splitlines() if line.strip()]
+
+
+def write_inputs(folder: Path) -> None:
+    """Write the tables, images and visits that documents name."""
+    write_patients(folder / "patients.csv")
+    _write_digits(folder / "digits.npz")
+    _fill_clinic(folder / "clinic.duckdb", folder / "patients.csv")
+    (folder / "visits.txt").write_text("\n".join(str(i**2 % 99_991) for i in range(50_000)))
+
+
+def write_patients(path: Path) -> None:
+    """Write the made-up table of the README's example, dirty cells included."""
+    draw = random.Random(4)
+    lines = ["patient,age,sex,weight,smoker,admitted"]
+    for number in range(400):
+        sex = draw.choice(["female", "male", "?", ""])
+        smoker = draw.choice(["yes", "no", "unknown"])
+        day = f"{draw.randint(2019, 2025)}-{draw.randint(1, 12):02}-{draw.randint(1, 28):02}"
+        lines.append(
+            f"{number},{draw.randint(-1, 110)},{sex},{draw.gauss(75, 15):.1f},{smoker},{day}"
+        )
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _fill_clinic(path: Path, patients: Path) -> None:
+    """Put the same table into a database, typed as a database would hold it."""
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "CREATE TABLE patients AS SELECT * FROM read_csv(?, types = {'sex': 'VARCHAR', "
+            "'smoker': 'VARCHAR', 'age': 'INTEGER', 'weight': 'DOUBLE', 'admitted': 'DATE'})",
+            [str(patients)],
+        )
+
+
+def _write_digits(path: Path) -> None:
+    """Write images that show nothing, in the form that the guide to images names."""
+    generator = np.random.default_rng(4)
+    images = generator.integers(0, 256, (40, 28, 28)).astype(np.uint8)
+    np.savez(path, x=images, y=np.arange(40) % 10)
