@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
-from understudy.privacy.assurance import Assurance
+from understudy.privacy.statements.assurance import Assurance
 
 
 def assurance_table(kind: str, found: Mapping[str, Assurance]) -> str:

@@ -6,13 +6,16 @@ from pathlib import Path
 
 from benchmarks.report import ROOT, filled
 from pages.assurances import assurance_table
+from pages.methods import methods_table
 from pages.promises import promise_table
-from understudy.privacy.assurance import MECHANISMS, METHODS, RELEASES
+from understudy.privacy.statements.assurance import MECHANISMS, METHODS, RELEASES
 
 
 def blocks() -> dict[str, dict[str, str]]:
     """Every block by its document and name."""
     return {
+        "README.md": {"methods": methods_table()},
+        "docs/guides/methods.md": {"methods": methods_table()},
         "docs/promise.md": {"promises": promise_table()},
         "docs/assurance.md": {
             "methods": assurance_table("method", METHODS),

@@ -9,18 +9,17 @@ import click
 import typer.main
 
 from understudy.cli.main import app
-from understudy.cli.methods import kinds
 from understudy.errors import UsageError
+from understudy.facts.schema import Schema
+from understudy.facts.unit import Neighbours
 from understudy.gan.pictures import METHODS as IMAGE_METHODS
-from understudy.privacy.unit import Neighbours
-from understudy.schema import Schema
+from understudy.methods import Synthesizer, registry
 from understudy.stream import density
-from understudy.synthesizers import Synthesizer
 
 _SCHEMA = Schema.parse({"columns": {"smoker": {"kind": "boolean"}, "coughs": {"kind": "boolean"}}})
 _PERSONS = {"person_id": "patient", "rows_per_person": 2}
 _DELTAS = {"pure ε": "0", "(ε, δ)": "1e-6"}
-_HEADS = ("result", "unit", "neighbours unless told otherwise", "on request", "budget")
+_HEADS = ("result", "unit", "neighbours by default", "on request", "budget")
 
 
 def promise_table() -> str:
@@ -30,7 +29,8 @@ def promise_table() -> str:
 
 
 def _methods() -> Iterator[tuple[str, ...]]:
-    for name, kind in kinds().items():
+    for name in sorted(registry.names()):
+        kind = registry.method(name)
         own = kind.default_neighbours
         others = [str(n) for n in Neighbours if n != own and _accepted(kind, neighbours=str(n))]
         budgets = [words for words, delta in _DELTAS.items() if _built(kind, delta=delta)]
