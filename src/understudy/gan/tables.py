@@ -31,7 +31,7 @@ from understudy.privacy.budget import Budget, Measure
 from understudy.privacy.curator import Curator
 from understudy.privacy.spending.pricing import Pricing, QuestionsThenList
 from understudy.rows.counting import Counts, CountSource, NumbersRows
-from understudy.system.arrays import Integers
+from understudy.system.arrays import Integers, Numbers
 
 _TRAINED_REMARK = "rows come from a trained network, which has no probabilities to ask for"
 # Of epsilon, to ask how many rows there are, or how many of each class.
@@ -93,7 +93,7 @@ class Census:
     chances: tuple[float, ...]
 
     @classmethod
-    def of(cls, counts: Counts, rows: int | None) -> Census:
+    def of(cls, counts: Numbers, rows: int | None) -> Census:
         """From noisy counts of classes; a declared number of rows stands."""
         cells = np.maximum(np.atleast_1d(counts).astype(float), 0.0)
         total = round(float(cells.sum())) if rows is None else rows
@@ -116,12 +116,16 @@ class TableGAN(Synthesizer):
         is_trained=True,
         images=True,
     )
-    pricing: ClassVar[Pricing] = QuestionsThenList()
 
     rows: int | None = None
     target: str | None = None
     settings: Hyperparameters | None = None
     watches: tuple[TrainingHook, ...] = ()
+
+    @property
+    def pricing(self) -> Pricing:
+        """A question for the size, and then a list of sums as a whole."""
+        return QuestionsThenList()
 
     @classmethod
     def remarks(cls, model: Model) -> list[str]:

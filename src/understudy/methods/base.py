@@ -61,7 +61,6 @@ class Synthesizer(ABC):
     """What the method learns, as tables of methods say it."""
     abilities: ClassVar[Abilities] = Abilities()
     default_neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
-    pricing: ClassVar[Pricing] = Adaptive()
 
     schema: Schema = field(kw_only=False)
     epsilon: Amount | Budget
@@ -108,13 +107,18 @@ class Synthesizer(ABC):
     @property
     def _given_budget(self) -> Budget:
         if isinstance(self.epsilon, Budget):
-            if self.epsilon.measure is Measure.ZCDP:
+            if self.epsilon.measure in (Measure.ZCDP, Measure.GAUSSIAN):
                 raise UsageError("a fit promises epsilon and delta; give those instead of rho")
             return self.epsilon
         budget = Budget.approximate(self.epsilon, self.delta)
         if budget.amount == 0 and not self.is_free:
             raise UsageError("epsilon is 0; nothing can be learned for free, give more")
         return budget * 0 if self.is_free else budget
+
+    @property
+    def pricing(self) -> Pricing:
+        """How the charges of a fit are counted; `GaussianRounds` where all noise is Gaussian."""
+        return Adaptive()
 
     @property
     def is_free(self) -> bool:

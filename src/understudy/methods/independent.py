@@ -11,6 +11,7 @@ from understudy.methods.estimation.learned import Learned
 from understudy.methods.estimation.parameters import estimated, one_way_tables
 from understudy.models.network import Network
 from understudy.privacy.curator import Curator
+from understudy.privacy.spending.pricing import GaussianRounds, Pricing
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -29,12 +30,16 @@ class Independent(Synthesizer):
     method: ClassVar[str] = "independent"
     summary: ClassVar[str] = "each column's own counts; columns are drawn independently"
 
+    @property
+    def pricing(self) -> Pricing:
+        """The Gaussian curve: only tables are asked for."""
+        return GaussianRounds()
+
     def learn(self, curator: Curator) -> Learned:
         """One table for each attribute, the budget shared so that the summed error is least."""
         tables = one_way_tables(curator.domain)
         cells = [curator.domain.cells(table) for table in tables]
         weights = least_error_weights(cells, curator.budget.measure)
-        budget = curator.announce(tables, weights)
-        marginals = curator.measure(tables, budget, weights=weights)
+        marginals = curator.measure(tables, curator.budget, weights=weights)
         network = Network.without_edges(curator.domain.attributes)
         return estimated(curator, network, marginals, self.schema)

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from understudy.methods.abilities import Abilities
 from understudy.methods.network import NetworkSynthesizer
+from understudy.privacy.spending.pricing import Adaptive, GaussianRounds, Pricing
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -34,3 +35,8 @@ class Nist(NetworkSynthesizer):
         NetworkSynthesizer.abilities, pure=False, other_budget="use privbayes without"
     )
     default_structure: ClassVar[str] = "pairwise"
+
+    @property
+    def pricing(self) -> Pricing:
+        """The Gaussian curve, unless families are chosen one by one: a choice is outside it."""
+        return Adaptive() if self.resolved.learner == "greedy" else GaussianRounds()

@@ -15,6 +15,7 @@ from understudy.models.bayes_net import BayesNet
 from understudy.models.conditional import Conditional
 from understudy.models.network import Family
 from understudy.privacy.curator import Curator
+from understudy.privacy.spending.pricing import GaussianRounds, Pricing
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -40,12 +41,16 @@ class Random(Synthesizer):
         """With a declared number of rows there is nothing left to ask."""
         return self.rows is not None
 
+    @property
+    def pricing(self) -> Pricing:
+        """The Gaussian curve: one number is asked for at the most."""
+        return GaussianRounds()
+
     def learn(self, curator: Curator) -> Learned:
         """Uniform conditionals, and the number of rows: declared, public, or paid for."""
         rows = curator.public_rows if self.rows is None else self.rows
         if rows is None:
-            budget = curator.announce([()], [1])
-            [count] = curator.measure([()], budget)
+            [count] = curator.measure([()], curator.budget)
             rows = max(count.total, 0)
         return Learned(BayesNet(curator.domain, uniform(curator.domain)), rows)
 

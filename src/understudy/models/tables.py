@@ -20,12 +20,14 @@ from understudy.models.archive import COUNTS, TABLES, Parts, arrow_bytes, json_b
 from understudy.privacy.mechanisms.released import noise_of, table_question
 from understudy.privacy.noisy_marginal import NoisyMarginal
 from understudy.privacy.statements.statement import Statement
+from understudy.system.arrays import Numbers
 from understudy.system.files.arrow import Types, UnsoundArrow, read_arrow
 from understudy.system.files.members import parsed_document
 
 _FEDERATED = "federated "
-_COUNTED = pa.large_list(pa.int64())
-_OF_COUNTS: Types = {"counts": (_COUNTED,)}
+# Counts are whole, or multiples of a step: a model has tables of one kind.
+_WHOLE, _IN_STEPS = pa.large_list(pa.int64()), pa.large_list(pa.float64())
+_OF_COUNTS: Types = {"counts": (_WHOLE, _IN_STEPS)}
 
 
 def table_members(tables: Sequence[NoisyMarginal]) -> dict[str, bytes]:
@@ -33,7 +35,9 @@ def table_members(tables: Sequence[NoisyMarginal]) -> dict[str, bytes]:
     if not tables:
         return {}
     listed = [{"attributes": list(t.attributes), "variance": t.variance} for t in tables]
-    counts = pa.array([np.asarray(t.counts, np.int64).ravel() for t in tables], _COUNTED)
+    whole = all(np.issubdtype(t.counts.dtype, np.integer) for t in tables)
+    kind, numbers = (_WHOLE, np.int64) if whole else (_IN_STEPS, np.float64)
+    counts = pa.array([np.asarray(t.counts, numbers).ravel() for t in tables], kind)
     return {
         TABLES: json_bytes({"tables": listed}),
         COUNTS: arrow_bytes(pa.table({"counts": counts})),
@@ -108,5 +112,14 @@ def _table(attributes: Attributes, variance: float, row: Any, domain: Domain) ->
             f"holds {found:,} numbers for a table that {TABLES} and the schema give "
             f"{math.prod(shape):,} cells"
         )
-    counts = np.array(row.values, np.int64).reshape(shape)
-    return NoisyMarginal(attributes, counts, variance)
+    return NoisyMarginal(attributes, _numbers(row.values).reshape(shape), variance)
+
+
+def _numbers(values: Any) -> Numbers:
+    """The counts of a table, whole or in steps."""
+    if pa.types.is_integer(values.type):
+        return np.array(values, np.int64)
+    counts = np.array(values, np.float64)
+    if not np.isfinite(counts).all():
+        raise UnsoundArrow("holds a count that is not a finite number")
+    return counts

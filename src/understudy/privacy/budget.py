@@ -32,6 +32,9 @@ class Measure(StrEnum):
     ZCDP = "zCDP"
     """ρ-zero-concentrated differential privacy."""
 
+    GAUSSIAN = "Gaussian curve"
+    """ρ of Gaussian noise on fine grids alone, for which a tighter bound is proved."""
+
     APPROXIMATE = "approximate"
     """(ε, δ)-differential privacy."""
 
@@ -116,6 +119,11 @@ class Budget:
         return cls(Measure.ZCDP, exact(rho, what="rho"))
 
     @classmethod
+    def gaussian(cls, rho: Amount) -> Budget:
+        """ρ that pays for Gaussian noise on fine grids alone."""
+        return cls(Measure.GAUSSIAN, exact(rho, what="rho"))
+
+    @classmethod
     def approximate(cls, epsilon: Amount, delta: Amount) -> Budget:
         """(ε, δ); with δ = 0 this is pure ε."""
         chance = exact(delta, what="delta")
@@ -152,7 +160,7 @@ class Budget:
         match self.measure:
             case Measure.PURE:
                 return f"epsilon = {text(self.amount)}"
-            case Measure.ZCDP:
+            case Measure.ZCDP | Measure.GAUSSIAN:
                 return f"rho = {text(self.amount)}"
             case Measure.APPROXIMATE:
                 return f"epsilon = {text(self.amount)}, delta = {text(self.delta)}"

@@ -28,7 +28,7 @@ from understudy.privacy.noise.system import Noise, SystemNoise
 from understudy.privacy.noisy_marginal import NoisyMarginal
 from understudy.privacy.spending.grant import Grant
 from understudy.rows.counting import CountSource, NumbersRows, Score, Scores
-from understudy.system.arrays import Integers
+from understudy.system.arrays import Integers, Numbers
 
 T = TypeVar("T")
 E = TypeVar("E")
@@ -205,7 +205,7 @@ class Curator:
         ensure_tables_fit(self.domain, sets, kept=False)
         grid = self._grid(score)
         l1, l2_squared = grid.sensitivity * len(sets), grid.sensitivity**2 * len(sets)
-        mechanism = additive(budget, l1=l1, l2_squared=l2_squared)
+        mechanism = additive(budget, l1=l1, l2_squared=l2_squared, moved=len(sets))
         noisy = self.release(
             mechanism,
             lambda source: grid.onto(self._scored(source, sets, score)),
@@ -262,7 +262,7 @@ class Curator:
 
 
 @dataclass(frozen=True)
-class _TableMeasurement(Measurement[Integers, Integers]):
+class _TableMeasurement(Measurement[Integers, Numbers]):
     mechanism: Additive
 
 

@@ -10,21 +10,24 @@ from dataclasses import dataclass
 
 from understudy.facts.axes import Axes
 from understudy.facts.domain import Attributes
-from understudy.rows.counting import Counts
+from understudy.system.arrays import Numbers
 
 
 @dataclass(frozen=True, eq=False)
 class NoisyMarginal:
-    """Released counts over some attributes: integers, perhaps negative, of known variance."""
+    """Released counts over some attributes, perhaps negative, of known variance.
+
+    They are whole, or multiples of a step where the noise was drawn on a finer grid.
+    """
 
     attributes: Attributes
-    counts: Counts
+    counts: Numbers
     variance: float
 
     @property
     def total(self) -> int:
-        """The noisy number of rows that the table counts."""
-        return int(self.counts.sum())
+        """The noisy number of rows that the table counts, as a whole number."""
+        return round(float(self.counts.sum()))
 
     @property
     def total_variance(self) -> float:

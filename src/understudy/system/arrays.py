@@ -13,5 +13,6 @@ Words = npt.NDArray[np.uint64]  # machine words: random bits, bitmaps, hashes
 Integers = npt.NDArray[np.int64]
 Indices = npt.NDArray[np.int64]  # numbers of rows, from 0
 Floats = npt.NDArray[np.float64]
+Numbers = Integers | Floats  # whole numbers, or multiples of a part of one
 Singles = npt.NDArray[np.float32]
 Probabilities = npt.NDArray[np.float64]  # in [0, 1]; those of one distribution add up to 1

@@ -29,6 +29,7 @@ from understudy.privacy.mechanisms.additive import (
     Additive,
     DiscreteGaussian,
     DiscreteLaplace,
+    FineGaussian,
     additive,
 )
 from understudy.privacy.run import PaidRun
@@ -36,7 +37,7 @@ from understudy.privacy.spending.pricing import Adaptive
 from understudy.privacy.spending.record import DEFAULT, LedgerChoice
 from understudy.privacy.statements.statement import Statement, inherited
 from understudy.rows.counting import Counts, CountSource
-from understudy.system.arrays import Integers
+from understudy.system.arrays import Integers, Numbers
 
 METHOD = "evaluate"
 # A distance of one row is so many steps: rounding is then nothing beside the noise.
@@ -171,7 +172,7 @@ class Summarizer:
 
 
 @dataclass(frozen=True)
-class _Asked(Measurement[Integers, Integers]):
+class _Asked(Measurement[Integers, Numbers]):
     mechanism: Additive
 
 
@@ -249,7 +250,7 @@ def _counted(
 
 
 def _summary(
-    work: Workload, asked: Sequence[_Asked], answers: Sequence[Integers], statement: Statement
+    work: Workload, asked: Sequence[_Asked], answers: Sequence[Numbers], statement: Statement
 ) -> Summary:
     """Noisy rows and distances as shares; post-processing."""
     rows = _Noisy(int(answers[0][0]), _reach(asked[0].mechanism), 1)
@@ -305,7 +306,7 @@ def _reach(mechanism: Additive) -> float:
         case DiscreteLaplace():
             # P(|Z| > t) = q^t · 2q/(1 + q) ≤ q^t for whole t, with q = exp(−1/scale).
             return math.ceil(float(mechanism.scale) * math.log(2 / _DOUBT))
-        case DiscreteGaussian():
+        case DiscreteGaussian() | FineGaussian():
             sigma = math.sqrt(mechanism.sigma_squared)
             return math.ceil(sigma * NormalDist().inv_cdf(1 - _DOUBT / 4))
         case _:

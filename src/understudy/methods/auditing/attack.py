@@ -24,7 +24,12 @@ from understudy.methods.auditing.tables import Pair
 from understudy.models.model import Model
 from understudy.models.tables import table_members
 from understudy.privacy.accounting.events import Charge
-from understudy.privacy.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, ExactAnswer
+from understudy.privacy.mechanisms.additive import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    ExactAnswer,
+    FineGaussian,
+)
 from understudy.privacy.mechanisms.histogram import SmoothedHistogram
 from understudy.privacy.mechanisms.mechanism import Mechanism
 from understudy.privacy.mechanisms.sampled import LineGaussian, SampledGaussian
@@ -149,11 +154,13 @@ def log_likelihood(mechanism: Mechanism[Any, Any], exact: Any, released: Any) ->
     A mechanism without a closed form here gives the attacker nothing.
     """
     match mechanism:
-        case DiscreteLaplace() | DiscreteGaussian() if released.shape != exact.shape:
+        case DiscreteLaplace() | DiscreteGaussian() | FineGaussian() if (
+            released.shape != exact.shape
+        ):
             return -math.inf
         case DiscreteLaplace():
             return -float(np.abs(released - exact).sum()) / float(mechanism.scale)
-        case DiscreteGaussian():
+        case DiscreteGaussian() | FineGaussian():
             squares = ((released - exact).astype(float) ** 2).sum()
             return -float(squares) / (2 * float(mechanism.sigma_squared))
         case PermuteAndFlip() | Exponential():

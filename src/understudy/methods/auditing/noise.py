@@ -21,7 +21,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from understudy.privacy.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
+from understudy.privacy.mechanisms.additive import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    FineGaussian,
+)
 from understudy.privacy.mechanisms.histogram import DROPPED, SmoothedHistogram
 from understudy.privacy.mechanisms.mechanism import Mechanism
 from understudy.privacy.mechanisms.sampled import LineGaussian, SampledGaussian
@@ -63,6 +67,8 @@ def draws_of(mechanism: Mechanism[Any, Any], exact: Any, released: Any) -> Draws
     match mechanism:
         case DiscreteLaplace() | DiscreteGaussian() if released.shape == exact.shape:
             return _added(mechanism, released - exact)
+        case FineGaussian() if released.shape == exact.shape:
+            return _added(mechanism.in_steps, np.rint((released - exact) * mechanism.finer))
         case LineGaussian() if mechanism.sigma_squared and released.shape == exact.shape:
             law = DiscreteGaussian(mechanism.sigma_squared, mechanism.sigma_squared)
             return _added(law, released - exact * mechanism.finer)

@@ -78,7 +78,7 @@ def expected_noise(budget: Budget, unit: Unit, *, tables: int) -> float:
     match budget.measure:
         case Measure.PURE:
             return math.sqrt(2) * float(unit.count_l1) / amount
-        case Measure.ZCDP:
+        case Measure.ZCDP | Measure.GAUSSIAN:
             return math.sqrt(float(unit.count_l2_squared) / (2 * amount))
         case _:
             return 0.0

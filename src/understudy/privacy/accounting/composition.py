@@ -1,11 +1,13 @@
 """Compose events: find every bound that is proven for them, and claim the tightest.
 
-Four bounds are known here, each with its name.
+Five bounds are known here, each with its name.
 
 - *basic composition*: epsilons and deltas add up, for mechanisms that have a δ of their own.
 - *pure composition*: epsilons add up, also when each mechanism is chosen after seeing the last.
 - *zCDP*: rhos add up, also adaptively; converted to (ε, δ) by the optimal order
   (Canonne, Kamath, Steinke 2020, Proposition 12).
+- *Gaussian curve*: for Gaussian noise on fine grids alone; rhos add up, also adaptively, and
+  the (ε, δ) is that of one Gaussian round (`gaussian_curve`).
 - *privacy-loss distribution*: the discrete distributions themselves, convolved (`losses`).
   Proved for a list of events fixed in advance, so claimed only when the list was announced.
 """
@@ -31,12 +33,19 @@ from understudy.privacy.accounting.conversions import (
     zcdp_epsilon,
 )
 from understudy.privacy.accounting.costs import pure_epsilon, zcdp_rho
-from understudy.privacy.accounting.events import Event, ExactEvent, SampledGaussianEvent
+from understudy.privacy.accounting.events import (
+    Event,
+    ExactEvent,
+    FineGaussianEvent,
+    SampledGaussianEvent,
+)
+from understudy.privacy.accounting.gaussian_curve import curve_epsilon
 from understudy.privacy.budget import Budget
 
 BASIC = "basic composition"
 PURE = "pure composition"
 ZCDP = "zCDP"
+CURVE = "Gaussian curve"
 PLD = "privacy-loss distribution"
 NONE = "none: exact answers"
 
@@ -94,6 +103,10 @@ def _numerical_bounds(
     if all(r is not None for r, _ in rhos):
         epsilon = zcdp_epsilon(float(rho), float(delta))
         found.append(Bound(ZCDP, _rounded_up(epsilon), delta))
+    if all(isinstance(event, FineGaussianEvent) for event, _ in events):
+        by_curve = curve_epsilon(float(rho), float(delta))
+        if math.isfinite(by_curve):
+            found.append(Bound(CURVE, _rounded_up(by_curve), delta))
     if announced and events:
         interval = _interval(dict(events), found, delta)
         by_losses = _epsilon_by_losses(dict(events), float(delta), interval)

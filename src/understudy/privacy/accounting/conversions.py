@@ -7,6 +7,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
+# Not below what rounding takes from a logarithm of the normal law, in proportion.
+_ROUNDING = 2.0**-44
+
 
 def zcdp_delta(rho: float, epsilon: float) -> float:
     """The δ at which ρ-zCDP implies (ε, δ)-DP: minimum over orders, every order being valid."""
@@ -40,13 +43,14 @@ def largest_rho(epsilon: float, delta: float) -> Fraction:
 
 def rho_within(epsilon: Fraction, delta: Fraction) -> Fraction:
     """As `largest_rho`, for exact amounts, which are rounded down to floating-point numbers."""
-    return largest_rho(_float_below(epsilon), _float_below(delta))
+    return largest_rho(float_below(epsilon), float_below(delta))
 
 
 def gaussian_delta(rho: float, epsilon: float) -> float:
-    """The exact δ of *continuous* Gaussian noise of total cost ρ (Balle, Wang 2018, Theorem 8).
+    """The δ of *continuous* Gaussian noise of total cost ρ, rounded up.
 
-    With the discrete Gaussian this is a forecast, not a claim.
+    With integer noise this is a forecast; `gaussian_curve` has what may be claimed.
+    Source: Balle, Wang 2018, Theorem 8: Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ), with μ² = 2ρ.
     """
     from scipy.special import log_ndtr
 
@@ -54,8 +58,11 @@ def gaussian_delta(rho: float, epsilon: float) -> float:
         return 0.0
     distance = math.sqrt(2 * rho)
     first = float(log_ndtr(distance / 2 - epsilon / distance))
-    second = epsilon + float(log_ndtr(-distance / 2 - epsilon / distance))
-    return max(0.0, -math.expm1(second - first) * math.exp(first))
+    beyond = float(log_ndtr(-distance / 2 - epsilon / distance))
+    # Logarithms are right to some units of their last places, of which they may lose many here.
+    rounding = _ROUNDING * (1 + epsilon - first - beyond)
+    share = min(-math.expm1(epsilon + beyond - first) + rounding, 1.0)
+    return min(share * math.exp(first + rounding), 1.0)
 
 
 def gaussian_rho(epsilon: float, delta: float) -> float:
@@ -76,7 +83,7 @@ def bisect(above: Callable[[float], bool], low: float, high: float) -> tuple[flo
     return low, high
 
 
-def _float_below(value: Fraction) -> float:
+def float_below(value: Fraction) -> float:
     """The largest floating-point number not above the value."""
     nearest = float(value)
     return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)

@@ -9,6 +9,7 @@ from understudy.privacy.accounting.events import (
     ApproximateEvent,
     Event,
     ExponentialEvent,
+    FineGaussianEvent,
     GaussianEvent,
     KeyReleaseEvent,
     LaplaceEvent,
@@ -47,9 +48,9 @@ def approximate_cost(event: Event) -> tuple[Fraction, Fraction] | None:
 
 def zcdp_rho(event: Event) -> Fraction | None:
     """The ρ of one event under zero-concentrated differential privacy; None when it has none."""
-    if isinstance(event, GaussianEvent):
+    if isinstance(event, GaussianEvent | FineGaussianEvent):
         # Canonne, Kamath, Steinke 2020, Theorem 4: the discrete Gaussian costs what the
-        # continuous one does.
+        # continuous one does, also where both are scaled by one factor.
         return event.sensitivity_squared / (2 * event.sigma_squared)
     epsilon = pure_epsilon(event)
     if epsilon is None:
@@ -91,4 +92,6 @@ def concentrated(event: Event) -> Concentrated | None:
 
 def cost(event: Event, measure: Measure) -> Fraction | None:
     """Give the cost of an event in a measure that adds up; None when it has none in it."""
+    if measure is Measure.GAUSSIAN and not isinstance(event, FineGaussianEvent):
+        return None
     return pure_epsilon(event) if measure is Measure.PURE else zcdp_rho(event)

@@ -17,8 +17,11 @@ from understudy.system.amounts import at_most
 # Fields that say what an answer costs, and not how its noise is made.
 _AMOUNTS = ("epsilon", "delta")
 # Fields that noise is divided by, and fields that are probabilities.
-_ABOVE_ZERO = ("scale", "sigma_squared")
+_ABOVE_ZERO = ("scale", "sigma_squared", "finer")
 _AT_MOST_ONE = ("rate", "delta")
+
+FINENESS = 2**20
+"""How many squared steps of a fine grid the squared sensitivity has at least, per moved cell."""
 
 
 class _Checked:
@@ -57,6 +60,34 @@ class GaussianEvent(_Checked):
     mechanism: ClassVar[str] = "discrete gaussian"
     sigma_squared: Fraction
     sensitivity_squared: Fraction
+
+
+@dataclass(frozen=True)
+class FineGaussianEvent(_Checked):
+    """Discrete Gaussian noise of σ² on a grid that is fine against the sensitivity.
+
+    The amounts are in the units of the answer, of which each has `finer` steps. `moved` is the
+    largest number of cells in which answers of neighbours differ. On a coarser grid the Gaussian
+    curve would not be proved, and there is no such event.
+    """
+
+    mechanism: ClassVar[str] = "fine gaussian"
+    sigma_squared: Fraction
+    sensitivity_squared: Fraction
+    moved: Fraction
+    finer: Fraction
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.finer.denominator != 1:
+            raise UsageError(
+                f"mechanism {self.mechanism!r}: finer is {self.finer}; it must be a whole number"
+            )
+        if self.finer**2 * self.sensitivity_squared < FINENESS * self.moved:
+            raise UsageError(
+                f"mechanism {self.mechanism!r}: {self.finer} steps to a unit are too few for "
+                f"{self.moved} cells that move; make the grid finer"
+            )
 
 
 @dataclass(frozen=True)
@@ -130,6 +161,7 @@ class ExactEvent:
 Event = (
     LaplaceEvent
     | GaussianEvent
+    | FineGaussianEvent
     | SampledGaussianEvent
     | PermuteAndFlipEvent
     | ExponentialEvent
@@ -173,6 +205,12 @@ _BY_NAME: dict[str, type[Any]] = {
     kind.mechanism: kind
     for kind in (
         *(LaplaceEvent, GaussianEvent, PermuteAndFlipEvent, ExponentialEvent),
-        *(SampledGaussianEvent, SmoothedHistogramEvent, KeyReleaseEvent, ExactEvent),
+        *(
+            FineGaussianEvent,
+            SampledGaussianEvent,
+            SmoothedHistogramEvent,
+            KeyReleaseEvent,
+            ExactEvent,
+        ),
     )
 }

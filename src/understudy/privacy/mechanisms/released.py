@@ -16,10 +16,15 @@ from understudy.privacy.accounting.events import (
     Charge,
     Event,
     ExactEvent,
+    FineGaussianEvent,
     GaussianEvent,
     LaplaceEvent,
 )
-from understudy.privacy.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
+from understudy.privacy.mechanisms.additive import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    FineGaussian,
+)
 
 ROW_COUNT = "number of rows"
 _TABLE, _TIMES = "counts of ", " × "
@@ -115,6 +120,9 @@ def noise_of(event: Event) -> float | None:
         case GaussianEvent():
             mechanism = DiscreteGaussian(event.sigma_squared, event.sensitivity_squared)
             return math.sqrt(mechanism.variance)
+        case FineGaussianEvent(sigma_squared, sensitivity_squared, moved, finer):
+            fine = FineGaussian(sigma_squared, sensitivity_squared, int(moved), int(finer))
+            return math.sqrt(fine.variance)
         case ExactEvent():
             return 0.0
         case _:

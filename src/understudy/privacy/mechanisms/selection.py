@@ -109,6 +109,11 @@ def choice(budget: Budget, *, sensitivity: Fraction) -> Selection:
             return PermuteAndFlip.costing(budget.amount, sensitivity=sensitivity)
         case Measure.ZCDP:
             return Exponential.costing(_root_below(8 * budget.amount), sensitivity=sensitivity)
+        case Measure.GAUSSIAN:
+            raise UsageError(
+                "a choice is outside the Gaussian curve; count the run in zCDP, or choose by "
+                "noisy scores"
+            )
         case Measure.UNLIMITED:
             return ExactChoice()
         case Measure.APPROXIMATE:

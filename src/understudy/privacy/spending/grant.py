@@ -97,6 +97,10 @@ class Grant:
         """The most that the run may cost in approximate zCDP; None where that is not counted."""
         return self.pricing.reserve(self._counted)
 
+    def settle_for_less(self) -> None:
+        """Count by the least that the run's pricing can do with; nothing was charged yet."""
+        self._counted = self.pricing.least_counted(self.budget)
+
     def hold_to(self, most: Concentrated | None) -> None:
         """Refuse charges that cost more than this in approximate zCDP, in sum."""
         self._most = most

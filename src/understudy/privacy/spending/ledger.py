@@ -24,7 +24,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from understudy.errors import LedgerError, UsageError
+from understudy.errors import BudgetExceeded, LedgerError, UsageError
 from understudy.privacy.accounting.adjacency import Adjacency
 from understudy.privacy.budget import Budget, Measure
 from understudy.privacy.spending import steps
@@ -183,7 +183,7 @@ class Ledger:
             account = read_accounts(self.path, book.entries).get(dataset)
             if account is not None:
                 cost = account.room_for(cost) if held_to_reserve else cost
-                account.check_room(cost)
+                cost = _with_room(account, cost, grant)
             opening = {"entry": "grant", "grant": grant.identity, "dataset": dataset}
             book.write([{**opening, **(about or {}), **cost_fields(cost)}])
             if cost.concentrated != grant.reserve:
@@ -380,6 +380,20 @@ class Ledger:
 
 def _whole(grant: Grant) -> Spent:
     return Spent(grant.budget.amount, grant.budget.delta)
+
+
+def _with_room(account: Account, cost: Cost, grant: Grant) -> Cost:
+    """The cost that a grant is opened at: less ρ where the limit has no room for all of it."""
+    try:
+        account.check_room(cost)
+    except BudgetExceeded:
+        grant.settle_for_less()
+        less = replace(cost, concentrated=grant.reserve)
+        if less.concentrated == cost.concentrated or cost.concentrated is None:
+            raise
+        account.check_room(less)
+        return less
+    return cost
 
 
 def _check_terms(dataset: str, budget: Budget) -> str:

@@ -15,10 +15,18 @@ from fractions import Fraction
 from typing import ClassVar
 
 from understudy.errors import BudgetExceeded, UsageError
-from understudy.privacy.accounting.composition import BASIC, PURE, ZCDP, Bound, tightest
+from understudy.privacy.accounting.composition import (
+    BASIC,
+    CURVE,
+    PURE,
+    ZCDP,
+    Bound,
+    tightest,
+)
 from understudy.privacy.accounting.conversions import rho_within
 from understudy.privacy.accounting.costs import Concentrated, approximate_cost, cost
 from understudy.privacy.accounting.events import Charge, Event, ExactEvent
+from understudy.privacy.accounting.gaussian_curve import curve_rho
 from understudy.privacy.budget import Budget, Measure
 from understudy.system.amounts import at_least_text, at_most_text
 
@@ -55,6 +63,10 @@ class Pricing(ABC):
     def counted(self, budget: Budget) -> Budget:
         """The budget of a run in the measure that its charges are counted in."""
         return budget
+
+    def least_counted(self, budget: Budget) -> Budget:
+        """As `counted`, where a limit in zCDP leaves no room for that much."""
+        return self.counted(budget)
 
     def shared(self, counted: Budget) -> Budget:
         """The budget of which the shares of single questions are parts."""
@@ -110,7 +122,7 @@ class Adaptive(Pricing):
         match counted.measure:
             case Measure.PURE:
                 return Concentrated(counted.amount**2 / 2)
-            case Measure.ZCDP:
+            case Measure.ZCDP | Measure.GAUSSIAN:
                 return Concentrated(counted.amount)
             case _:
                 return None
@@ -118,8 +130,11 @@ class Adaptive(Pricing):
     def price(self, charges: Sequence[Charge], counted: Budget) -> Price:
         """Add up all ε, or all ρ."""
         prices = [cost(charge.event, counted.measure) for charge in charges]
-        if any(price is None for price in prices):
-            raise UsageError(f"this mechanism cannot be paid for in {counted.measure}")
+        for charge, price in zip(charges, prices, strict=True):
+            if price is None:
+                raise UsageError(
+                    f"mechanism {charge.event.mechanism!r} cannot be paid for in {counted.measure}"
+                )
         return Price(sum((price for price in prices if price is not None), Fraction(0)))
 
     def refusal(self, asked: Price, paid: Price, counted: Budget) -> BudgetExceeded:
@@ -145,6 +160,32 @@ class Adaptive(Pricing):
 
     def _fixed_bound(self, budget: Budget) -> Bound:
         return Bound(ZCDP, budget.amount, budget.delta)
+
+
+@dataclass(frozen=True)
+class GaussianRounds(Adaptive):
+    """An (ε, δ) is spent on Gaussian noise on fine grids alone, by the Gaussian curve.
+
+    Privacy: the sum of Δ²/σ² is fixed by the grant, and within it tables, their number and their
+    scales may follow from earlier answers. Every other mechanism is refused. Pure budgets are
+    counted as in every grant. Proof: docs/proofs/gaussian_curve.md.
+    """
+
+    no_plan: ClassVar[str] = "Gaussian rounds are bounded without a plan; charge them as you go"
+
+    def counted(self, budget: Budget) -> Budget:
+        """The budget itself, or the largest ρ of Gaussian noise within its (ε, δ)."""
+        if budget.measure is not Measure.APPROXIMATE:
+            return budget
+        return Budget.gaussian(curve_rho(budget.amount, budget.delta))
+
+    def least_counted(self, budget: Budget) -> Budget:
+        """No more than zCDP would allow."""
+        most, less = self.counted(budget), super().counted(budget)
+        return replace(most, amount=min(most.amount, less.amount))
+
+    def _fixed_bound(self, budget: Budget) -> Bound:
+        return Bound(CURVE, budget.amount, budget.delta)
 
 
 @dataclass(frozen=True)

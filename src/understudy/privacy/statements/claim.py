@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from understudy.errors import DataError, UnderstudyError
-from understudy.privacy.accounting.composition import ZCDP
+from understudy.privacy.accounting.composition import CURVE, ZCDP
 from understudy.privacy.accounting.events import Charge
 from understudy.privacy.statements.binding import BINDING, canonical
 from understudy.privacy.statements.recomputation import least_cost, parts_of
@@ -122,7 +122,7 @@ class Claim:
     def costs(self) -> list[Fraction | None]:
         """The costs of the answers at the statement's delta; None where they are not known."""
         epsilon, delta = self.own_bound
-        adaptive = self.statement.bound.accounting.startswith(ZCDP)
+        adaptive = self.statement.bound.accounting.startswith((ZCDP, CURVE))
         whole = epsilon or Fraction(0)
         return [
             least_cost(events, whole, delta, adaptive=adaptive)

@@ -11,7 +11,14 @@ from understudy.errors import UnderstudyError
 from understudy.privacy.accounting.composition import counted_bounds
 from understudy.privacy.accounting.conversions import zcdp_epsilon
 from understudy.privacy.accounting.costs import approximate_cost, pure_epsilon, zcdp_rho
-from understudy.privacy.accounting.events import Charge, Event, GaussianEvent, SampledGaussianEvent
+from understudy.privacy.accounting.events import (
+    Charge,
+    Event,
+    FineGaussianEvent,
+    GaussianEvent,
+    SampledGaussianEvent,
+)
+from understudy.privacy.accounting.gaussian_curve import curve_epsilon
 from understudy.privacy.statements.statement import MISFITS
 
 Events = Mapping[Event, int]
@@ -79,12 +86,16 @@ def _sum(amounts: Iterable[tuple[Fraction, int]]) -> Fraction:
 def _tight(
     events: Events, basic: Fraction | None, promised: Fraction, delta: Fraction, *, adaptive: bool
 ) -> Fraction | None:
-    """By zCDP or, where that does not fit and the list was announced, by loss distributions."""
+    """By zCDP, by the Gaussian curve or, if the list was announced, by loss distributions."""
     rhos = [(zcdp_rho(event), times) for event, times in events.items()]
     known = [(rho, times) for rho, times in rhos if rho is not None]
     if len(known) < len(rhos):
         return None
-    plain = Fraction(zcdp_epsilon(float(_sum(known)), float(delta)))
+    rho = float(_sum(known))
+    plain = Fraction(zcdp_epsilon(rho, float(delta)))
+    if plain > promised and all(isinstance(event, FineGaussianEvent) for event in events):
+        by_curve = curve_epsilon(rho, float(delta))
+        plain = min(plain, Fraction(by_curve)) if math.isfinite(by_curve) else plain
     plain = plain if basic is None else min(plain, basic)
     # Distributions gain a tenth on lists of this package; what is as far off as this is not such
     # a list.

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from understudy.errors import ClaimRefuted, UsageError
-from understudy.privacy.accounting.events import ExactEvent
+from understudy.privacy.accounting.composition import CURVE
+from understudy.privacy.accounting.events import ExactEvent, FineGaussianEvent
 from understudy.privacy.spending.ledger import Ledger
 from understudy.privacy.spending.record import Record
 from understudy.privacy.statements.binding import (
@@ -138,6 +139,11 @@ def _exceeded(claim: Claim) -> str | None:
         return None
     if any(isinstance(charge.event, ExactEvent) for charge, _ in claim.grouped):
         return "it calls itself private, and some of its answers are exact"
+    if claim.statement.bound.accounting.startswith(CURVE):
+        others = [c for c, _ in claim.grouped if not isinstance(c.event, FineGaussianEvent)]
+        if others:
+            other = str(others[0].event.mechanism)[:_LONGEST_NAME]
+            return f"it claims the Gaussian curve, which does not hold for mechanism {other!r}"
     for least in claim.costs:
         if least is not None and least > epsilon + _SLACK:
             return (
