@@ -14,8 +14,7 @@ from benchmarks.scoreboard import Scoreboard
 from benchmarks.utility import EPSILONS, METHODS, measure
 from understudy.methods.planning.forecast import Scene, Thinning, workloads
 from understudy.methods.planning.populations import Character
-from understudy.methods.planning.rehearsal import rehearse
-from understudy.privacy.spending.grant import Grant
+from understudy.methods.planning.rehearsal import grant_of, rehearse
 
 CHOSEN_ON = (*CLAIMED, "heart")
 EVENNESS = (0.1, 0.3, 1.0, 3.0)
@@ -66,7 +65,7 @@ def _log_ratios(name: str, draws: int) -> dict[Place, Logs]:
     measured = [measure(schema, table, "nist", epsilon, 3) for epsilon in EPSILONS]
     actual = np.log([[found[way] for way in WAYS] for found in measured])
     scene = Scene(synthesizers[0], Thinning(table.rows, 1), workloads(table.domain))
-    budgets = [Grant(synthesizer.budget).spendable for synthesizer in synthesizers]
+    budgets = [grant_of(synthesizer).spendable for synthesizer in synthesizers]
     found = {}
     for place in itertools.product(range(len(EVENNESS)), range(len(LOOSENESS))):
         character = Character("on trial", *_named(place))

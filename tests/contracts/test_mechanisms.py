@@ -33,7 +33,12 @@ from understudy.privacy.accounting.composition import tightest
 from understudy.privacy.accounting.costs import approximate_cost
 from understudy.privacy.accounting.events import Charge, ExactEvent
 from understudy.privacy.budget import Budget
-from understudy.privacy.mechanisms.additive import DiscreteGaussian, DiscreteLaplace, ExactAnswer
+from understudy.privacy.mechanisms.additive import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    ExactAnswer,
+    FineGaussian,
+)
 from understudy.privacy.mechanisms.histogram import DROPPED, SmoothedHistogram
 from understudy.privacy.mechanisms.keys import KeyRelease
 from understudy.privacy.mechanisms.sampled import (
@@ -98,6 +103,24 @@ REACH = 60
 def _shifted(mechanism: DiscreteLaplace | DiscreteGaussian, exact: Integers) -> Law:
     [centre] = exact.tolist()
     return {centre + z: mechanism.probability(z) for z in range(-REACH, REACH + 1)}
+
+
+# Parts of a unit in which noise on a fine grid is counted.
+PARTS = 4
+
+
+def _in_parts(mechanism: FineGaussian, exact: Integers) -> Law:
+    """The exact chances of all steps, added up by parts of a unit."""
+    reach = 10 * math.ceil(math.sqrt(mechanism.sigma_squared)) * mechanism.finer
+    steps = np.arange(-reach, reach + 1)
+    weights = np.exp(-(steps**2) / (2 * float(mechanism.in_steps.sigma_squared)))
+    parts = (steps + exact[0] * mechanism.finer) * PARTS // mechanism.finer
+    chances = np.bincount(parts - parts[0], weights / weights.sum())
+    return dict(enumerate(chances.tolist(), start=int(parts[0])))
+
+
+def _part(_: object, released: Any) -> int:
+    return math.floor(float(released[0]) * PARTS)
 
 
 def _chosen(mechanism: PermuteAndFlip | Exponential, exact: Integers) -> Law:
@@ -209,6 +232,19 @@ CANDIDATES = [
         (
             lambda: DiscreteGaussian.costing(Fraction(-1), sensitivity_squared=ONE),
             lambda: DiscreteGaussian.costing(Fraction(1, 10**40), sensitivity_squared=ONE),
+        ),
+        delta=Fraction(1, 10**5),
+    ),
+    Candidate(
+        FineGaussian(Fraction(9), Fraction(4), 1, 512),
+        FineGaussian(Fraction(9, 4), Fraction(4), 1, 512),
+        *(_cells(7), _cells(9), _cells(10)),
+        *(_in_parts, _part),
+        (
+            lambda: FineGaussian.costing(Fraction(0), sensitivity_squared=ONE, moved=1),
+            lambda: FineGaussian.costing(Fraction(1, 10**20), sensitivity_squared=ONE, moved=1),
+            lambda: FineGaussian(Fraction(9), Fraction(4), 1, 511).event,
+            lambda: FineGaussian(Fraction(9), Fraction(4), 2, 512).event,
         ),
         delta=Fraction(1, 10**5),
     ),
@@ -412,10 +448,12 @@ def test_covers_is_true_of_neighbours_and_of_nobody_else(candidate: Candidate) -
 
 @every
 def test_integers_come_in_and_go_out(candidate: Candidate) -> None:
-    """A release is of whole numbers, and leaves the exact answer as it is."""
+    """A release is of whole numbers, or whole steps of a grid; the exact answer stays as it is."""
     before = copy.deepcopy(candidate.exact)
     released = candidate.mechanism.release(candidate.exact, SystemNoise())
-    if isinstance(released, np.ndarray):
+    if isinstance(candidate.mechanism, FineGaussian):
+        assert np.all((released * candidate.mechanism.finer) % 1 == 0)
+    elif isinstance(released, np.ndarray):
         assert np.int64 == released.dtype
     else:
         assert all(type(count) is int for count in released.counts.values())

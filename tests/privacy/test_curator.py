@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import nullcontext
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,12 +15,13 @@ from support.neighbours import DOMAIN, random_rows, source_of
 from understudy.errors import BudgetExceeded, CapacityError, UsageError
 from understudy.facts.domain import Attributes
 from understudy.facts.unit import Neighbours, Unit
-from understudy.privacy.accounting.events import Charge
+from understudy.privacy.accounting.events import Charge, FineGaussianEvent
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator, Instruments
-from understudy.privacy.mechanisms.additive import DiscreteLaplace
+from understudy.privacy.mechanisms.additive import DiscreteLaplace, FineGaussian
 from understudy.privacy.replay import LeakFound, Recorder, Replay
 from understudy.privacy.spending.grant import Grant
+from understudy.privacy.spending.pricing import GaussianRounds
 from understudy.rows.counting import Marginal, Score
 
 ROWS = random_rows(300, seed=4)
@@ -161,6 +163,51 @@ def test_an_understated_score_is_caught() -> None:
     twin = Curator(neighbour, unit, Grant(Budget.pure(1)), Instruments(tape=again))
     with pytest.raises(LeakFound, match="sensitivity"):
         twin.score([("size",)], lying, Budget.pure(1))
+
+
+APPROXIMATE = Budget.approximate(1, "1e-6")
+
+
+def test_gaussian_rounds_draw_on_a_fine_grid() -> None:
+    """Tables come in steps of 1/1024, scores on the grid that they have; both name their cells."""
+    grant = Grant(APPROXIMATE, pricing=GaussianRounds())
+    curator = _curator(grant)
+    [table] = curator.measure([("size",)], curator.budget * Fraction(1, 2))
+    assert np.array_equal(table.counts * 1024, np.rint(table.counts * 1024))
+    assert (table.counts % 1).any()
+    curator.score([("size",), ("sold",)], LARGEST, curator.budget * Fraction(1, 2))
+    drawn = [charge.event for charge in grant.charges]
+    assert all(isinstance(event, FineGaussianEvent) for event in drawn)
+    assert [(1, 1024), (2, 1)] == [(vars(e)["moved"], vars(e)["finer"]) for e in drawn]
+    assert 0 == grant.remaining.amount
+
+
+def test_gaussian_rounds_refuse_a_choice_before_anything_is_drawn() -> None:
+    """A choice is outside the curve, whatever it would cost."""
+    grant = Grant(APPROXIMATE, pricing=GaussianRounds())
+    curator = _curator(grant)
+    with pytest.raises(UsageError, match="a choice is outside the Gaussian curve"):
+        curator.select([("size",)], LARGEST, curator.budget, of=_itself)
+    assert [] == grant.charges
+
+
+@pytest.mark.parametrize(("moved", "caught"), [(2, False), (1, True)])
+def test_an_understated_number_of_cells_is_caught(moved: int, caught: bool) -> None:
+    """A replaced row moves two cells; noise on the grid for one fails the replay."""
+    mechanism = FineGaussian.costing(Fraction(1, 10), sensitivity_squared=Fraction(2), moved=moved)
+    tape = Recorder()
+    unit, budget = Unit(Neighbours.REPLACE), Budget.approximate(5, "1e-6")
+
+    def ask(rows: list[tuple[int, ...]], tape: Recorder | Replay) -> None:
+        grant = Grant(budget, pricing=GaussianRounds())
+        curator = Curator(tape.guard(source_of(rows)), unit, grant, Instruments(tape=tape))
+        curator.release(mechanism, lambda source: source.count([("size",)])[0].counts, name="q")
+
+    ask(ROWS, tape)
+    other = next(row for row in ROWS if row[1] != ROWS[0][1])
+    seen = pytest.raises(LeakFound, match="sensitivity") if caught else nullcontext()
+    with seen:
+        ask([other, *ROWS[1:]], Replay(tape.exchanges))
 
 
 def test_release_takes_any_mechanism() -> None:

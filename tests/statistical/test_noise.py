@@ -21,7 +21,11 @@ from support.statistics import (
 from support.tiers import full_but
 from understudy.privacy.accounting.costs import pure_epsilon, zcdp_rho
 from understudy.privacy.accounting.events import Event
-from understudy.privacy.mechanisms.additive import DiscreteGaussian, DiscreteLaplace
+from understudy.privacy.mechanisms.additive import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    FineGaussian,
+)
 from understudy.privacy.mechanisms.selection import Exponential, PermuteAndFlip
 from understudy.privacy.noise.system import Noise, SystemNoise
 from understudy.testing import SeededNoise
@@ -58,6 +62,20 @@ def test_gaussian_scale(noise: Noise, sigma: str) -> None:
     for factor in (Fraction(7, 10), Fraction(13, 10)):
         wrong = DiscreteGaussian((true * factor) ** 2, Fraction(1))
         assert fit_of_integers(draws, wrong.probability) < NEVER
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=lambda n: type(n).__name__)
+@pytest.mark.parametrize("sigma", ["1/256", "7/10"])
+def test_fine_gaussian_scale(noise: Noise, sigma: str) -> None:
+    """Noise on a fine grid follows its closed form, step by step, and no other."""
+    true = Fraction(sigma)
+    fine = FineGaussian(true**2, Fraction(1), 1, 1024)
+    steps = fine.release(np.zeros(DRAWS, np.int64), noise) * 1024
+    draws = steps.astype(np.int64)
+    assert np.array_equal(steps, draws)
+    assert fit_in_bins(draws, _weights(2, true * 1024)) > NEVER
+    for factor in (Fraction(7, 10), Fraction(13, 10)):
+        assert fit_in_bins(draws, _weights(2, true * 1024 * factor)) < NEVER
 
 
 def _weights(power: int, scale: Fraction) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

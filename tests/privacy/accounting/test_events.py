@@ -13,6 +13,7 @@ from understudy.privacy.accounting.events import (
     Event,
     ExactEvent,
     ExponentialEvent,
+    FineGaussianEvent,
     GaussianEvent,
     KeyReleaseEvent,
     LaplaceEvent,
@@ -25,6 +26,7 @@ ONE, HALF = Fraction(1), Fraction(1, 2)
 EVENTS: list[Event] = [
     LaplaceEvent(ONE, ONE),
     GaussianEvent(ONE, ONE),
+    FineGaussianEvent(ONE, ONE, ONE, Fraction(1024)),
     SampledGaussianEvent(ONE, ONE, HALF, ONE),
     PermuteAndFlipEvent(ONE, ONE),
     ExponentialEvent(ONE, ONE),
@@ -65,6 +67,29 @@ def test_noise_has_a_width(name: str) -> None:
     kind = LaplaceEvent if name == "scale" else GaussianEvent
     with pytest.raises(UsageError, match=f"{name} is 0; it must be above 0"):
         kind(Fraction(0), ONE)
+
+
+@pytest.mark.parametrize(
+    ("squared", "moved", "finer"), [(1, 1, 1), (1, 1, 1023), (1, 2, 1024), (9, 10, 1024)]
+)
+def test_a_coarse_grid_has_no_fine_event(squared: int, moved: int, finer: int) -> None:
+    """Integers, and grids too coarse for the cells that move, are refused, written or made."""
+    with pytest.raises(UsageError, match="make the grid finer"):
+        FineGaussianEvent(ONE, Fraction(squared), Fraction(moved), Fraction(finer))
+    fine = Charge("counts of a", FineGaussianEvent(ONE, ONE, ONE, Fraction(1024)))
+    forged = fine.document() | {
+        "sensitivity_squared_exact": str(squared),
+        "moved_exact": str(moved),
+        "finer_exact": str(finer),
+    }
+    with pytest.raises(UsageError, match="make the grid finer"):
+        Charge.parse(forged)
+
+
+def test_a_grid_has_whole_steps() -> None:
+    """Between whole multiples the noise of neighbours would not be the same."""
+    with pytest.raises(UsageError, match="finer is 2049/2; it must be a whole number"):
+        FineGaussianEvent(ONE, ONE, ONE, Fraction(2049, 2))
 
 
 def test_chances_are_at_most_one() -> None:

@@ -20,6 +20,7 @@ from understudy.privacy.accounting.costs import Concentrated
 from understudy.privacy.accounting.events import (
     ApproximateEvent,
     Charge,
+    FineGaussianEvent,
     GaussianEvent,
     KeyReleaseEvent,
     LaplaceEvent,
@@ -30,7 +31,12 @@ from understudy.privacy.spending.accounts import Account
 from understudy.privacy.spending.grant import Grant
 from understudy.privacy.spending.ledger import Ledger
 from understudy.privacy.spending.limits import Cost, Limit, Rule, Spent
-from understudy.privacy.spending.pricing import BasicSums, Pricing, QuestionsThenList
+from understudy.privacy.spending.pricing import (
+    BasicSums,
+    GaussianRounds,
+    Pricing,
+    QuestionsThenList,
+)
 
 ROW = Adjacency()
 REPLACED = Adjacency(neighbours=Neighbours.REPLACE)
@@ -362,6 +368,40 @@ def test_a_plan_gains_nothing_where_the_limit_has_no_room_for_it(ledger: Ledger)
         budget = grant.announce(lambda budget: [gaussian(budget.amount)])
         assert rho_within(Fraction(1), MILLIONTH) == budget.amount
         grant.charge([gaussian(budget.amount)])
+
+
+def fine(rho: Fraction) -> Charge:
+    """A question with Gaussian noise on a fine grid that costs ρ."""
+    one = Fraction(1)
+    return Charge("counts", FineGaussianEvent(1 / (2 * rho), one, one, Fraction(1024)))
+
+
+def test_gaussian_rounds_reserve_the_rho_of_the_curve(ledger: Ledger) -> None:
+    """The limit hears of it when the grant is opened; the close has the sum of the charges."""
+    limited(ledger, "3", "1e-5")
+    with ledger.grant("a", Budget.approximate(1, MILLIONTH), pricing=GaussianRounds()) as grant:
+        rho = grant.spendable.amount
+        assert rho > rho_within(Fraction(1), MILLIONTH)
+        assert Concentrated(rho) == ledger.account("a").costs[0].concentrated
+        grant.charge([fine(rho / 3)])
+    assert Concentrated(rho / 3) == ledger.account("a").costs[0].concentrated
+
+
+def test_gaussian_rounds_settle_for_less_where_the_limit_has_no_room(ledger: Ledger) -> None:
+    """They are spent at the ρ of zCDP then, which is what was set aside, and no more."""
+    limited(ledger, "1", "1e-6")
+    with ledger.grant("a", Budget.approximate(1, MILLIONTH), pricing=GaussianRounds()) as grant:
+        rho = grant.spendable.amount
+        assert rho_within(Fraction(1), MILLIONTH) == rho
+        assert Concentrated(rho) == ledger.account("a").costs[0].concentrated
+        with pytest.raises(BudgetExceeded, match="is left"):
+            grant.charge([fine(rho * Fraction(1001, 1000))])
+        grant.charge([fine(rho)])
+    with (
+        pytest.raises(BudgetExceeded, match="is left of the limit"),
+        ledger.grant("a", Budget.approximate("1/10", MILLIONTH), pricing=GaussianRounds()),
+    ):
+        raise AssertionError("nothing is left")
 
 
 # --- limits and whom they are for ------------------------------------------------------------

@@ -7,7 +7,16 @@ from fractions import Fraction
 import pytest
 
 from understudy.errors import BudgetExceeded, UsageError
-from understudy.privacy.accounting.events import Charge, ExactEvent, LaplaceEvent
+from understudy.privacy.accounting.events import (
+    Charge,
+    Event,
+    ExactEvent,
+    ExponentialEvent,
+    FineGaussianEvent,
+    GaussianEvent,
+    LaplaceEvent,
+)
+from understudy.privacy.accounting.gaussian_curve import curve_rho
 from understudy.privacy.budget import Budget
 from understudy.privacy.spending.grant import Grant
 from understudy.privacy.spending.pricing import (
@@ -15,6 +24,7 @@ from understudy.privacy.spending.pricing import (
     Announced,
     BasicSums,
     Committed,
+    GaussianRounds,
     Price,
     Pricing,
     QuestionsThenList,
@@ -23,7 +33,13 @@ from understudy.privacy.spending.pricing import (
 
 HALF = Charge("counts", LaplaceEvent(Fraction(2), Fraction(1)))
 WHOLE = Budget.pure(1)
-ALL = [Adaptive(), BasicSums(), QuestionsThenList(), SecondPayment(Budget.pure(4))]
+ALL = [
+    Adaptive(),
+    GaussianRounds(),
+    BasicSums(),
+    QuestionsThenList(),
+    SecondPayment(Budget.pure(4)),
+]
 
 
 @pytest.mark.parametrize("pricing", ALL, ids=lambda pricing: type(pricing).__name__)
@@ -50,7 +66,7 @@ def test_an_announced_list_changes_the_pricing() -> None:
         grant.charge([other])
 
 
-@pytest.mark.parametrize("pricing", [BasicSums(), QuestionsThenList()], ids=["basic", "list"])
+@pytest.mark.parametrize("pricing", [BasicSums(), QuestionsThenList(), GaussianRounds()])
 def test_some_pricings_take_no_plan(pricing: Pricing) -> None:
     """They say why, before the plan is even asked for."""
 
@@ -100,3 +116,55 @@ def test_a_second_payment_shares_the_first_budget() -> None:
     grant = Grant(WHOLE, pricing=SecondPayment(whole))
     assert whole == grant.spendable
     assert WHOLE == grant.remaining
+
+
+# --- Gaussian rounds -------------------------------------------------------------------------
+
+TARGET = Budget.approximate(1, "1e-9")
+RHO = curve_rho(TARGET.amount, TARGET.delta)
+
+
+def _fine(rho: Fraction) -> Charge:
+    one = Fraction(1)
+    return Charge("counts", FineGaussianEvent(1 / (2 * rho), one, one, Fraction(1024)))
+
+
+def test_gaussian_rounds_have_more_to_spend() -> None:
+    """A tenth more than zCDP allows at (1, 1e-9); the claim is the whole grant, by its name."""
+    grant = Grant(TARGET, pricing=GaussianRounds())
+    assert 1.105 < grant.spendable.amount / Adaptive().counted(TARGET).amount < 1.107
+    grant.charge([_fine(RHO / 3)])
+    bound = grant.bound()
+    assert ("Gaussian curve", TARGET.amount, TARGET.delta) == (
+        bound.accounting,
+        bound.epsilon,
+        bound.delta,
+    )
+
+
+def test_gaussian_rounds_stop_at_their_sum() -> None:
+    """Scales may follow from answers, but their sum is fixed, and nothing beyond is paid."""
+    grant = Grant(TARGET, pricing=GaussianRounds())
+    grant.charge([_fine(RHO / 3), _fine(RHO / 7)])
+    left = grant.remaining.amount
+    with pytest.raises(BudgetExceeded, match="is left"):
+        grant.charge([_fine(left + Fraction(1, 10**12))])
+    grant.charge([_fine(left)])
+    assert 0 == grant.remaining.amount
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        GaussianEvent(Fraction(10**6), Fraction(1)),
+        LaplaceEvent(Fraction(10**6), Fraction(1)),
+        ExponentialEvent(Fraction(10**6), Fraction(1)),
+    ],
+    ids=lambda event: str(event.mechanism),
+)
+def test_only_fine_gaussian_noise_is_charged_to_gaussian_rounds(event: Event) -> None:
+    """However little it would cost, anything else is outside the curve, and named."""
+    grant = Grant(TARGET, pricing=GaussianRounds())
+    with pytest.raises(UsageError, match=f"{event.mechanism}' cannot be paid for in Gaussian"):
+        grant.charge([_fine(RHO / 3), Charge("other", event)])
+    assert [] == grant.charges

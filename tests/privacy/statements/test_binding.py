@@ -18,8 +18,16 @@ from understudy.facts.unit import Neighbours, Unit
 from understudy.methods import Independent
 from understudy.models.archive import bound_content
 from understudy.models.model import Model
-from understudy.privacy.accounting.composition import PLD, PURE, ZCDP, Bound, tightest
-from understudy.privacy.accounting.events import Charge, Event, GaussianEvent, LaplaceEvent
+from understudy.privacy.accounting.composition import CURVE, PLD, PURE, ZCDP, Bound, tightest
+from understudy.privacy.accounting.events import (
+    Charge,
+    Event,
+    ExponentialEvent,
+    FineGaussianEvent,
+    GaussianEvent,
+    LaplaceEvent,
+)
+from understudy.privacy.accounting.gaussian_curve import curve_rho
 from understudy.privacy.budget import Budget
 from understudy.privacy.spending.ledger import Ledger
 from understudy.privacy.statements.binding import FILE, MODEL, Secret, bound, canonical, seal
@@ -196,6 +204,56 @@ def test_loss_distributions_of_many_answers_are_not_recomputed(
     assert [holds, holds, fails] == [check.outcome for check in told]
     assert "come to no more" in told[0].sentence
     assert "not recomputed" in told[1].sentence
+
+
+DELTA = Fraction("1e-9")
+RHO = curve_rho(Fraction(1), DELTA)
+
+
+def _rounds(rho: Fraction, *, among: int = 4) -> list[Event]:
+    """Gaussian rounds on fine grids that cost ρ in all."""
+    one = Fraction(1)
+    sigma_squared = among / (2 * rho)
+    return [FineGaussianEvent(sigma_squared, one, one, Fraction(1024)) for _ in range(among)]
+
+
+def test_a_claim_by_the_gaussian_curve_is_recomputed() -> None:
+    """The whole ρ of the curve holds under its name; a hundredth more does not, and is told."""
+    holds = verified(_claim(_rounds(RHO), Fraction(1), DELTA, CURVE))[0]
+    assert Outcome.HOLDS is holds.outcome
+    assert "come to no more" in holds.sentence
+    fails = verified(_claim(_rounds(RHO * 101 / 100), Fraction(1), DELTA, CURVE))[0]
+    assert Outcome.FAILS is fails.outcome
+    assert "its own answers come to" in fails.sentence
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        GaussianEvent(Fraction(10**9), Fraction(1)),
+        ExponentialEvent(Fraction(10**9), Fraction(1)),
+    ],
+    ids=lambda event: str(event.mechanism),
+)
+def test_the_gaussian_curve_is_for_fine_noise_alone(other: Event) -> None:
+    """However little it cost, an answer that is outside the curve refutes a claim by it."""
+    events = [*_rounds(RHO / 2), other]
+    fails = verified(_claim(events, Fraction(1), DELTA, CURVE))[0]
+    assert Outcome.FAILS is fails.outcome
+    assert f"does not hold for mechanism {other.mechanism!r}" in fails.sentence
+    # The same answers hold by zCDP, where they do cost so little.
+    assert Outcome.HOLDS is verified(_claim(events, Fraction(1), DELTA, ZCDP))[0].outcome
+    integers: list[Event] = [GaussianEvent(4 / (2 * RHO), Fraction(1))] * 4
+    assert Outcome.FAILS is verified(_claim(integers, Fraction(1), DELTA, ZCDP))[0].outcome
+
+
+def test_a_forged_grid_is_no_statement() -> None:
+    """Answers on a grid that is too coarse for the curve are not read at all."""
+    claim = _claim(_rounds(RHO), Fraction(1), DELTA, CURVE)
+    written = dict(claim.written)
+    written["events"] = [{**event, "finer_exact": "1"} for event in written["events"]]
+    with pytest.raises(DataError, match="damaged"):
+        Claim.of(written, MODEL, "0" * 64, path=Path("m.zip"))
 
 
 def test_statements_of_too_many_answers_are_refused() -> None:

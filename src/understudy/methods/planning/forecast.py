@@ -27,6 +27,7 @@ from understudy.methods.planning.rehearsal import (
     Agenda,
     ReferenceTables,
     Rehearsal,
+    grant_of,
     read_through,
     rehearse,
     unpromised,
@@ -35,7 +36,6 @@ from understudy.methods.planning.watching import Stage
 from understudy.models.bayes_net import BayesNet
 from understudy.models.sampling import sample_codes
 from understudy.privacy.budget import Budget, Measure
-from understudy.privacy.spending.grant import Grant
 from understudy.rows.made_up import MadeUp, ScaledSource
 from understudy.system.notebooks import notebook_bar
 from understudy.system.progress import ProgressCallback
@@ -138,12 +138,12 @@ def _budgets(
 
     A method that announces its questions has more to spend, how much being found by a reading.
     """
-    announces = reading.spendable != Grant(synthesizer.budget).spendable
+    announces = reading.spendable != grant_of(synthesizer).spendable
     budgets = {synthesizer.budget.amount: reading.spendable}
     for epsilon in epsilons:
         twin = _with_epsilon(synthesizer, epsilon)
         spendable = read_through(twin, domain, rows).spendable if announces else None
-        budgets.setdefault(epsilon, spendable or Grant(twin.budget).spendable)
+        budgets.setdefault(epsilon, spendable or grant_of(twin).spendable)
     return budgets
 
 

@@ -143,9 +143,14 @@ class Rehearsal:
     clock: Clock
 
 
+def grant_of(synthesizer: Synthesizer) -> Grant:
+    """A grant as a fit would have it, of which nothing is written down."""
+    return Grant(synthesizer.budget, pricing=synthesizer.pricing)
+
+
 def read_through(synthesizer: Synthesizer, domain: Domain, rows: int) -> Agenda:
     """Ask everything once, silently, of rows that are all alike."""
-    source, grant = AllAlike(domain, rows), Grant(synthesizer.budget)
+    source, grant = AllAlike(domain, rows), grant_of(synthesizer)
     notes = _asked(synthesizer, source, grant, Silence())[1]
     return Agenda(stages(notes), grant.spendable, len(source.scored))
 

@@ -22,44 +22,52 @@ from understudy.privacy.accounting.events import FINENESS
 
 # The part of δ that is for what grids differ from continuous noise in.
 _KEPT_BACK = 2.0**-10
-# The proof needs Σ moved/(finer·σ)² to stay within this; there ρ is 2048.
-_WIDEST = 4 * _KEPT_BACK
-_MOST_RHO = _WIDEST * FINENESS / 2
+# The proof needs the coarseness of a run to stay within this.
+_COARSEST = 4 * _KEPT_BACK
 # More than the errors of a few operations, in proportion.
 _ROUNDED_UP = 1 + 2.0**-40
 
 
-def excess(rho: float, epsilon: float, delta: float) -> float:
-    """How much ε noise on fine grids may cost beyond continuous noise; infinite where not proved.
+def excess(coarseness: float, epsilon: float, delta: float) -> float:
+    """How much ε noise on grids may cost beyond continuous noise; infinite where not proved.
 
-    With w = 2ρ/FINENESS, not below Σ moved/(finer·σ)², it is w/8 + η, where
+    The coarseness w is not below Σ moved/(finer·σ)². The excess is w/8 + η, where
     η·(6/w − 1) = ε + 3/4 + ln(2/κδ), when a part κ of δ is kept back.
     """
-    width = 2 * rho / FINENESS
-    if width > _WIDEST:
+    if coarseness > _COARSEST:
         return math.inf
-    if width <= 0:
+    if coarseness <= 0:
         return 0.0
     tail = epsilon + 0.75 + math.log(2 / (_KEPT_BACK * delta))
-    return (width / 8 + tail / (6 / width - 1)) * _ROUNDED_UP
+    return (coarseness / 8 + tail / (6 / coarseness - 1)) * _ROUNDED_UP
 
 
-def is_within(rho: float, epsilon: float, delta: float) -> bool:
-    """Whether Gaussian rounds on fine grids that cost ρ in all are proved to be (ε, δ)-DP."""
-    continuous = epsilon - excess(rho, epsilon, delta)
+def is_within(rho: float, epsilon: float, delta: float, *, fineness: int = FINENESS) -> bool:
+    """Whether Gaussian rounds that cost ρ in all are proved to be (ε, δ)-DP.
+
+    Args:
+        rho: the sum of Δ²/2σ².
+        epsilon: what is to be kept within.
+        delta: the same.
+        fineness: how many squared steps of its grid each Δ² has at least, per moved cell.
+    """
+    continuous = epsilon - excess(2 * rho / fineness, epsilon, delta)
     return continuous >= 0 and gaussian_delta(rho, continuous) <= delta * (1 - _KEPT_BACK)
 
 
-def curve_epsilon(rho: float, delta: float) -> float:
-    """The smallest ε for which Gaussian rounds of ρ in all are (ε, δ)-DP, rounded up."""
+def curve_epsilon(rho: float, delta: float, *, fineness: int = FINENESS) -> float:
+    """The smallest ε for which Gaussian rounds of ρ in all are (ε, δ)-DP, rounded up.
+
+    Infinite where nothing is proved for so coarse a grid.
+    """
     if rho <= 0:
         return 0.0
-    if rho > _MOST_RHO:
+    if 2 * rho / fineness > _COARSEST:
         return math.inf
     high = 1.0
-    while not is_within(rho, high, delta):
+    while not is_within(rho, high, delta, fineness=fineness):
         high *= 2
-    return bisect(lambda epsilon: is_within(rho, epsilon, delta), 0.0, high)[1]
+    return bisect(lambda e: is_within(rho, e, delta, fineness=fineness), 0.0, high)[1]
 
 
 def curve_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
@@ -69,5 +77,6 @@ def curve_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 @lru_cache
 def _curve_rho(epsilon: float, delta: float) -> Fraction:
-    found = bisect(lambda rho: not is_within(rho, epsilon, delta), 0.0, 2 * _MOST_RHO)[0]
+    most = _COARSEST * FINENESS / 2
+    found = bisect(lambda rho: not is_within(rho, epsilon, delta), 0.0, 2 * most)[0]
     return short_fraction_below(found)

@@ -65,6 +65,7 @@ _REPLAY = "tests/audit/test_replay.py"
 _ATTACK = "tests/methods/auditing/test_audit.py"
 _NOISE = "tests/statistical/test_noise.py"
 _ACCOUNTING = "tests/privacy/accounting/test_accounting.py"
+_CURVE = "tests/privacy/accounting/test_gaussian_curve.py"
 _COUNTED = ("codec_stability", "count_sensitivity", "discrete_laplace", "discrete_gaussian")
 _FITTING = ("synth", "fit", "audit")
 _PLANNED = (*_FITTING, "plan")
@@ -76,13 +77,13 @@ _FLOATS = (
 
 METHODS: Mapping[str, Assurance] = {
     "random": Assurance(
-        ("count_sensitivity", "discrete_laplace", "discrete_gaussian"),
-        *((_REPLAY,), (_ATTACK,), (_NOISE, _ACCOUNTING)),
+        ("count_sensitivity", "discrete_laplace", "gaussian_curve"),
+        *((_REPLAY,), (_ATTACK,), (_NOISE, _CURVE)),
         commands=_PLANNED,
     ),
     "independent": Assurance(
-        (*_COUNTED, "privacy_loss_distribution"),
-        *((_REPLAY,), (_ATTACK,), (_NOISE, _ACCOUNTING)),
+        (*_COUNTED[:3], "gaussian_curve"),
+        *((_REPLAY,), (_ATTACK,), (_NOISE, _CURVE)),
         commands=_PLANNED,
     ),
     "privbayes": Assurance(
@@ -94,13 +95,14 @@ METHODS: Mapping[str, Assurance] = {
         (
             *_COUNTED[:2],
             "discrete_gaussian",
+            "gaussian_curve",
             "scores",
             "score_grid",
             "exponential",
             "exact_choices",
             "zcdp_conversion",
         ),
-        *((_REPLAY,), (_ATTACK,), (_NOISE, _ACCOUNTING)),
+        *((_REPLAY,), (_ATTACK,), (_NOISE, _ACCOUNTING, _CURVE)),
         commands=_PLANNED,
     ),
     "histogram": Assurance(
@@ -173,6 +175,11 @@ MECHANISMS: Mapping[str, Assurance] = {
         ("discrete_gaussian", "exact_draws", "zcdp_conversion"),
         ("tests/privacy/mechanisms/test_mechanisms.py",),
         *((_NOISE, "tests/privacy/noise/test_draws.py"), (_NOISE, _ACCOUNTING)),
+    ),
+    "FineGaussian": Assurance(
+        ("gaussian_curve", "discrete_gaussian", "exact_draws"),
+        ("tests/privacy/test_curator.py",),
+        *((_NOISE, "tests/privacy/noise/test_draws.py"), (_NOISE, _CURVE)),
     ),
     "PermuteAndFlip": Assurance(
         ("permute_and_flip", "exact_choices"),
