@@ -92,17 +92,17 @@ def test_the_walk_of_a_pure_budget_has_the_right_numbers() -> None:
     assert "{1}/{0} (0.054), scale {2:.1f}".format(*sex.split("/"), events[1]["scale"]) in PAGE
 
 
-def test_the_walk_of_an_announced_budget_has_the_right_numbers() -> None:
-    """The rho of the list, the noise of its first table, and the epsilon that is claimed."""
+def test_the_walk_of_a_budget_with_a_delta_has_the_right_numbers() -> None:
+    """The rho of all tables, the noise of the first, and the grant that is claimed by its name."""
     document = _fitted("1e-6")
     events = document["events"]
     assert isinstance(events, list)
     rho = sum(event["rho"] for event in events)
     sigma = np.sqrt(events[0]["sigma_squared"])
-    unplanned = sigma * np.sqrt(rho / 0.0243559704)
-    words = f"allows ρ = {rho:.5f}: σ = {sigma:.2f} instead of {unplanned:.2f} on the age table"
+    wider = sigma * np.sqrt(rho / 0.0243559704)
+    words = f"allows ρ = {rho:.5f}: σ = {sigma:.2f} instead of {wider:.2f} on the age table"
     assert words in PAGE
-    assert f"the ε of the list, {document['epsilon']}, rounded up" in PAGE
+    assert (1, "Gaussian curve") == (document["epsilon"], document["accounting"])
 
 
 def test_the_walk_of_a_budget_for_a_network_has_the_right_numbers() -> None:
@@ -111,6 +111,6 @@ def test_the_walk_of_a_budget_for_a_network_has_the_right_numbers() -> None:
     events = document["events"]
     assert isinstance(events, list)
     rho = sum(event["rho"] for event in events)
-    assert f"charges are counted in ρ = {rho:.5f}" in PAGE
+    assert f"because ρ = {rho:.5f} is fixed beforehand" in PAGE
     assert "number of rows" == events[0]["question"]
     assert abs(events[0]["rho"] / rho - 0.01) < 1e-6

@@ -72,6 +72,8 @@ def curve_epsilon(rho: float, delta: float, *, fineness: int = FINENESS) -> floa
 
 def curve_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
     """The largest ρ that Gaussian rounds may cost within (ε, δ), rounded down."""
+    if delta <= 0:
+        return Fraction(0)
     return _curve_rho(float_below(epsilon), float_below(delta))
 
 
