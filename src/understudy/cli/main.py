@@ -10,6 +10,7 @@ import io
 import os
 import signal
 import sys
+from functools import cache
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,7 +22,7 @@ from understudy.system.printable import printable
 from understudy.system.version import __version__
 
 if TYPE_CHECKING:
-    from click import ClickException
+    from click import ClickException, Command
 
 _INTERRUPTED = 130
 _PROGRAM = "understudy"
@@ -107,10 +108,17 @@ def main() -> None:
     sys.exit(run(sys.argv[1:]))
 
 
+@cache
+def _program() -> Command:
+    """Build the commands from their signatures, once for all runs in a process."""
+    built: Command = typer.main.get_command(app)
+    return built
+
+
 def run(arguments: list[str]) -> int:
     """Run one command; whatever goes wrong becomes a sentence and an exit code."""
     try:
-        code = int(app(arguments, prog_name=_PROGRAM, standalone_mode=False) or 0)
+        code = int(_program()(arguments, prog_name=_PROGRAM, standalone_mode=False) or 0)
         if code == _INTERRUPTED:
             # Typer makes a number of it.
             raise KeyboardInterrupt
