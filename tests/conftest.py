@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -46,19 +47,31 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("slow")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is imported and collected stays: looking for garbage in it takes seconds."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 @pytest.fixture(autouse=True)
 def _own_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
     """A path that nobody else has; a folder for each of thousands of tests would take longer."""
     monkeypatch.setenv("UNDERSTUDY_LEDGER", str(_LEDGERS / f"{next(_numbers)}.jsonl"))
 
 
-@pytest.fixture(scope="session")
+# For a file of tests and not for the session: idle, a cluster takes a tenth of a core.
+@pytest.fixture(scope="module")
 def dask_scheduler() -> Iterator[Any]:
     with scheduler(2) as started:
         yield started
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def cluster(dask_scheduler: Any) -> Iterator[Cluster]:
     with connected(dask_scheduler.scheduler_address, timeout=60) as found:
         yield found

@@ -29,7 +29,7 @@ def in_memory() -> Engine:
     return Engine(MemorySource)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def on_cluster(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Engine:
     folder, numbers = tmp_path_factory.mktemp("partitions"), itertools.count()
 

@@ -27,15 +27,17 @@ from understudy.rows.table import Table
 ENGINES = {
     "memory": "in_memory",
     "blocks": "in_blocks",
-    "cluster": "on_cluster",
     "duckdb": "in_duckdb",
     "postgres": "in_postgres",
+    "cluster": "on_cluster",
 }
+# A cluster takes seconds to start and end; its own file of tests does so before each commit.
+QUICK = tuple(fixture for name, fixture in ENGINES.items() if name != "cluster")
 # Single values, two, those around whole fours of bitmaps, and some beyond 8 bits.
 SIZES = (1, 2, 2, 3, 4, 5, 6, 9, 13, 17, 40, 300)
 
 
-@pytest.fixture(scope="session", params=list(ENGINES.values()), ids=list(ENGINES))
+@pytest.fixture(scope="module", params=slow_but(QUICK, ENGINES.values()), ids=list(ENGINES))
 def engine(request: pytest.FixtureRequest) -> Engine:
     """The engine that sits the exam."""
     opened: Engine = request.getfixturevalue(request.param)
@@ -84,7 +86,7 @@ def _subsets(domain: Domain) -> list[Attributes]:
 def test_counts_equal_counting_by_hand(engine: Engine) -> None:
     """Every set of attributes in every order, the empty one too."""
 
-    @settings(max_examples=engine.examples)
+    @settings(max_examples=min(engine.examples, settings().max_examples))
     @given(table=tables())
     def check(table: Table) -> None:
         sets = [s for s in _subsets(table.domain) if table.domain.cells(s) <= 10**6]
@@ -167,7 +169,9 @@ def test_coarser_copies_are_counted_like_attributes(engine: Engine, rows: int) -
     assert [float(_by_hand(grouped, s).max()) for s in sets] == scores.tolist()
 
 
-@pytest.mark.parametrize("rows", [4095, 4096, 4097, 65_535, 65_536, 65_537, 140_000])
+@pytest.mark.parametrize(
+    "rows", slow_but(range(5000), [4095, 4096, 4097, 65_535, 65_536, 65_537, 140_000])
+)
 def test_blocks_of_rows_lose_nothing(engine: Engine, rows: int) -> None:
     """Tables around and beyond the size of a block count every row once."""
     table = _table(Domain({"a": 9, "b": 300, "c": 2}), rows, rows)
@@ -183,7 +187,7 @@ def test_scores_are_the_kernel_on_the_counts(engine: Engine) -> None:
     def spread(marginal: Marginal) -> float:
         return float(marginal.counts.std())
 
-    @settings(max_examples=engine.examples)
+    @settings(max_examples=min(engine.examples, settings().max_examples))
     @given(table=tables())
     def check(table: Table) -> None:
         source = engine.open(table)
