@@ -53,20 +53,37 @@ kind = "boolean"
 """
 
 
+# Names that methods of others must not have, by the reason.
+ODD = ("Toy", "federated model", "schema infer", "7up", "to_y", "tôy")
+TAKEN = ("evaluate", "federated", "persons", "stream")
+
+
 @pytest.fixture
 def plugged(tmp_path: Path) -> Path:
     """A folder with a tiny distribution that adds `toy`, and would replace `nist` and `auto`."""
-    (tmp_path / "toy_method.py").write_text(TOY, encoding="utf-8")
-    info = tmp_path / "toy_method-0.1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-method\nVersion: 0.1\n")
-    (info / "entry_points.txt").write_text(
-        "[understudy.methods]\ntoy = toy_method:Toy\nnist = toy_method:Toy\n"
-        "auto = toy_method:Toy\nimpostor = toy_method:Impostor\n"
+    return _plugged(tmp_path)
+
+
+def _plugged(folder: Path) -> Path:
+    (folder / "toy_method.py").write_text(TOY, encoding="utf-8")
+    _add(
+        *(folder, "toy-method"),
+        "toy = toy_method:Toy\nnist = toy_method:Toy\n"
+        "auto = toy_method:Toy\nimpostor = toy_method:Impostor",
     )
-    (tmp_path / "table.csv").write_text("smoker,coughs\n" + "yes,yes\nno,no\n" * 50)
-    (tmp_path / "schema.toml").write_text(SCHEMA)
-    return tmp_path
+    (folder / "table.csv").write_text("smoker,coughs\n" + "yes,yes\nno,no\n" * 50)
+    (folder / "schema.toml").write_text(SCHEMA)
+    return folder
+
+
+def _add(folder: Path, distribution: str, entry_points: str) -> None:
+    """Put one more distribution into the folder, which adds methods."""
+    info = folder / f"{distribution.replace('-', '_')}-0.1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 0.1\n")
+    (info / "entry_points.txt").write_text(
+        f"[understudy.methods]\n{entry_points}\n", encoding="utf-8"
+    )
 
 
 def _run(plugged: Path, *words: object) -> subprocess.CompletedProcess[str]:
@@ -92,6 +109,7 @@ def _command(plugged: Path, *words: object) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_a_method_of_another_distribution_makes_rows(plugged: Path) -> None:
     """The statement bears its name, what it cost, and that nobody here knows its proof."""
     words = ("table.csv", "--schema", "schema.toml", "--epsilon", 1, "--output", "made.csv")
@@ -102,6 +120,7 @@ def test_a_method_of_another_distribution_makes_rows(plugged: Path) -> None:
     assert "smoker,coughs" == (plugged / "made.csv").read_text().splitlines()[0]
 
 
+@pytest.mark.slow
 def test_a_method_of_another_distribution_is_audited_and_planned(plugged: Path) -> None:
     """Attack, replay and rehearsal need nothing but the class."""
     found = _command(plugged, "audit", "toy", "--epsilon", 1, "--runs", 40, "--processes", 1)
@@ -111,82 +130,70 @@ def test_a_method_of_another_distribution_is_audited_and_planned(plugged: Path) 
     assert ["one-way tables"] == [stage["stage"] for stage in planned["stages"]]
 
 
-def test_no_distribution_replaces_a_method(plugged: Path) -> None:
-    """Names that are taken stay as they are, and a class under another name is refused."""
-    code = """
-from understudy.errors import UsageError
-from understudy.methods import registry
-print(*registry.names())
-print(registry.method("nist").__module__)
-try:
-    registry.method("impostor")
-except UsageError as error:
-    print(error)
-"""
-    done = _run(plugged, "-c", code)
-    names, module, refused = done.stdout.splitlines()
-    assert ["impostor", "toy"] == names.split()[-2:]
-    assert "auto" not in names.split()
-    assert "understudy.methods.nist" == module
-    assert "calls itself 'nist'" in refused
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the list of methods says to a process for which many distributions are installed.
 
-
-def _add(folder: Path, distribution: str, entry_points: str) -> None:
-    """Put one more distribution into the folder, which adds methods."""
-    info = folder / f"{distribution.replace('-', '_')}-0.1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 0.1\n")
-    (info / "entry_points.txt").write_text(f"[understudy.methods]\n{entry_points}\n")
-
-
-def _refused(plugged: Path, name: str) -> str:
-    """What is said to somebody who synthesizes by a method, while others can be used."""
-    code = f"""
-import understudy
-from understudy.errors import UsageError
-from understudy.methods import registry
-assert {name!r} in registry.names()
-assert "nist" == registry.method("nist").method
-try:
-    registry.method({name!r})
-except UsageError as error:
-    print(error)
-"""
-    done = _run(plugged, "-c", code)
-    assert 0 == done.returncode, done.stderr
-    return done.stdout.strip()
-
-
-@pytest.mark.parametrize("name", ["Toy", "federated model", "schema infer", "7up", "to_y", "tôy"])
-def test_a_name_with_other_characters_is_refused(plugged: Path, name: str) -> None:
-    """A name cannot look like another method's, nor like that of another release."""
-    _add(plugged, "odd-method", f"{name} = toy_method:Toy")
-    message = f"method {name!r}: the name of a method is small letters, digits and hyphens"
-    assert _refused(plugged, name).startswith(message)
-    assert "odd-method" in _refused(plugged, name)
-
-
-@pytest.mark.parametrize("name", ["evaluate", "federated", "persons", "stream"])
-def test_a_name_of_another_release_is_refused(plugged: Path, name: str) -> None:
-    """No method can claim the assurance that another kind of release has."""
-    _add(plugged, "odd-method", f"{name} = toy_method:Toy")
-    assert "statements call another kind of release so" in _refused(plugged, name)
-
-
-def test_two_distributions_that_add_one_name_are_refused(plugged: Path) -> None:
-    """Which of the two would run is not left to the order of a path; the message names both."""
-    _add(plugged, "another-toy", "toy = toy_method:Toy")
-    message = "method 'toy': another-toy and toy-method both add it; remove one of them"
-    assert message == _refused(plugged, "toy")
-
-
-def test_a_class_inside_a_class_is_found(plugged: Path) -> None:
-    """The place of a class may have several parts, and extras in brackets, as entry points do."""
+    One process for all questions: it takes most of a second to start.
+    """
+    folder = _plugged(tmp_path_factory.mktemp("plugged"))
     inner = "\n\nclass Outer:\n    class Inner(Toy):\n        method = 'inner'\n"
-    (plugged / "toy_method.py").write_text(TOY + inner, encoding="utf-8")
-    _add(plugged, "inner-toy", "inner = toy_method:Outer.Inner [fast]")
-    code = "from understudy.methods import registry; print(registry.method('inner').__qualname__)"
-    assert "Outer.Inner" == _run(plugged, "-c", code).stdout.strip()
+    (folder / "toy_method.py").write_text(TOY + inner, encoding="utf-8")
+    _add(folder, "odd-method", "\n".join(f"{name} = toy_method:Toy" for name in (*ODD, *TAKEN)))
+    _add(folder, "one-twin", "twin = toy_method:Toy")
+    _add(folder, "another-twin", "twin = toy_method:Toy")
+    _add(folder, "inner-toy", "inner = toy_method:Outer.Inner [fast]")
+    code = """
+import json
+from understudy.errors import UsageError
+from understudy.methods import registry
+
+def asked(name):
+    try:
+        return registry.method(name).__module__ + ":" + registry.method(name).__qualname__
+    except UsageError as error:
+        return str(error)
+
+print(json.dumps({name: asked(name) for name in registry.names()}))
+"""
+    done = _run(folder, "-c", code)
+    assert 0 == done.returncode, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_no_distribution_replaces_a_method(answers: dict[str, Any]) -> None:
+    """Names that are taken stay as they are, and a class under another name is refused."""
+    assert {"impostor", "toy"} <= answers.keys()
+    assert "auto" not in answers
+    assert "understudy.methods.nist:Nist" == answers["nist"]
+    assert "toy_method:Toy" == answers["toy"]
+    assert "calls itself 'nist'" in answers["impostor"]
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_name_with_other_characters_is_refused(name: str, answers: dict[str, Any]) -> None:
+    """A name cannot look like another method's, nor like that of another release."""
+    message = f"method {name!r}: the name of a method is small letters, digits and hyphens"
+    assert answers[name].startswith(message)
+    assert "odd-method" in answers[name]
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_a_name_of_another_release_is_refused(name: str, answers: dict[str, Any]) -> None:
+    """No method can claim the assurance that another kind of release has."""
+    assert "statements call another kind of release so" in answers[name]
+
+
+def test_two_distributions_that_add_one_name_are_refused(answers: dict[str, Any]) -> None:
+    """Which of the two would run is not left to the order of a path; the message names both."""
+    message = "method 'twin': another-twin and one-twin both add it; remove one of them"
+    assert message == answers["twin"]
+
+
+def test_a_class_inside_a_class_is_found(answers: dict[str, Any]) -> None:
+    """The place of a class may have several parts, and extras in brackets, as entry points do."""
+    assert "toy_method:Outer.Inner" == answers["inner"]
 
 
 @pytest.mark.slow
