@@ -213,9 +213,9 @@ def _named(node: ast.AST) -> list[str]:
     return []
 
 
-def _opens_studies(text: str) -> bool:
+def _opens_studies(nodes: Iterable[ast.AST]) -> bool:
     """Whether code imports the package of studies, or names one of its modules."""
-    named = {name for node in ast.walk(ast.parse(text)) for name in _words(node)}
+    named = {name for node in nodes for name in _words(node)}
     return any(name.split(".")[0] == "understudy_studies" for name in named)
 
 
@@ -468,14 +468,14 @@ def test_nobody_hands_on_what_an_edge_defines() -> None:
 
 def test_studies_are_opened_by_jobs_alone() -> None:
     """The package of studies is imported in jobs/, and nowhere else in the house."""
-    opened = {_name(path) for path in _modules() if _opens_studies(path.read_text("utf-8"))}
+    opened = {_name(path) for path in _modules() if _opens_studies(nodes_of(path))}
     assert {"jobs/studies.py"} == opened
 
 
 def test_a_planted_import_of_studies_is_seen() -> None:
     """The search sees both kinds of imports, and the package named as a text."""
     for line in ("import understudy_studies.cells", "HOME = 'understudy_studies.record'"):
-        assert _opens_studies(line)
+        assert _opens_studies(ast.walk(ast.parse(line)))
 
 
 def test_jobs_have_no_terminal() -> None:
