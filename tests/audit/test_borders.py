@@ -20,6 +20,7 @@ import pytest
 from support.raw_neighbours import REPLACED, ROW, RawPair, Texts, nested
 from support.raw_neighbours import SCHEMA as PEOPLE
 from support.raw_replay import Ask, leaks
+from support.tiers import slow_but
 from support.ways_in import WAYS, Way
 from understudy.facts.codec import bins
 from understudy.facts.codes import code_type
@@ -149,7 +150,7 @@ def test_no_step_of_a_ladder_tells_neighbours_apart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
-@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("unit", slow_but({"row"}, UNITS))
 def test_no_block_of_a_file_tells_neighbours_apart(
     unit: str, suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

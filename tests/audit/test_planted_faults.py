@@ -261,6 +261,7 @@ def test_the_number_of_kept_rows_is_caught(
     assert "one changes in one column alone" not in found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("structure", ["greedy", "pairwise"])
 def test_a_score_that_forgets_persons_is_caught(
     structure: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -280,6 +281,7 @@ def test_a_score_that_forgets_persons_is_caught(
     assert "total variation" in found["a person with rows unlike all others comes"]
 
 
+@pytest.mark.slow
 def test_the_sensitivity_of_an_added_row_is_caught(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -290,7 +292,8 @@ def test_the_sensitivity_of_an_added_row_is_caught(
     )
 
 
-@pytest.mark.parametrize("threshold", slow_but({50}, [50, 120]))
+@pytest.mark.slow
+@pytest.mark.parametrize("threshold", [50, 120])
 def test_a_score_that_looks_at_itself_is_caught(
     threshold: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

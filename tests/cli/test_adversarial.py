@@ -23,7 +23,7 @@ def _images(folder: Path) -> Path:
     return folder / "in.npz"
 
 
-@pytest.mark.parametrize("method", ["dpgan", "noise-gan"])
+@pytest.mark.parametrize("method", slow_but({"noise-gan"}, ["dpgan", "noise-gan"]))
 def test_a_table(desk: Desk, method: str) -> None:
     """Fit, sample, inspect, rows that fit conditions: all without a word on private cells."""
     need_torch()
@@ -43,7 +43,8 @@ def test_a_table(desk: Desk, method: str) -> None:
     assert "no probabilities" in asked.err
 
 
-@pytest.mark.parametrize("method", slow_but({"noise-gan"}, ["dpgan", "noise-gan"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["dpgan", "noise-gan"])
 def test_images(desk: Desk, method: str) -> None:
     """Arrays in, arrays out, the statement beside them and in the ledger."""
     need_torch()
@@ -60,7 +61,7 @@ def test_images(desk: Desk, method: str) -> None:
     assert document["statement"]["epsilon"] == account["spent"]["epsilon"]
 
 
-@pytest.mark.parametrize("name", ["model", "model.npz"])
+@pytest.mark.parametrize("name", slow_but({"model"}, ["model", "model.npz"]))
 def test_a_model_of_images(desk: Desk, name: str) -> None:
     """Fit once, draw often: the same seed gives the same images, and nothing more is spent."""
     need_torch()
@@ -127,6 +128,7 @@ def _cut_after(patch: pytest.MonkeyPatch, times: int, copy: Path) -> None:
     patch.setattr(Checkpoint, "_show", showing)
 
 
+@pytest.mark.slow
 def test_what_models_of_images_refuse(desk: Desk) -> None:
     """Questions, networks, outputs for rows; and a damaged model."""
     need_torch()

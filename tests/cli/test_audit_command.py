@@ -25,6 +25,7 @@ def test_an_audit_tells_claim_bound_and_curve(desk: Desk) -> None:
     assert {} == desk.spent
 
 
+@pytest.mark.slow
 def test_an_audit_that_refutes_a_claim_ends_with_five(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

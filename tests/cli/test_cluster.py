@@ -44,6 +44,7 @@ def test_a_folder_of_partitions_is_one_table(desk: Desk, folder: Path) -> None:
     assert {"patients": 2.0} == desk.spent
 
 
+@pytest.mark.slow
 def test_a_cluster_counts_a_folder(desk: Desk, folder: Path, cluster: Cluster) -> None:
     """The same command with the address of a scheduler."""
     arguments = ["--cluster", cluster.address, "--method", "independent", "--json"]

@@ -313,6 +313,7 @@ def test_a_holder_is_refused_before_rows_are_read(
     assert "north.jsonl" not in ward.desk.files
 
 
+@pytest.mark.slow
 def test_without_a_terminal_somebody_must_have_agreed(ward: Ward) -> None:
     """A holder that runs unattended needs a policy."""
     command = [part for part in ward.holding("north") if "policy" not in str(part)]

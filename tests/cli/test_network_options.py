@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.commands import SECRET, Desk
+from support.tiers import slow_but
 from understudy.facts.protection import Protection
 from understudy.jobs.network_rules import NetworkRequest
 from understudy.methods.structure.restrict import Restrictions
@@ -39,7 +40,7 @@ def _fit(desk: Desk, *arguments: object) -> dict[str, list[str]]:
     return network
 
 
-@pytest.mark.parametrize("delta", [0, "1e-6"])
+@pytest.mark.parametrize("delta", slow_but({0}, [0, "1e-6"]))
 def test_a_protected_column(clinic: Desk, delta: object) -> None:
     """It has the target for its only parent and no children, and the statement says so."""
     result = clinic.synth(*PROTECTED, "--delta", delta, "--quasi-identifiers", "age,sex", "--json")

@@ -59,6 +59,7 @@ def test_both_epsilons_are_printed_for_people(desk: Desk) -> None:
     assert "epsilon 0.25 for the state, 0.5 in all" in found.out
 
 
+@pytest.mark.slow
 def test_ids_come_from_standard_input(desk: Desk) -> None:
     """As text, the last line without a line break."""
     command = [sys.executable, "-m", "understudy.cli.main", "stream", "density"]

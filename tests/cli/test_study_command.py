@@ -55,6 +55,7 @@ def test_every_study_runs_small(desk: Desk, name: str, size: str) -> None:
     assert record["sentence"] in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_record_is_printed_as_json(desk: Desk) -> None:
     """--json prints what stands in the file."""
     result = desk.run("study", NAME, "--smoke", "-o", desk.folder / "out", "--json")

@@ -26,6 +26,7 @@ from support.federated import (
     plan_of,
 )
 from support.neighbours import random_rows, source_of
+from support.tiers import slow_but
 from understudy.errors import DataError, HolderError, UsageError
 from understudy.facts.schema import Schema
 from understudy.federated import Analyst, Collaboration, Holder, LocalChannel, learn_together
@@ -387,7 +388,7 @@ class Killing(LocalChannel):
 
 
 @pytest.mark.parametrize("answered", [False, True])
-@pytest.mark.parametrize("at", range(7))
+@pytest.mark.parametrize("at", slow_but({0, 3, 6}, range(7)))
 def test_a_killed_analyst_goes_on(at: int, answered: bool, tmp_path: Path) -> None:
     """Wherever it was killed: resumed, the run ends, and every holder has spent its budget once."""
     plan = plan_of("votes replace laplace")

@@ -142,6 +142,7 @@ def test_no_more_questions_than_agreed() -> None:
     assert "terms" == _because(asked(holder, little, request=TWO))
 
 
+@pytest.mark.slow
 def test_an_unknown_question_spends_nothing() -> None:
     """Every refusal leaves the ledger as it was."""
     holder = _begun(_fresh())

@@ -93,6 +93,7 @@ class Doubled(DPGAN):
         return twice
 
 
+@pytest.mark.slow
 def test_rows_that_count_twice_are_caught_by_a_replay() -> None:
     """Planted: sums of neighbours are then two contributions apart."""
     from support.neighbours import SCHEMA as PLAIN

@@ -66,6 +66,7 @@ def test_an_older_copy_is_refused(tmp_path: Path, ledger: Ledger) -> None:
     assert _steps(ledger) == sorted(set(_steps(ledger)))
 
 
+@pytest.mark.slow
 def test_a_copy_at_the_same_time_is_refused(tmp_path: Path, ledger: Ledger) -> None:
     """Under another name, while the run goes on; the run is not disturbed."""
     kept, refused = tmp_path / "game.npz", list[str]()
@@ -89,6 +90,7 @@ def test_a_copy_at_the_same_time_is_refused(tmp_path: Path, ledger: Ledger) -> N
     assert {ledger.path.name, f"{ledger.path.name}.secret"} == names
 
 
+@pytest.mark.slow
 def test_who_was_taken_over_makes_no_model(tmp_path: Path, ledger: Ledger) -> None:
     """Where a copy got past the lock, as on another machine, the last one alone is told further."""
     kept = tmp_path / "game.npz"
@@ -110,6 +112,7 @@ def test_who_was_taken_over_makes_no_model(tmp_path: Path, ledger: Ledger) -> No
     assert _steps(ledger) == sorted(set(_steps(ledger)))
 
 
+@pytest.mark.slow
 def test_a_checkpoint_of_a_finished_run_is_refused(tmp_path: Path, ledger: Ledger) -> None:
     """By name; nothing is spent, and the file stays."""
     kept = tmp_path / "game.npz"
@@ -130,6 +133,7 @@ def test_a_checkpoint_needs_a_ledger(tmp_path: Path) -> None:
     assert [] == [*tmp_path.iterdir()]
 
 
+@pytest.mark.slow
 def test_what_was_put_aside_is_gone_on_from_if_it_was_told(tmp_path: Path, ledger: Ledger) -> None:
     """A kill came between the ledger's entry and the file's name; another run's file stays."""
     kept = tmp_path / "game.npz"
@@ -146,6 +150,7 @@ def test_what_was_put_aside_is_gone_on_from_if_it_was_told(tmp_path: Path, ledge
     assert {ledger.path.parent, kept.with_suffix(".png")} == set(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_what_was_put_aside_outlives_another_ledger(tmp_path: Path, ledger: Ledger) -> None:
     """Who gives the wrong one by mistake is refused, and goes on with the right one."""
     kept = tmp_path / "game.npz"

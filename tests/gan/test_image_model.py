@@ -61,6 +61,7 @@ def test_numbers_that_do_not_fit_are_refused(changes: dict[str, Any]) -> None:
         replace(images(), **changes)
 
 
+@pytest.mark.slow
 def test_a_model_is_read_and_described_without_pytorch(tmp_path: Path) -> None:
     """Loading, inspecting and verifying a model of either form import nothing that makes images."""
     model_with("images").save(tmp_path / "m.zip")

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from support.tiers import slow_but
 from support.torches import need_torch
 from understudy.gan.convolutions import Shape
 from understudy.gan.features import FeatureMap
@@ -58,7 +57,8 @@ def _replayed(method: str) -> tuple[Model, Model]:
     return first, second
 
 
-@pytest.mark.parametrize("method", slow_but({"noise-gan"}, ["dpgan", "noise-gan"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["dpgan", "noise-gan"])
 def test_neighbours_are_asked_the_same(method: str) -> None:
     """With the answers frozen, all that leaves is equal, bit by bit."""
     first, second = _replayed(method)

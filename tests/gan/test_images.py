@@ -93,6 +93,7 @@ def test_a_killed_run_goes_on_and_pays_once(tmp_path: Path) -> None:
     assert not kept.exists()
 
 
+@pytest.mark.slow
 def test_a_resumed_game_is_the_game(tmp_path: Path) -> None:
     """With the noise known, going on from a checkpoint ends where going through would have."""
     kept = tmp_path / "game.npz"
@@ -166,6 +167,7 @@ def test_a_full_disk_does_not_end_a_course_that_is_paid_for(tmp_path: Path) -> N
     assert 2 >= ledger.account("images").spent.epsilon == model.statement.bound.epsilon
 
 
+@pytest.mark.slow
 def test_a_checkpoint_outlives_a_disk_that_fills_later(tmp_path: Path) -> None:
     """The last one that was written whole is what a cut run goes on from."""
     ledger, kept = Ledger(tmp_path / "ledger.jsonl"), tmp_path / "game.npz"
@@ -198,6 +200,7 @@ def _break_when(
     monkeypatch.setattr(Trainer, "generator_step", broken)
 
 
+@pytest.mark.slow
 def test_a_game_that_leaves_the_numbers_stops(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -220,6 +223,7 @@ def test_a_game_that_leaves_the_numbers_stops(
     assert all(np.isfinite(weights).all() for weights in model.distribution.numbers().values())
 
 
+@pytest.mark.slow
 def test_a_game_lost_before_its_first_checkpoint_starts_again(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -235,6 +239,7 @@ def test_a_game_lost_before_its_first_checkpoint_starts_again(
     assert 2 == ledger.account("images").spent.epsilon
 
 
+@pytest.mark.slow
 def test_a_game_lost_in_its_last_step_is_as_it_was_before(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -13,6 +13,7 @@ import pyarrow.csv
 import pytest
 
 from support.replay import audit, record
+from support.tiers import slow_but
 from support.torches import by_noise_layer
 from understudy.facts.codec import Codec
 from understudy.facts.codec.persons import Persons
@@ -81,7 +82,9 @@ def opened(
         yield found
 
 
-@pytest.mark.parametrize("place", [0, ROWS // 2, ROWS - 1], ids=["first", "middle", "last"])
+@pytest.mark.parametrize(
+    "place", slow_but({ROWS // 2}, [0, ROWS // 2, ROWS - 1]), ids=["first", "middle", "last"]
+)
 def test_a_row_that_is_dropped_moves_its_own_line_alone(opened: Open, place: int) -> None:
     """Kept replaced by dropped, and back: one line differs, by what the mechanism covers."""
     method = by_noise_layer(SCHEMA, epsilon=1, delta=1e-6)

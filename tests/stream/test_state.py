@@ -111,6 +111,7 @@ def test_the_size_of_a_file_tells_nothing(tmp_path: Path) -> None:
     assert 1 == len(sizes)
 
 
+@pytest.mark.slow
 def test_a_killed_process_leaves_a_state(tmp_path: Path) -> None:
     """Nothing is lost but the digest, and the next process goes on."""
     path = tmp_path / "visits.state"

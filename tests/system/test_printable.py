@@ -63,6 +63,7 @@ def test_names_of_people_are_names(name: str) -> None:
     assert [name] == [*Schema.parse({"columns": {name: {"kind": "boolean"}}}).attributes]
 
 
+@pytest.mark.slow
 def test_every_control_is_replaced() -> None:
     """All controls but tabs and line breaks, and nothing that can be printed."""
     every = [chr(c) for c in range(0x110000)]

@@ -65,6 +65,7 @@ def test_pages_name_no_address() -> None:
     assert "default-src 'none'" in page
 
 
+@pytest.mark.slow
 def test_the_worst_columns_come_first() -> None:
     """Charts are in the order of distances, and all but twelve are folded."""
     found, subject = hard(columns=20, rows=60)

@@ -16,7 +16,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from support.tables import DIRTY_TEXTS, dirty_texts, schemas
-from support.tiers import examples
+from support.tiers import examples, slow_but
 from understudy.facts.codec import Codec
 from understudy.facts.schema import Schema
 from understudy.rows.reading import read_rows
@@ -93,7 +93,7 @@ def through_csv(cells: list[str], codec: Codec) -> pa.Table:
         return read_rows(path, codec)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", slow_but({"whole", "real", "day"}, KINDS))
 def test_a_text_is_read_alike_on_every_path(kind: str) -> None:
     """Alone or beside an unreadable cell, as Arrow text or in a CSV file: the same code."""
     codec = codec_of(kind)

@@ -121,6 +121,7 @@ class ObservedDomain(Independent):
         return Learned(BayesNet(curator.domain, tuple(conditionals)), 10)
 
 
+@pytest.mark.slow
 def test_a_domain_read_from_the_rows_is_found() -> None:
     """A value that only one person has shows in the model, whatever the answers were."""
     found = alone(ObservedDomain(SCHEMA, epsilon=1), runs=200, confidence=SURE)
@@ -203,6 +204,7 @@ class Fickle(Random):
         return replace(super().learn(curator), rows=rows)
 
 
+@pytest.mark.slow
 def test_chance_of_another_kind_is_no_evidence() -> None:
     """A model that differs from itself on the same table says nothing about the tables."""
     found = alone(Fickle(SCHEMA, epsilon=1), runs=400, confidence=SURE)

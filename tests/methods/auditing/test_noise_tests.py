@@ -190,6 +190,7 @@ def _kinds(verdict: NoiseVerdict) -> set[str]:
     return {fault.kind for fault in verdict.faults}
 
 
+@pytest.mark.slow
 def test_noise_without_fault_is_hardly_ever_accused() -> None:
     """At an error of a tenth, fewer than one in ten of two hundred verdicts accuse."""
     accused = sum(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from support.tiers import slow_but
 from understudy.errors import UsageError
 from understudy.evaluation.marginals.fidelity import total_variation
 from understudy.facts.codec import Codec
@@ -66,7 +67,7 @@ def _planned(synthesizer: Synthesizer, rows: int = ROW_COUNT) -> Plan:
     return plan_fit(synthesizer, rows, epsilons=())
 
 
-@pytest.mark.parametrize("builder", BUILDERS)
+@pytest.mark.parametrize("builder", slow_but({"nist", "privbayes replace"}, BUILDERS))
 def test_the_noise_is_that_of_a_real_fit(builder: str) -> None:
     """Until structure is answered, charges are those of a fit that finds the declared rows."""
     synthesizer = BUILDERS[builder]()
@@ -175,6 +176,7 @@ def test_a_band_holds_what_it_expects() -> None:
         assert 0 < band.low <= band.expected <= band.high <= 1
 
 
+@pytest.mark.slow
 def test_more_rows_mean_less_error() -> None:
     """Ten times the rows, a smaller error, also where made-up rows stand for several."""
     few, many, most = (_planned(BUILDERS["nist"](), rows) for rows in (2_000, 20_000, 10**7))

@@ -141,7 +141,7 @@ def _known(name: str, attribute: str, held: list[dict[str, str]]) -> bool:
     return all(SHAPES.refines(table[attribute], name) for table in held)
 
 
-@pytest.mark.parametrize("count", [20, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", slow_but({10}, [10, 100]))
 def test_tables_of_different_levels_agree_on_every_level(count: int) -> None:
     """To 1e-9 of the total, with groups of unequal sizes; none negative, all of the total."""
     generator = np.random.default_rng(1)

@@ -418,6 +418,7 @@ def _share_with_parents(table_cost: TableCost) -> float:
     return found / 300
 
 
+@pytest.mark.slow
 def test_parents_must_be_worth_more_than_the_noise_of_the_choice() -> None:
     """Three scales of noise are taken off: a useless parent is chosen with chance ½·e⁻³."""
     assert 0.35 < _share_with_parents(TableCost(0.0, 10**6)) < 0.65

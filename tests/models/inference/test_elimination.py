@@ -137,6 +137,7 @@ def test_what_is_no_ancestor_of_the_evidence_stays() -> None:
     assert conditionals[2:] == list(found[2:])
 
 
+@pytest.mark.slow
 def test_evidence_may_be_less_probable_than_floats_can_tell() -> None:
     """Four hundred attributes, each with a chance of 1/1000: what follows is as exact as ever."""
     line = np.array([0.999, 0.001])

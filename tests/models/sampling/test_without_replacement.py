@@ -67,7 +67,9 @@ def _cells(codes: dict[str, Codes], domain: Domain) -> npt.NDArray[np.int64]:
 
 
 @pytest.mark.parametrize("rows", slow_but({2}, [1, 2, 7]))
-@pytest.mark.parametrize("sampler", [deal_codes, sample_codes], ids=lambda s: s.__name__)
+@pytest.mark.parametrize(
+    "sampler", slow_but({deal_codes}, [deal_codes, sample_codes]), ids=lambda s: s.__name__
+)
 def test_a_row_by_itself_follows_the_model(sampler: Sampler, rows: int) -> None:
     """One row of each of 20,000 small tables, whichever its place, has the joint distribution.
 

@@ -346,6 +346,7 @@ def test_a_delta_of_its_own_needs_room(ledger: Ledger) -> None:
         spend(ledger, budget, charges=[keys], pricing=BasicSums())
 
 
+@pytest.mark.slow
 def test_an_announced_plan_reserves_what_it_gains(ledger: Ledger) -> None:
     """Noise found for the whole plan costs more ρ, and the limit hears of it before the first."""
 

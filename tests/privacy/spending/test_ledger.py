@@ -156,6 +156,7 @@ def test_an_unannounced_run_claims_its_whole_grant() -> None:
     assert (Fraction(1), Fraction(1, 10**9)) == (grant.bound().epsilon, grant.bound().delta)
 
 
+@pytest.mark.slow
 def test_a_plan_charged_in_part_is_claimed_whole() -> None:
     """A run that stopped in the middle of its plan may have done so because of what it saw."""
     from understudy.privacy.accounting.events import GaussianEvent

@@ -164,6 +164,7 @@ def _claim(events: list[Event], epsilon: Fraction, delta: Fraction, accounting: 
     return Claim.of(document, MODEL, "0" * 64, path=Path("m.zip"))
 
 
+@pytest.mark.slow
 def test_sums_of_unlike_denominators_stay_short() -> None:
     """Thousands of answers of hundreds of digits come to a number of few digits."""
     scales = [Fraction(10**304 + 3 * i, 10**300 + 7 * i) for i in range(4000)]

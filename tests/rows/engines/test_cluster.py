@@ -159,6 +159,7 @@ def test_a_worker_killed_in_mid_count_changes_nothing(cluster: Cluster, tmp_path
     assert expected == [m.counts.tolist() for m in tables]
 
 
+@pytest.mark.slow
 def test_a_count_that_kills_its_workers_is_charged_once(
     cluster: Cluster, dask_scheduler: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

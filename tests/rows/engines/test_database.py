@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from support.databases import connection_to, duckdb_file, fill_postgres, typed_rows
 from support.tables import boolean, categorical, day, integer, moment, real
-from support.tiers import examples
+from support.tiers import examples, slow_but
 from understudy.cli.main import run
 from understudy.errors import DataError, UnderstudyError, UsageError
 from understudy.facts.codec import Codec
@@ -95,7 +95,7 @@ def _typed(draw: st.DrawFn, kind: str) -> tuple[Schema, pa.Table]:
     return schema, draw(typed_rows(Codec(schema)))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", slow_but({"categorical", "float"}, KINDS))
 @settings(max_examples=examples(25))
 @given(data=st.data())
 def test_duckdb_counts_as_memory_does(kind: str, data: st.DataObject) -> None:
@@ -106,7 +106,7 @@ def test_duckdb_counts_as_memory_does(kind: str, data: st.DataObject) -> None:
         _check_equal(source, schema, rows)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", slow_but({"categorical"}, KINDS))
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_postgres_counts_as_memory_does(kind: str, server: str, data: st.DataObject) -> None:
