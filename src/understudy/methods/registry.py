@@ -75,6 +75,7 @@ class Entry:
 
 
 BUILT_IN = (
+    Entry("adaptive", "understudy.methods.adaptive:AdaptiveMarginals"),
     Entry("nist", "understudy.methods.nist:Nist", "with delta"),
     Entry("privbayes", "understudy.methods.privbayes:PrivBayes", "without"),
     Entry("independent", "understudy.methods.independent:Independent"),

@@ -3,7 +3,8 @@
 On disk a model is a zip archive, or a folder, of JSON and Arrow: `manifest.json` (format, version,
 kind, and a checksum for every other member), `schema.json`, `statement.json`, the members of the
 distribution, and the released tables it was made from (`tables.json`, `tables.arrow`). A network is
-`network.json` and `conditionals.arrow`; released rows are `records.arrow`, a generator of rows is
+`network.json` and `conditionals.arrow`, and a log-linear model has `factors.json` and
+`factors.arrow` beside them; released rows are `records.arrow`, a generator of rows is
 `generator.arrow`, and one of images is `images.json` and `images.arrow`. Nothing in it is
 executable.
 
@@ -61,16 +62,18 @@ ARCHIVE_SUFFIX = ".zip"
 _ARCHIVE_SUFFIXES = (ARCHIVE_SUFFIX, ".npz")
 MANIFEST, SCHEMA, STATEMENT = "manifest.json", "schema.json", "statement.json"
 NETWORK, CONDITIONALS = "network.json", "conditionals.arrow"
+FACTORS, LOGARITHMS = "factors.json", "factors.arrow"
 RECORDS, GENERATOR = "records.arrow", "generator.arrow"
 IMAGES, IMAGE_WEIGHTS = "images.json", "images.arrow"
 TABLES, COUNTS = "tables.json", "tables.arrow"
 _NAMES = {
-    *(MANIFEST, SCHEMA, STATEMENT, NETWORK, CONDITIONALS),
+    *(MANIFEST, SCHEMA, STATEMENT, NETWORK, CONDITIONALS, FACTORS, LOGARITHMS),
     *(RECORDS, GENERATOR, IMAGES, IMAGE_WEIGHTS, TABLES, COUNTS),
 }
 # The members of each kind, beside schema, statement and tables.
 _OF_KIND = {
     "network": (NETWORK, CONDITIONALS),
+    "log-linear": (NETWORK, CONDITIONALS, FACTORS, LOGARITHMS),
     "records": (RECORDS,),
     "generator": (GENERATOR,),
     "images": (IMAGES, IMAGE_WEIGHTS),

@@ -31,6 +31,7 @@ from understudy.models.bif import bif_lines
 from understudy.models.conditional import Conditional
 from understudy.models.distribution import CodedRows, Distribution
 from understudy.models.inference import Evidence, conditioned, most_probable, posterior
+from understudy.models.inference.elimination import Factor, factor_of, ties_of
 from understudy.models.inference.labels import Label
 from understudy.models.network import Family, Network
 from understudy.models.sampling.choosing import way_of
@@ -144,6 +145,11 @@ class BayesNet(Distribution):
                 "constraints change how rows are drawn, and exact answers would leave them out; "
                 f"{way_out}"
             )
+
+    def factors(self) -> list[Factor]:
+        """The conditionals as functions of codes, and what ties coarser copies to attributes."""
+        ties = ties_of(self.conditionals, self.domain)
+        return [*map(factor_of, self.conditionals), *ties]
 
     def bif_lines(self, labels: Mapping[str, Sequence[Label]]) -> Iterator[str]:
         """Write the network in the Bayesian interchange format, every attribute code by code."""

@@ -123,6 +123,11 @@ class Distribution(ABC):
         """The structure, where there is one; without families where there is none."""
         return Network(())
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether probabilities are exact, and not estimated from rows."""
+        return True
+
     def require_structure(self) -> Network:
         """Return the structure to be drawn; a kind whose picture would show nothing refuses."""
         return self.network

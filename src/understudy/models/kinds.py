@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "network": ("understudy.models.bayes_net", "BayesNet"),
+    "log-linear": ("understudy.models.log_linear", "LogLinear"),
     "records": ("understudy.models.records", "ReleasedRecords"),
     "generator": ("understudy.models.generator", "RowGenerator"),
     "images": ("understudy.gan.image_model", "ImageGenerator"),

@@ -83,10 +83,11 @@ def ask(
         question: columns whose distribution, or conditions whose chance is asked for, and
             behind a bar what is known.
         samples: how many rows to estimate from; exact unless given. Constraints change the law of
-            rows in a way that has no exact answer here, so that a million rows are drawn for them.
+            rows in a way that has no exact answer here, and a law may have too many factors for
+            one, so that a million rows are drawn for them.
         seed: makes an estimate repeatable.
     """
-    if samples is None and model.schema.constraints:
+    if samples is None and (model.schema.constraints or not model.law.is_exact):
         samples = _SAMPLES
     asked = read_question(question, model.schema.columns)
     labels = tuple(labels_of(model.schema.learned[name]) for name in asked.targets)

@@ -76,9 +76,25 @@ def posterior(
         evidence: what is known.
         domain: knows the coarser copies of attributes, where conditionals have any.
     """
-    factors = _relevant(conditionals, targets, evidence, domain)
+    joint, logarithm = joint_of(_relevant(conditionals, targets, evidence, domain), targets)
+    return joint, math.exp(logarithm)
+
+
+def joint_of(
+    factors: list[Factor], targets: Attributes, *, most_cells: int | None = None
+) -> tuple[Probabilities, float]:
+    """The joint distribution of some attributes by a product of factors, and its logarithm.
+
+    Args:
+        factors: what is multiplied.
+        targets: what is kept, an axis each.
+        most_cells: how many cells the largest product may have; as many as fit unless given.
+
+    Returns:
+        Shares that add up to one, and the logarithm of the sum of the whole product.
+    """
     order, tables = _order(factors, targets)
-    _ensure_fits([max(tables)], "ask by samples instead")
+    _ensure_fits([max(tables)], "ask by samples instead", most_cells or _MOST_CELLS)
     logarithm = 0.0
     for attribute in order:
         bucket, factors = bucket_of(factors, attribute)
@@ -90,7 +106,7 @@ def posterior(
     total = float(joint.sum())
     if total <= 0:
         raise ImpossibleEvidence()
-    return joint / total, total * math.exp(logarithm)
+    return joint / total, math.log(total) + logarithm
 
 
 def conditioned(
@@ -256,11 +272,11 @@ def _cells(scope: Iterable[str], sizes: Mapping[str, int]) -> int:
     return math.prod(sizes[attribute] for attribute in scope)
 
 
-def _ensure_fits(tables: Sequence[int], way_out: str) -> None:
+def _ensure_fits(tables: Sequence[int], way_out: str, most_cells: int = _MOST_CELLS) -> None:
     """Refuse tables of so many cells, kept together, that memory or the numbers of cells exceed."""
     largest, room = max(tables), available_bytes()
     needed = _BYTES_PER_CELL * (largest * (_COPIES - 1) + sum(tables))
-    if needed > room or largest > _MOST_CELLS:
+    if needed > room or largest > most_cells:
         raise CapacityError(
             f"exact inference needs a table of {largest:,} cells, {needed / 2**30:,.1f} GiB, and "
             f"{room / 2**30:,.1f} GiB is free; the network is too dense, {way_out}"

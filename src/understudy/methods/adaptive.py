@@ -1,0 +1,236 @@
+"""Tables chosen round by round, where the model so far is most wrong; a log-linear model of all.
+
+Source: the loop of choosing, measuring and estimating is that of MWEM (Hardt, Ligett, McSherry
+2012) and AIM (McKenna, Mullins, Sheldon, Miklau 2022). Here a few rounds measure many tables each,
+chosen by noisy errors in closed form, and the estimate is a re-weighted network.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from understudy.facts.domain import Attributes, Domain
+from understudy.facts.unit import Unit
+from understudy.methods.abilities import Abilities
+from understudy.methods.base import Synthesizer
+from understudy.methods.estimation.law import Estimation
+from understudy.methods.estimation.learned import Learned
+from understudy.methods.estimation.parameters import (
+    measure_one_way,
+    measure_tables,
+    one_way_tables,
+)
+from understudy.methods.structure.rounds import (
+    REMAINING,
+    Choice,
+    ModelErrors,
+    connected,
+    shrunk,
+    tables_of,
+    worth_measuring,
+)
+from understudy.methods.structure.table_cost import expected_noise
+from understudy.privacy.budget import Budget, Measure
+from understudy.privacy.curator import Curator
+from understudy.privacy.noisy_marginal import NoisyMarginal
+from understudy.privacy.spending.pricing import GaussianRounds, Pricing
+
+_SIZE_SHARE = Fraction(1, 100)
+# One-way tables get this share, and more where they would be poor with the whole budget.
+_LEAST_ONE_WAY, _HALF_ONE_WAY = 0.05, 0.15
+# What each round gets of the rest, and the sizes of the tables that it may choose.
+_ROUNDS = ((Fraction(4, 10), (2,)), (Fraction(6, 10), (2, 3)))
+# Noisy errors get this part of a round, and never more of the whole.
+_ERRORS_SHARE, _MOST_ERRORS_SHARE = Fraction(1, 10), Fraction(4, 100)
+# Errors are not asked for where their noise would exceed this part of the rows.
+_HOPELESS = 0.6
+_MOST_CELLS, _MOST_TABLES = 3_000, 2_000
+# Without a delta tables are chosen one by one, so many for each attribute at the most.
+_PICKS_PER_ATTRIBUTE = 1.5
+_PICK_SHARE = Fraction(1, 5)
+# Of the rows, what the noise of a picked table may displace.
+_USEFUL = 0.5
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AdaptiveMarginals(Synthesizer):
+    """Measures the tables that the model so far has most wrong, in rounds.
+
+    Args:
+        schema: the values that each column may hold.
+        epsilon: as for every synthesizer.
+        delta: as for every synthesizer.
+        neighbours: as for every synthesizer.
+        rows: a declared number of rows, which saves measuring it where it is private.
+
+    Example:
+        >>> from understudy.facts.schema import Schema
+        >>> yes_or_no = {"kind": "boolean"}
+        >>> schema = Schema.parse({"columns": {"smoker": yes_or_no, "coughs": yes_or_no}})
+        >>> rows = {"smoker": [True, False] * 500, "coughs": [True, False] * 500}
+        >>> method = AdaptiveMarginals(schema, epsilon=1, delta=1e-6)
+        >>> method.fit(rows, ledger=None).model_.distribution.kind
+        'log-linear'
+    """
+
+    method: ClassVar[str] = "adaptive"
+    summary: ClassVar[str] = (
+        "tables chosen in rounds where the model is most wrong; a network re-weighted by all"
+    )
+    abilities: ClassVar[Abilities] = Abilities()
+
+    rows: int | None = None
+
+    @property
+    def pricing(self) -> Pricing:
+        """Every question of a run with a delta is Gaussian."""
+        return GaussianRounds()
+
+    def learn(self, curator: Curator) -> Learned:
+        """One-way tables; rounds of errors, choice and tables; one law of all that was measured."""
+        plan = self._plan(curator)
+        found = self._estimated(curator, measure_one_way(curator, plan.one_way))
+        for budget, sizes in plan.rounds:
+            chosen, left = self._chosen(curator, found, budget, sizes)
+            tables = measure_tables(curator, [*chosen, *plan.again], left)
+            found = self._estimated(curator, [*found.marginals, *tables])
+        made = max(round(found.total), 0) if self.rows is None else self.rows
+        return Learned(found.law(), made, found.marginals)
+
+    def _estimated(self, curator: Curator, tables: list[NoisyMarginal]) -> Estimation:
+        return Estimation.of(tables, curator.domain, self.schema, rows=curator.public_rows)
+
+    def _plan(self, curator: Curator) -> RoundPlan:
+        """The budgets of all stages, from public numbers and the number of rows."""
+        share = curator.budget * (0 if self._known_rows(curator) is not None else _SIZE_SHARE)
+        size = self._known_rows(curator)
+        if size is None:
+            [count] = curator.measure([()], share)
+            size = max(float(count.total), 1.0)
+        left = Budget(curator.budget.measure, curator.budget.amount - share.amount)
+        return RoundPlan.of(curator.domain, left, curator.unit, size)
+
+    def _known_rows(self, curator: Curator) -> float | None:
+        known = curator.public_rows if curator.public_rows is not None else self.rows
+        return None if known is None else max(float(known), 1.0)
+
+    def _chosen(
+        self, curator: Curator, found: Estimation, budget: Budget, sizes: tuple[int, ...]
+    ) -> tuple[list[Attributes], Budget]:
+        """The tables that are worth a round's budget, and what is left of it for them."""
+        if not sizes:
+            return [], budget
+        if budget.measure is Measure.PURE:
+            return self._picked(curator, found, budget)
+        return self._by_errors(curator, found, budget, sizes)
+
+    def _by_errors(
+        self, curator: Curator, found: Estimation, budget: Budget, sizes: tuple[int, ...]
+    ) -> tuple[list[Attributes], Budget]:
+        """Ask for noisy errors of all candidates at once, and choose in closed form."""
+        domain, unit = curator.domain, curator.unit
+        measured = [marginal.attributes for marginal in found.marginals]
+        every = list(tables_of(domain, sizes, most_cells=_MOST_CELLS))
+        tables = connected(every, measured, domain, _MOST_TABLES)
+        share = errors_budget(curator.budget, budget)
+        if not tables or errors_noise(share, unit, len(tables)) > _HOPELESS * found.total:
+            return [], budget
+        kernel = ModelErrors({table: found.pool.project(table) for table in tables})
+        errors, variance = curator.score(tables, kernel.score(unit), share)
+        left = Budget(budget.measure, budget.amount - share.amount)
+        worth = worth_measuring(shrunk(errors, variance), kernel, tables)
+        return Choice(mean_noise(left, unit), 2 / 3).among(tables, worth, domain), left
+
+    def _picked(
+        self, curator: Curator, found: Estimation, budget: Budget
+    ) -> tuple[list[Attributes], Budget]:
+        """One table, by a private choice: its error less the noise that it would have."""
+        domain, unit = curator.domain, curator.unit
+        tables = list(tables_of(domain, (2,), most_cells=_MOST_CELLS))
+        kernel = ModelErrors({table: found.pool.project(table) for table in tables})
+        share = budget * _PICK_SHARE
+        left = Budget(budget.measure, budget.amount - share.amount)
+        noise = REMAINING * mean_noise(left, unit)
+        chosen = curator.select(
+            tables,
+            kernel.score(unit),
+            share,
+            of=lambda table: table,
+            penalty=lambda table: noise * domain.cells(table) + 0.5 * kernel.by_chance(table),
+        )
+        return [chosen], left
+
+
+@dataclass(frozen=True)
+class RoundPlan:
+    """The budgets of a run, fixed before its rounds.
+
+    Attributes:
+        one_way: for the one-way tables of the start.
+        rounds: for every round, its budget and the sizes of the tables that it may choose.
+        again: the one-way tables that every round measures too.
+    """
+
+    one_way: Budget
+    rounds: tuple[tuple[Budget, tuple[int, ...]], ...]
+    again: tuple[Attributes, ...]
+
+    @classmethod
+    def of(cls, domain: Domain, budget: Budget, unit: Unit, size: float) -> RoundPlan:
+        """Divide a budget: the noisier one-way tables would be, the more they get of it."""
+        ratio = one_way_noise(domain, budget, unit) / size
+        share = min(_LEAST_ONE_WAY + ratio / (ratio + _HALF_ONE_WAY), 1.0)
+        one_way = budget * Fraction(round(1000 * share), 1000)
+        left = Budget(budget.measure, budget.amount - one_way.amount)
+        again = tuple(one_way_tables(domain))
+        if len(domain) < 2 or budget.measure is Measure.UNLIMITED:
+            return cls(one_way, ((left, (2, 3)),) if len(domain) > 1 else (), again)
+        if budget.measure is Measure.PURE:
+            return cls._one_by_one(domain, one_way, left, unit, size)
+        parts = left.split([share for share, _ in _ROUNDS])
+        rounds = zip(parts, (sizes for _, sizes in _ROUNDS), strict=True)
+        return cls(one_way, tuple(rounds), again)
+
+    @classmethod
+    def _one_by_one(
+        cls, domain: Domain, one_way: Budget, left: Budget, unit: Unit, size: float
+    ) -> RoundPlan:
+        """As many choices as there is budget for useful tables, and not too many."""
+        sizes = sorted(domain[attribute] for attribute in domain)
+        typical = sizes[len(sizes) // 2] ** 2
+        affordable = _USEFUL * size / max(mean_noise(left, unit) * typical, 1e-9)
+        picks = math.floor(min(affordable, _PICKS_PER_ATTRIBUTE * len(domain)))
+        if picks < 1:
+            return cls(Budget(left.measure, one_way.amount + left.amount), (), ())
+        return cls(one_way, tuple((part, (2,)) for part in left.split([1] * picks)), ())
+
+
+def one_way_noise(domain: Domain, budget: Budget, unit: Unit) -> float:
+    """The mean L1 noise of one-way tables that share a whole budget as is best."""
+    power = 1 / 2 if budget.measure is Measure.PURE else 2 / 3
+    parts = sum(domain[attribute] ** power for attribute in domain)
+    return float(mean_noise(budget, unit) * parts ** (1 / power) / max(len(domain), 1))
+
+
+def mean_noise(budget: Budget, unit: Unit) -> float:
+    """The mean absolute noise on a cell of one table that gets a whole budget."""
+    if budget.amount == 0 or budget.measure is Measure.UNLIMITED:
+        return 0.0
+    mean = 1 / math.sqrt(2) if budget.measure is Measure.PURE else math.sqrt(2 / math.pi)
+    return mean * expected_noise(budget, unit, tables=1)
+
+
+def errors_budget(whole: Budget, part: Budget) -> Budget:
+    """What noisy errors may cost: a part of a round, and never much of the whole."""
+    return min(part * _ERRORS_SHARE, whole * _MOST_ERRORS_SHARE, key=lambda b: b.amount)
+
+
+def errors_noise(budget: Budget, unit: Unit, tables: int) -> float:
+    """The standard deviation of the noise of so many errors together."""
+    if budget.amount == 0:
+        return 0.0 if budget.measure is Measure.UNLIMITED else math.inf
+    moved = float(unit.count_l1)
+    return moved * math.sqrt(tables / (2 * float(budget.amount)))

@@ -1,0 +1,63 @@
+"""Aims: what released tables say together about every set of attributes that they share."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Iterator, Sequence
+
+import numpy as np
+
+from understudy.facts.axes import Axes
+from understudy.facts.constraints.constraint import Nogood
+from understudy.facts.constraints.masks import forbidden_cells
+from understudy.facts.domain import Attributes, Domain
+from understudy.models.weighted.raking import Aim
+from understudy.privacy.noisy_marginal import NoisyMarginal
+from understudy.system.arrays import Floats
+
+# Exact tables outweigh all others.
+_LEAST_VARIANCE = 1e-6
+
+
+def aims_of(
+    marginals: Sequence[NoisyMarginal], domain: Domain, nogoods: Collection[Nogood] = ()
+) -> list[Aim]:
+    """An aim for every set of attributes that some table holds, smaller sets first.
+
+    Tables that hold the same set are averaged by the inverse of their variances there. A large
+    table thus says about its attributes in pairs what it knows best, and by itself the rest.
+
+    Args:
+        marginals: what was released.
+        domain: the attributes.
+        nogoods: what constraints forbid; such cells hold noise alone and are emptied.
+
+    Privacy: post-processing of what was released.
+    """
+    sums: dict[Attributes, tuple[Floats, float]] = {}
+    for marginal in marginals:
+        for names, counts, variance in _seen(marginal, domain):
+            weighed, precision = sums.get(names, (np.zeros(counts.shape), 0.0))
+            sums[names] = weighed + counts / variance, precision + 1 / variance
+    found = sorted(sums.items(), key=lambda item: (len(item[0]), item[0]))
+    return [_aim(names, w / p, 1 / p, nogoods) for names, (w, p) in found]
+
+
+def _seen(marginal: NoisyMarginal, domain: Domain) -> Iterator[tuple[Attributes, Floats, float]]:
+    """A table through every set of its attributes, with the variance of a cell there."""
+    order = tuple(sorted(marginal.attributes, key=domain.base))
+    counts = Axes(marginal.attributes).project(marginal.counts.astype(float), order)
+    variance = max(marginal.variance, _LEAST_VARIANCE)
+    for size in range(1, len(order) + 1):
+        for names in itertools.combinations(order, size):
+            # A coarser copy alone is seen better in the table of its attribute.
+            if size == 1 and len(order) > 1 and names[0] in domain.coarser:
+                continue
+            seen = Axes(order).project(counts, names)
+            yield names, seen, variance * (counts.size / max(seen.size, 1))
+
+
+def _aim(names: Attributes, counts: Floats, variance: float, nogoods: Collection[Nogood]) -> Aim:
+    if nogoods:
+        counts = np.where(forbidden_cells(nogoods, names, counts.shape), 0.0, counts)
+    return Aim(names, counts, variance, None, np.zeros(counts.shape))

@@ -1,0 +1,111 @@
+"""The law that all released tables speak for: a network times the factors of the tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from understudy.facts.constraints import Completions
+from understudy.facts.domain import Domain
+from understudy.facts.schema import Schema
+from understudy.methods.estimation.aims import aims_of
+from understudy.methods.estimation.consistency import best_total
+from understudy.methods.estimation.refitting import fitted_tree, refitted_network
+from understudy.models.bayes_net import BayesNet
+from understudy.models.log_linear import LogLinear
+from understudy.models.sampling.without_replacement import deal_codes
+from understudy.models.weighted.pool import Pool
+from understudy.models.weighted.raking import Aim, raked, weighed
+from understudy.privacy.noisy_marginal import NoisyMarginal
+
+_POOL = 100_000
+_SWEEPS, _LAST_SWEEPS, _REFITS = 20, 15, 2
+# Made-up rows need no privacy and are the same for the same tables.
+_SEED = 18
+
+
+@dataclass(frozen=True, eq=False)
+class Estimation:
+    """All tables so far, and the pool of made-up rows that comes nearest to them.
+
+    Attributes:
+        domain: the attributes.
+        completions: the rows that constraints allow.
+        marginals: what was released.
+        total: the number of rows, as far as it is known.
+        aims: what the tables say together.
+        pool: rows of a network, weighted.
+    """
+
+    domain: Domain
+    completions: Completions
+    marginals: tuple[NoisyMarginal, ...]
+    total: float
+    aims: tuple[Aim, ...]
+    pool: Pool
+
+    @classmethod
+    def of(
+        cls,
+        marginals: Sequence[NoisyMarginal],
+        domain: Domain,
+        schema: Schema,
+        *,
+        rows: int | None = None,
+    ) -> Estimation:
+        """Fit a tree to released tables, and bring a pool of its rows near to all of them.
+
+        Args:
+            marginals: what was released, one-way tables among them.
+            domain: the attributes.
+            schema: has the constraints.
+            rows: the number of rows, where it is public.
+
+        Privacy: post-processing of what was released.
+        """
+        total = max(best_total(marginals) if rows is None else float(rows), 1.0)
+        nogoods = {nogood for constraint in schema.constraints for nogood in constraint.nogoods}
+        aims = aims_of(marginals, domain, nogoods)
+        completions = Completions(schema.constraints)
+        tree = BayesNet(domain, fitted_tree(aims, domain, total), completions)
+        pool, aims = raked(drawn_pool(tree, total), aims, sweeps=_SWEEPS)
+        return cls(domain, completions, tuple(marginals), total, tuple(aims), pool)
+
+    def law(self) -> LogLinear:
+        """Refit the network to the pool, draw again, and find the factors that are left.
+
+        Factors are found with doubt about what is accidental in a pool, so that they hold for
+        fresh rows of the network too.
+        """
+        pool, aims = self.pool, list(self.aims)
+        measured = [marginal.attributes for marginal in self.marginals]
+        for number in range(_REFITS):
+            found = refitted_network(pool, measured)
+            base = BayesNet(self.domain, found, self.completions)
+            start = [replace(aim, logarithms=np.zeros(aim.counts.shape)) for aim in aims]
+            drawn = drawn_pool(base, self.total, seed=_SEED + number)
+            pool, aims = raked(drawn, start, sweeps=_LAST_SWEEPS, doubt=1.0)
+        return _scaled(
+            LogLinear(replace(base, completions=Completions(())), tuple(aims), self.total)
+        )
+
+
+def drawn_pool(law: BayesNet, total: float, *, seed: int = _SEED) -> Pool:
+    """A pool of rows of a network, with equal weights."""
+    codes = deal_codes(law, _POOL, np.random.default_rng(seed))
+    return Pool.of(law.domain, codes, total)
+
+
+def _scaled(law: LogLinear) -> LogLinear:
+    """The law with what a row of its network weighs on average, and what it is worth."""
+    pool = drawn_pool(law.base, 1.0, seed=_SEED + _REFITS)
+    logarithms = np.zeros(len(pool))
+    for aim in law.aims:
+        logarithms += aim.logarithms.ravel()[pool.places(aim.attributes)]
+    largest = float(logarithms.max(initial=0.0))
+    scale = largest + math.log(float(np.exp(logarithms - largest).mean()))
+    weighted = weighed(pool, law.aims)
+    return replace(law, scale=scale, effective=min(weighted.effective / len(pool), 1.0))

@@ -1,0 +1,158 @@
+"""Rounds: which tables are worth measuring next, by noisy errors of the model so far.
+
+The error of a table is the L1 distance of its counts from those that the model expects. One row
+more or less moves it by at most one, whatever the model is, as long as the model was made from
+releases alone. Proof: docs/proofs/model_errors.md.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from understudy.facts.domain import Attributes, Domain
+from understudy.facts.unit import Neighbours, Unit
+from understudy.methods.estimation.refitting import seen_as
+from understudy.rows.counting import Marginal, Score
+from understudy.system.arrays import Floats
+
+# Estimation removes most of the noise of cells that are nearly empty: of the error that noise
+# alone would make, this part is expected to remain.
+REMAINING = 0.35
+# A table that shares two attributes with a chosen one explains much of the same error.
+_OVERLAP = 0.5
+# Rows are drawn from a law, so that tables differ from it by chance: of that, this part is not
+# worth measuring.
+_BY_CHANCE = 0.5
+_MEAN_OF_NORMAL = math.sqrt(2 / math.pi)
+
+
+@dataclass(frozen=True, eq=False)
+class ModelErrors:
+    """The L1 distance of a table from what the model expects of it.
+
+    Attributes:
+        expected: for every table that is asked about, the model's counts.
+    """
+
+    expected: Mapping[Attributes, Floats]
+
+    def __call__(self, marginal: Marginal) -> float:
+        """The exact distance of one table."""
+        return float(np.abs(marginal.counts - self.expected[marginal.attributes]).sum())
+
+    def score(self, unit: Unit) -> Score:
+        """The score that carries its sensitivity: one row more or less, or one for another."""
+        moved = 2 if unit.neighbours is Neighbours.REPLACE else 1
+        return Score("the model's L1 error", self, Fraction(moved), unit.neighbours)
+
+    def by_chance(self, attributes: Attributes) -> float:
+        """The distance that rows of the model itself would have, were there so many."""
+        counts = self.expected[attributes]
+        return _MEAN_OF_NORMAL * float(np.sqrt(np.maximum(counts, 0.0)).sum())
+
+
+def tables_of(domain: Domain, sizes: Sequence[int], *, most_cells: int) -> Iterator[Attributes]:
+    """All sets of some sizes whose tables are small enough, attributes as tables see them."""
+    names = [seen_as(attribute, domain) for attribute in domain]
+    for size in sizes:
+        for table in itertools.combinations(names, size):
+            if domain.cells(table) <= most_cells:
+                yield table
+
+
+def connected(
+    tables: Sequence[Attributes], measured: Sequence[Attributes], domain: Domain, most: int
+) -> list[Attributes]:
+    """The tables to ask about: pairs, and larger ones of which most pairs were measured.
+
+    Args:
+        tables: candidates, smaller ones first.
+        measured: the tables that were released so far.
+        domain: the attributes.
+        most: how many may be asked about.
+    """
+    held = {
+        frozenset(map(domain.base, pair))
+        for table in measured
+        for pair in itertools.combinations(table, 2)
+    }
+
+    def ties(table: Attributes) -> float:
+        pairs = [frozenset(map(domain.base, pair)) for pair in itertools.combinations(table, 2)]
+        return sum(pair in held for pair in pairs) / len(pairs)
+
+    pairs = [table for table in tables if len(table) == 2]
+    larger = [(ties(table), table) for table in tables if len(table) > 2]
+    kept = sorted((t for t in larger if t[0] >= 1 / 2), key=lambda t: -t[0])
+    return [*pairs, *(table for _, table in kept)][:most]
+
+
+def shrunk(errors: Floats, variance: float) -> Floats:
+    """Noisy errors drawn towards their mean by the part of their spread that is noise."""
+    spread = float(errors.var())
+    signal = max(0.0, 1 - variance / spread) if spread > 0 else 0.0
+    mean = float(errors.mean())
+    return np.asarray(mean + (errors - mean) * signal)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Chooses tables whose errors outweigh the noise that measuring them all would leave.
+
+    The error expected of noise on tables of s₁, s₂, … cells that share a budget so that it is
+    least is c·(Σ sᵢ^⅔)^(3/2) (`least_error_weights`), so that what one more table costs is known in
+    closed form. Tables are taken by the error they remove for what they cost, while that pays.
+
+    Attributes:
+        noise: the mean absolute noise on a cell of one table that had the whole budget.
+        power: of a table's cells in the cost: ⅔ for Gaussian noise, ½ for Laplace noise.
+        most: how many tables are taken.
+    """
+
+    noise: float
+    power: float
+    most: int = 400
+
+    def among(
+        self, tables: Sequence[Attributes], errors: Floats, domain: Domain
+    ) -> list[Attributes]:
+        """The tables to measure, best first."""
+        parts = np.array([domain.cells(table) for table in tables], float) ** self.power
+        overlaps = _overlaps(tables, domain)
+        left, open_to = np.maximum(errors, 0.0), np.ones(len(tables), bool)
+        taken, chosen = 0.0, list[int]()
+        while len(chosen) < min(self.most, len(tables)):
+            cost = REMAINING * self.noise * self._growth(taken, parts)
+            worth = np.where(open_to & (left > cost), left / cost, 0.0)
+            best = int(worth.argmax())
+            if worth[best] <= 0:
+                break
+            chosen.append(best)
+            taken, open_to[best] = taken + parts[best], False
+            left = np.where(overlaps[best], left * _OVERLAP, left)
+        return [tables[number] for number in chosen]
+
+    def _growth(self, taken: float, parts: Floats) -> Floats:
+        return np.asarray((taken + parts) ** (1 / self.power) - taken ** (1 / self.power))
+
+
+def _overlaps(tables: Sequence[Attributes], domain: Domain) -> npt.NDArray[np.bool_]:
+    """Which tables share two or more attributes."""
+    place = {attribute: number for number, attribute in enumerate(domain)}
+    held = np.zeros((len(tables), len(place)), np.float32)
+    for number, table in enumerate(tables):
+        held[number, [place[domain.base(name)] for name in table]] = 1
+    return np.asarray(held @ held.T >= 2)
+
+
+def worth_measuring(errors: Floats, kernel: ModelErrors, tables: Sequence[Attributes]) -> Floats:
+    """Errors less a part of what chance alone would make of them."""
+    by_chance = np.array([kernel.by_chance(table) for table in tables])
+    return np.asarray(errors - _BY_CHANCE * by_chance)

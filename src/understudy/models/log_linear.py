@@ -1,0 +1,333 @@
+"""A log-linear model: a network times correction factors of small tables.
+
+The law of rows is P(row) ∝ network(row) · Π factor of the row's cell in each table. Rows are drawn
+from the network and re-weighted, so that no table of many attributes is ever made and the number
+of factors has no limit by treewidth.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from understudy.errors import CapacityError, UsageError
+from understudy.facts.capacity import available_bytes
+from understudy.facts.constraints import Completions
+from understudy.facts.domain import Attributes, Domain
+from understudy.models.archive import (
+    FACTORS,
+    LOGARITHMS,
+    Parts,
+    arrow_bytes,
+    json_bytes,
+    within,
+)
+from understudy.models.bayes_net import BayesNet
+from understudy.models.distribution import CodedRows, Distribution
+from understudy.models.inference import Evidence
+from understudy.models.inference.elimination import Factor, ImpossibleEvidence, joint_of
+from understudy.models.network import Network
+from understudy.models.sampling.estimate import estimated_distribution
+from understudy.models.sampling.forward import sample_codes
+from understudy.models.sampling.ways import How, Weighting
+from understudy.models.sampling.weighting import Proposal, WeightedRows, fit_of
+from understudy.models.sampling.without_replacement import deal_codes
+from understudy.models.weighted.pool import Pool, joined, rows_of
+from understudy.models.weighted.raking import Aim, raked, weighed
+from understudy.models.weighted.rounding import rounded
+from understudy.system.arrays import Probabilities
+from understudy.system.files.arrow import Types, UnsoundArrow, read_arrow
+from understudy.system.files.members import parsed_document
+
+if TYPE_CHECKING:
+    from understudy.models.sampling.ways import Sampler, Way
+
+# Rows of the network behind each row that is drawn, and behind a few; rows drawn together.
+_POOL_PER_ROW, _LEAST_POOL, _TOGETHER = 4, 1 << 16, 1 << 16
+_SWEEPS = 2
+# Answers that are not exact come from so many rows, always the same ones.
+_ASKED_ROWS, _SEED = 1 << 18, 20
+# Fewer rows than this that fit are not enough for an answer.
+_FEW = 2_000
+# Tables that exact answers may make, in cells.
+_MOST_CELLS = 1 << 22
+_NUMBERS = pa.large_list(pa.float64())
+_OF_FACTORS: Types = {"counts": (_NUMBERS,), "logarithms": (_NUMBERS,)}
+
+
+@dataclass(frozen=True, eq=False)
+class LogLinear(Distribution):
+    """A network, and factors of tables by which its rows are re-weighted.
+
+    Attributes:
+        base: the network that rows are drawn from.
+        aims: the tables that factors belong to, with the counts that weights come near to.
+        total: the number of rows that the counts are of.
+        scale: the logarithm of the mean weight of the network's rows.
+        effective: how many independent rows one row of the network is worth, at most 1.
+        calibrated: whether weights of drawn rows are brought near to the counts again. A law
+            under evidence has only its factors.
+    """
+
+    kind: ClassVar[str] = "log-linear"
+
+    base: BayesNet
+    aims: tuple[Aim, ...]
+    total: float
+    scale: float = 0.0
+    effective: float = 1.0
+    calibrated: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that are not those of tables over the network's attributes."""
+        sound = all(math.isfinite(x) for x in (self.total, self.scale, self.effective))
+        if not sound or self.total < 0 or not 0 <= self.effective <= 1:
+            raise UsageError("the log-linear model's numbers are not possible")
+        for aim in self.aims:
+            _check_aim(aim, self.domain)
+
+    @property
+    def domain(self) -> Domain:  # type: ignore[override]
+        """The attributes of the network."""
+        return self.base.domain
+
+    @property
+    def network(self) -> Network:
+        """The structure of the network that rows are drawn from."""
+        return self.base.network
+
+    # --- rows -------------------------------------------------------------------------------
+
+    @property
+    def rows_note(self) -> str:
+        """Say how the rows are made, and how far the network is from them."""
+        return (
+            f"rows unless told otherwise, re-weighted by {len(self.aims):,} tables; "
+            f"100 rows of the network are worth {100 * self.effective:.0f}"
+        )
+
+    def draw(
+        self, rows: int, generator: np.random.Generator, *, sampler: Sampler | None = None
+    ) -> CodedRows:
+        """Draw rows of the network, re-weight them, and choose as many as are asked for.
+
+        Args:
+            rows: how many.
+            generator: what the draws are made from.
+            sampler: with `sample_codes` rows are chosen independently; otherwise so that their
+                small tables are as near to those of the law as whole rows allow.
+        """
+        starts = range(0, max(rows, 1), _TOGETHER)
+        parts = [self._part(min(_TOGETHER, rows - s), generator, sampler) for s in starts]
+        return joined(parts)
+
+    def _part(
+        self, rows: int, generator: np.random.Generator, sampler: Sampler | None
+    ) -> CodedRows:
+        pool = self.pool(max(_POOL_PER_ROW * rows, _LEAST_POOL), generator)
+        if sampler is not sample_codes:
+            return rounded(pool, rows, generator)
+        chances = pool.weights / pool.weights.sum()
+        return rows_of(pool.codes, generator.choice(len(pool), rows, p=chances))
+
+    def pool(self, rows: int, generator: np.random.Generator) -> Pool:
+        """Draw rows of the network, with weights at which they stand for rows of the law."""
+        drawn = deal_codes(self.base, rows, generator)
+        pool = weighed(Pool.of(self.domain, drawn, max(self.total, 1.0)), self.aims)
+        return raked(pool, self.aims, sweeps=_SWEEPS)[0] if self.calibrated else pool
+
+    def check_rows(self, rows: int) -> None:
+        """Refuse a pool that would not fit into free memory."""
+        together = min(max(_POOL_PER_ROW * rows, _LEAST_POOL), _POOL_PER_ROW * _TOGETHER)
+        # Codes, places of tables that are kept, and cells of the tables that are compared.
+        needed = together * (2 * len(self.domain) + 1024 + 800) + 2 * rows * len(self.domain)
+        if needed > available_bytes():
+            raise CapacityError(
+                f"{rows:,} rows need {needed / 2**30:,.1f} GiB, more than is free; "
+                "ask for fewer rows"
+            )
+
+    def subject_to(self, completions: Completions) -> LogLinear:
+        """Return the law of rows that obey constraints."""
+        return replace(self, base=self.base.subject_to(completions))
+
+    def way(self, evidence: Evidence, how: How | str | None, *, sampler: Sampler) -> Way:
+        """Draw rows of the network towards the evidence, and choose them by their weights."""
+        del sampler
+        if how not in (None, How.WEIGHTING):
+            raise UsageError(
+                f"how is {str(how)!r}; a model of kind {self.kind!r} draws rows towards the "
+                "conditions and weighs them: leave it out"
+            )
+        return Weighting(self._towards(evidence))
+
+    def weighted(
+        self, evidence: Evidence, rows: int, generator: np.random.Generator
+    ) -> WeightedRows:
+        """Draw rows with the weights at which they stand for rows that fit evidence."""
+        if evidence:
+            return self._towards(evidence).draw(rows, generator)
+        pool = self.pool(rows, generator)
+        return WeightedRows(pool.codes, pool.weights * (len(pool) / pool.total))
+
+    def _towards(self, evidence: Evidence) -> Proposal:
+        """The network under the evidence where that is exact, else drawn towards it."""
+        base, chance = self.base, 1.0
+        try:
+            if not base.is_constrained:
+                base, chance = base.conditioned(evidence)
+                return Proposal(base, (*self._factors(chance), *self._weights))
+        except CapacityError:
+            pass
+        towards = Proposal.towards(base, evidence)
+        return replace(towards, factors=(*towards.factors, *self._factors(chance), *self._weights))
+
+    def _factors(self, chance: float) -> tuple[Factor, ...]:
+        """One number: the probability of what the network was put under, by the mean weight."""
+        return (Factor((), np.array(chance * math.exp(-self.scale))),)
+
+    @cached_property
+    def _weights(self) -> tuple[Factor, ...]:
+        return tuple(Factor(aim.attributes, np.exp(aim.logarithms)) for aim in self.aims)
+
+    # --- probabilities ------------------------------------------------------------------------
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether answers are exact: the factors leave small enough tables, and no constraints."""
+        return self._log_constant is not None
+
+    @cached_property
+    def _log_constant(self) -> float | None:
+        """The logarithm of what all rows of the law weigh together; None where it is too much."""
+        if self.base.is_constrained:
+            return None
+        try:
+            return joint_of(self._all_factors({}), (), most_cells=_MOST_CELLS)[1]
+        except CapacityError:
+            return None
+
+    def _all_factors(self, evidence: Evidence) -> list[Factor]:
+        return [
+            *self.base.factors(),
+            *self._weights,
+            *(Factor((a,), f) for a, f in evidence.items()),
+        ]
+
+    def posterior(self, targets: Attributes, evidence: Evidence) -> tuple[Probabilities, float]:
+        """Return the joint distribution of attributes given evidence, and its probability.
+
+        It is exact where elimination is affordable, and else estimated from a fixed pool of rows.
+        """
+        constant = self._log_constant
+        if constant is not None:
+            try:
+                joint, logarithm = joint_of(
+                    self._all_factors(evidence), targets, most_cells=_MOST_CELLS
+                )
+                return joint, math.exp(logarithm - constant)
+            except CapacityError:
+                pass
+        return self._estimated(targets, evidence)
+
+    def _estimated(self, targets: Attributes, evidence: Evidence) -> tuple[Probabilities, float]:
+        rows = self._fixed_rows
+        if evidence:
+            rows = replace(rows, weights=rows.weights * fit_of(rows.codes, evidence))
+            if rows.effective < _FEW:
+                generator = np.random.default_rng(_SEED)
+                rows = self._towards(evidence).draw(_ASKED_ROWS, generator)
+        if rows.chance == 0:
+            raise ImpossibleEvidence()
+        if not targets:
+            return np.array(1.0), rows.chance
+        found = estimated_distribution(rows, self.domain, targets)
+        return found.chances, found.evidence
+
+    @cached_property
+    def _fixed_rows(self) -> WeightedRows:
+        return self.weighted({}, _ASKED_ROWS, np.random.default_rng(_SEED))
+
+    def conditioned(self, evidence: Evidence) -> tuple[LogLinear, float]:
+        """Return the law of the rows that fit evidence, and the probability of the evidence."""
+        base, _ = self.base.conditioned(evidence)
+        chance = self.posterior((), evidence)[1]
+        return replace(self, base=base, calibrated=False), chance
+
+    # --- what leaves --------------------------------------------------------------------------
+
+    def numbers(self) -> Mapping[str, npt.NDArray[Any]]:
+        """Return the network's probabilities, and the counts and factors of every table."""
+        found: dict[str, npt.NDArray[Any]] = dict(self.base.numbers())
+        for aim in self.aims:
+            name = " × ".join(aim.attributes)
+            found |= {f"counts of {name}": aim.counts, f"factors of {name}": aim.logarithms}
+        return found
+
+    def members(self) -> dict[str, bytes]:
+        """Return the members of the network, the list of tables, and their numbers."""
+        listed = [
+            {"attributes": list(a.attributes), "variance": a.variance, "spread": a.spread}
+            for a in self.aims
+        ]
+        facts = {"total": self.total, "scale": self.scale, "effective": self.effective}
+        columns = {
+            "counts": pa.array([a.counts.ravel() for a in self.aims], _NUMBERS),
+            "logarithms": pa.array([a.logarithms.ravel() for a in self.aims], _NUMBERS),
+        }
+        return {
+            **self.base.members(),
+            FACTORS: json_bytes({**facts, "tables": listed}),
+            LOGARITHMS: arrow_bytes(pa.table(columns)),
+        }
+
+    @classmethod
+    def read(cls, parts: Parts, domain: Domain) -> Self:
+        """Read the network, then as many numbers as the list of tables announces."""
+        base = BayesNet.read(parts, domain)
+        document = parsed_document(parts.document(FACTORS))
+        listed = [_announced(entry, domain) for entry in document["tables"]]
+        cells = 2 * sum(domain.cells(attributes) for attributes, _, _ in listed)
+        data = parts.table(LOGARITHMS, cells=cells)
+        with within(LOGARITHMS):
+            held = read_arrow(data, _OF_FACTORS, rows=len(listed))
+            aims = tuple(_aims(listed, held, domain))
+        total, scale, effective = (float(document[n]) for n in ("total", "scale", "effective"))
+        return cls(base, aims, total, scale, effective)
+
+
+def _check_aim(aim: Aim, domain: Domain) -> None:
+    shape = domain.shape(aim.attributes)
+    fits = shape == aim.counts.shape == aim.logarithms.shape
+    sound = fits and np.isfinite(aim.counts).all() and (np.abs(aim.logarithms) < 700).all()
+    if not sound or not aim.variance >= 0 or not 0 < (aim.spread or 0) < math.inf:
+        raise UsageError(f"the factors of {', '.join(aim.attributes)} do not fit the attributes")
+
+
+def _announced(entry: Any, domain: Domain) -> tuple[Attributes, float, float]:
+    """The attributes of a table, its variance and its spread, if there can be such a table."""
+    attributes = tuple(map(str, entry["attributes"]))
+    if len({*map(domain.base, attributes)}) < len(attributes):
+        raise ValueError(FACTORS)
+    return attributes, float(entry["variance"]), float(entry["spread"])
+
+
+def _aims(
+    listed: list[tuple[Attributes, float, float]], held: pa.Table, domain: Domain
+) -> Iterator[Aim]:
+    """The tables, whose numbers are counted before they are taken."""
+    for (attributes, variance, spread), counts, logarithms in zip(
+        listed, held["counts"], held["logarithms"], strict=True
+    ):
+        shape = domain.shape(attributes)
+        if {len(counts.values), len(logarithms.values)} != {math.prod(shape)}:
+            raise UnsoundArrow("holds another number of factors than the list announces")
+        found = [np.array(each.values, np.float64).reshape(shape) for each in (counts, logarithms)]
+        yield Aim(attributes, found[0], variance, spread, found[1])

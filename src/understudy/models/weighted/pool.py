@@ -1,0 +1,122 @@
+"""A pool: many coded rows of a network, each with a weight. It is made up, and costs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from understudy.facts.codes import Codes, as_coarse
+from understudy.facts.domain import Attributes, Domain
+from understudy.models.distribution import CodedRows
+from understudy.system.arrays import Floats
+from understudy.system.jit import kernel
+
+Places = npt.NDArray[np.uint16 | np.uint32]
+"""For every row of a pool, the number of its cell in a table."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Coded rows with weights.
+
+    Attributes:
+        domain: the attributes of the rows, and their coarser copies.
+        codes: the rows.
+        weights: one for each row; together they are the number of rows that the pool stands for.
+    """
+
+    domain: Domain
+    codes: CodedRows
+    weights: Floats
+
+    @classmethod
+    def of(cls, domain: Domain, codes: CodedRows, total: float) -> Pool:
+        """Return a pool whose rows weigh alike."""
+        rows = len(next(iter(codes.values()), ()))
+        return cls(domain, codes, np.full(rows, total / max(rows, 1)))
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    @cached_property
+    def total(self) -> float:
+        """The number of rows that the pool stands for."""
+        return float(self.weights.sum())
+
+    @property
+    def effective(self) -> float:
+        """How many rows of equal weight would be as informative (Kish 1965)."""
+        squares = float((self.weights**2).sum())
+        return self.total**2 / squares if squares else 0.0
+
+    def places(self, attributes: Attributes) -> Places:
+        """For every row, the number of its cell in the table of some attributes, or copies."""
+        narrow = self.domain.cells(attributes) <= 2**16
+        found: Places = np.zeros(len(self), np.uint16 if narrow else np.uint32)
+        for name in attributes:
+            held = as_coarse(self.codes[self.domain.base(name)], name, self.domain)
+            _extend(found, held, self.domain[name])
+        return found
+
+    def project(self, attributes: Attributes, /) -> Floats:
+        """The summed weights of every cell of a table."""
+        masses = np.zeros(self.domain.cells(attributes))
+        add_weights(self.places(attributes), self.weights, masses)
+        return masses.reshape(self.domain.shape(attributes))
+
+    def with_weights(self, weights: Floats) -> Pool:
+        """The same rows with other weights."""
+        return replace(self, weights=weights)
+
+    def resampled(self, rows: int, generator: np.random.Generator) -> npt.NDArray[np.int64]:
+        """Numbers of rows, each as often as its weight says, rounded systematically.
+
+        Rows are taken in the order of their codes, so that every part of the pool gets the number
+        of rows that it stands for, to less than one.
+        """
+        order = self._ordered
+        reached = self.weights[order].cumsum()
+        points = (np.arange(rows) + generator.random()) * (reached[-1] / max(rows, 1))
+        # Rounding may carry a point beyond the last row that has a weight.
+        last = int(np.searchsorted(reached, reached[-1]))
+        found = np.minimum(np.searchsorted(reached, points, side="right"), last)
+        return np.asarray(order[found])
+
+    @cached_property
+    def _ordered(self) -> npt.NDArray[np.int64]:
+        return np.lexsort([self.codes[name] for name in reversed(self.domain.attributes)])
+
+
+def rows_of(codes: CodedRows, numbers: npt.NDArray[np.int64]) -> CodedRows:
+    """The rows with these numbers."""
+    return {attribute: held[numbers] for attribute, held in codes.items()}
+
+
+def joined(parts: Sequence[CodedRows]) -> CodedRows:
+    """Rows one part after the other."""
+    return {a: np.concatenate([part[a] for part in parts]) for a in parts[0]}
+
+
+@kernel
+def _extend(places: Places, codes: Codes, size: int) -> None:
+    """Mixed radix: place ← place · size + code."""
+    for i in range(codes.size):
+        places[i] = places[i] * size + codes[i]
+
+
+@kernel
+def add_weights(places: Places, weights: Floats, masses: Floats) -> None:
+    """Add the weight of every row to its cell."""
+    for i in range(places.size):
+        masses[places[i]] += weights[i]
+
+
+@kernel
+def multiply_weights(places: Places, weights: Floats, factors: Floats) -> None:
+    """Multiply the weight of every row by the factor of its cell."""
+    for i in range(places.size):
+        weights[i] *= factors[places[i]]

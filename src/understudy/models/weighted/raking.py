@@ -1,0 +1,144 @@
+"""Raking: weights of a pool are brought near to tables, as near as the tables can be trusted.
+
+The weights that are sought are the most probable ones. A table was measured with noise of a known
+variance; how far reality may stray from the network that the pool was drawn from is bounded in two
+ways: by a multiple of Poisson variance, which the table itself shows (`spread`), and by a prior of
+log ratios, so that hardly seen combinations of codes do not take over. For the cell of a table
+with mass a, of which y was measured with variance v, the new log factor x solves
+
+    A·(A − y)/v + (A/κ + 1/τ²)·x = 0,   A = a·exp(x − x before),
+
+by damped Gauss-Newton steps; then all rows of the cell are multiplied by exp(x − x before). Sweeps
+over all tables repeat that. Without noise (v → 0) this is iterative proportional fitting (Deming,
+Stephan 1940); weights that are brought to known totals are called calibrated in surveys (Deville,
+Särndal 1992).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from understudy.facts.domain import Attributes
+from understudy.models.weighted.pool import Places, Pool, add_weights, multiply_weights
+from understudy.system.arrays import Floats
+from understudy.system.jit import kernel
+
+# Log ratios beyond this are improbable. Of single attributes every ratio is possible.
+_TAU, _TAU_ALONE = 0.5, 20.0
+# No table is trusted less than this, whatever it shows.
+_LEAST_SPREAD, _LEAST_SPREAD_ALONE = 0.5, 50.0
+# Places of all tables are kept while they fit, and found again in every sweep where they do not.
+_MOST_KEPT = 2**28
+
+
+@dataclass(frozen=True, eq=False)
+class Aim:
+    """A table that weights are to come near to, and what the weights owe to it so far.
+
+    Attributes:
+        attributes: of the table.
+        counts: as they were measured, an axis for each attribute.
+        variance: of the noise of every cell.
+        spread: how far counts may stray from the network's, in units of Poisson variance; None
+            until a pool of the network has shown it.
+        logarithms: the logarithm of the factor of every cell.
+    """
+
+    attributes: Attributes
+    counts: Floats
+    variance: float
+    spread: float | None
+    logarithms: Floats
+
+
+def raked(
+    pool: Pool, aims: Sequence[Aim], *, sweeps: int, doubt: float = 0.0, loose: bool = False
+) -> tuple[Pool, list[Aim]]:
+    """Bring the weights of a pool near to tables.
+
+    Args:
+        pool: whose weights begin as products of the factors that the aims have.
+        aims: the tables.
+        sweeps: how often all tables are gone through.
+        doubt: how much of the pool's own sampling variance is added to the noise of a table. With
+            1 the factors do not follow what is accidental in this pool; with 0 its weights come as
+            near to the tables as they can.
+        loose: whether every log ratio is possible, as where a pool holds every combination.
+
+    Returns:
+        The pool with other weights, of the same total, and the aims with other factors.
+    """
+    weights, total = pool.weights.copy(), pool.total
+    found = [replace(aim, logarithms=aim.logarithms.ravel().copy()) for aim in aims]
+    kept = _kept_places(pool, aims)
+    sampling = doubt * total / max(len(pool), 1)
+    for _ in range(sweeps):
+        for number, aim in enumerate(found):
+            places = kept[number] if kept else pool.places(aim.attributes)
+            found[number] = _bring(places, weights, aim, sampling, loose=loose)
+        weights *= total / weights.sum()
+    shaped = [replace(a, logarithms=a.logarithms.reshape(a.counts.shape)) for a in found]
+    return pool.with_weights(weights), shaped
+
+
+def _kept_places(pool: Pool, aims: Sequence[Aim]) -> list[Places]:
+    wide = sum(2 if aim.counts.size <= 2**16 else 4 for aim in aims)
+    return [pool.places(aim.attributes) for aim in aims] if wide * len(pool) <= _MOST_KEPT else []
+
+
+def _bring(places: Places, weights: Floats, aim: Aim, sampling: float, *, loose: bool) -> Aim:
+    """One table: find the factors of its cells, and multiply weights by them."""
+    masses, factors = np.zeros(aim.counts.size), np.empty(aim.counts.size)
+    add_weights(places, weights, masses)
+    known = aim if aim.spread is not None else replace(aim, spread=_spread(aim, masses))
+    tau = _TAU_ALONE if loose or len(aim.attributes) == 1 else _TAU
+    freedom = np.array([known.variance, known.spread, tau, sampling], np.float64)
+    _solve(masses, aim.counts.ravel(), freedom, known.logarithms, factors)
+    multiply_weights(places, weights, factors)
+    return known
+
+
+def _spread(aim: Aim, masses: Floats) -> float:
+    """How far the counts are from the masses beyond noise, in units of Poisson variance.
+
+    Single attributes are held to their counts, which would drift otherwise.
+    """
+    beyond = float(((aim.counts.ravel() - masses) ** 2).sum()) - aim.variance * masses.size
+    least = _LEAST_SPREAD if len(aim.attributes) > 1 else _LEAST_SPREAD_ALONE
+    return max(beyond / max(float(masses.sum()), 1.0), least)
+
+
+@kernel
+def _solve(
+    masses: Floats, counts: Floats, freedom: Floats, logarithms: Floats, factors: Floats
+) -> None:
+    """Find the log factors of all cells; the Hessian is taken as what it is at the least."""
+    variance, prior, sampling = freedom[0], 1.0 / (freedom[2] * freedom[2]), freedom[3]
+    poisson = 1.0 / freedom[1]
+    for c in range(masses.size):
+        before = logarithms[c]
+        x = before
+        noise = 1.0 / max(variance + sampling * masses[c], 1e-9)
+        for _ in range(25):
+            mass = masses[c] * math.exp(x - before)
+            slope = mass * (mass - counts[c]) * noise + (mass * poisson + prior) * x
+            bend = mass * max(mass, 0.5 * counts[c]) * noise + mass * poisson + prior
+            step = min(max(slope / bend, -1.0), 1.0)
+            x -= step
+            if abs(step) < 1e-4:
+                break
+        logarithms[c] = x
+        factors[c] = math.exp(x - before)
+
+
+def weighed(pool: Pool, aims: Sequence[Aim]) -> Pool:
+    """Multiply the weights of a pool by the factors of all aims; the total stays."""
+    logarithms = np.zeros(len(pool))
+    for aim in aims:
+        logarithms += aim.logarithms.ravel()[pool.places(aim.attributes)]
+    weights = pool.weights * np.exp(logarithms - logarithms.max(initial=0.0))
+    return pool.with_weights(weights * (pool.total / max(float(weights.sum()), 1e-300)))

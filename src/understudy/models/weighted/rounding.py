@@ -1,0 +1,119 @@
+"""Rows without weights whose tables are as near to those of a weighted pool as can be.
+
+Rows are first taken systematically, in the order of their codes. Then chosen rows are exchanged for
+others of the pool wherever that brings small tables nearer, in the sum of squares, to those of the
+weighted pool: controlled rounding (Cox 1987) by exchanges. Every row that is taken is a row of the
+pool, so that nothing is made that the pool's law does not make.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from understudy.facts.domain import Attributes, Domain
+from understudy.models.distribution import CodedRows
+from understudy.models.weighted.pool import Pool, rows_of
+from understudy.system.arrays import Integers, Singles
+from understudy.system.jit import kernel
+
+_PASSES, _TRIES = 4, 8
+# Tables that are compared, and their cells: as many as are looked up quickly.
+_MOST_TABLES, _MOST_CELLS = 200, 2**20
+_CANDIDATES_PER_ROW = 4
+
+CellNumbers = npt.NDArray[np.int32]
+
+
+def rounded(pool: Pool, rows: int, generator: np.random.Generator) -> CodedRows:
+    """Choose rows of a pool, in random order, whose tables are near to those of the whole."""
+    if rows == 0 or len(pool) == 0:
+        return rows_of(pool.codes, np.zeros(0, np.int64))
+    chosen = pool.resampled(rows, generator)
+    tables = _compared(pool.domain, generator)
+    if tables and rows > 1:
+        _exchange(pool, chosen, tables, generator)
+    return rows_of(pool.codes, generator.permutation(chosen))
+
+
+def _compared(domain: Domain, generator: np.random.Generator) -> list[Attributes]:
+    """Pairs of attributes whose tables are compared; of very many some, each as likely."""
+    pairs = list(itertools.combinations(domain.attributes, 2))
+    order = generator.permutation(len(pairs)) if len(pairs) > _MOST_TABLES else range(len(pairs))
+    found, cells = list[Attributes](), 0
+    for number in order:
+        size = domain.cells(pairs[number])
+        if len(found) < _MOST_TABLES and cells + size <= _MOST_CELLS:
+            found.append(pairs[number])
+            cells += size
+    return found
+
+
+def _exchange(
+    pool: Pool,
+    chosen: npt.NDArray[np.int64],
+    tables: Sequence[Attributes],
+    generator: np.random.Generator,
+) -> None:
+    """Exchange chosen rows, in place, while that brings the tables nearer."""
+    cells, excess = _against(pool, chosen, tables)
+    offered = generator.permutation(pool.resampled(_CANDIDATES_PER_ROW * len(pool), generator))
+    start = 0
+    for _ in range(_PASSES):
+        order = generator.permutation(chosen.size)
+        start = _pass(chosen, order, cells, offered, excess, start)
+
+
+def _against(
+    pool: Pool, chosen: npt.NDArray[np.int64], tables: Sequence[Attributes]
+) -> tuple[CellNumbers, Singles]:
+    """The cells of every row of the pool, and by how much chosen rows exceed what is wanted."""
+    share = chosen.size / pool.total
+    cells = np.empty((len(pool), len(tables)), np.int32)
+    excess, first = [], 0
+    for number, table in enumerate(tables):
+        places, size = pool.places(table), pool.domain.cells(table)
+        wanted = np.bincount(places, pool.weights, size) * share
+        excess.append(np.bincount(places[chosen], minlength=size) - wanted)
+        cells[:, number] = places
+        cells[:, number] += first
+        first += size
+    return cells, np.concatenate(excess).astype(np.float32)
+
+
+@kernel
+def _pass(
+    chosen: Integers,
+    order: Integers,
+    cells: CellNumbers,
+    offered: Integers,
+    excess: Singles,
+    start: int,
+) -> int:
+    """Offer every chosen row, one after the other, a few others of the pool for itself.
+
+    Taking row j for row i changes the sum of squares by Σ 2·(excess of j − excess of i + 1) over
+    the tables in which their cells differ.
+    """
+    for number in order:
+        row = chosen[number]
+        best, taken = 0.0, -1
+        for _ in range(_TRIES):
+            other = offered[start]
+            start = start + 1 if start + 1 < offered.size else 0
+            gain = 0.0
+            for t in range(cells.shape[1]):
+                mine, its = cells[row, t], cells[other, t]
+                if mine != its:
+                    gain += excess[mine] - excess[its] - 1.0
+            if gain > best:
+                best, taken = gain, other
+        if taken >= 0:
+            for t in range(cells.shape[1]):
+                excess[cells[row, t]] -= 1.0
+                excess[cells[taken, t]] += 1.0
+            chosen[number] = taken
+    return start
