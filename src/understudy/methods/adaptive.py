@@ -28,15 +28,16 @@ from understudy.methods.structure.rounds import (
     Choice,
     ModelErrors,
     connected,
+    expected_anyway,
     shrunk,
     tables_of,
-    worth_measuring,
 )
 from understudy.methods.structure.table_cost import expected_noise
 from understudy.privacy.budget import Budget, Measure
 from understudy.privacy.curator import Curator
 from understudy.privacy.noisy_marginal import NoisyMarginal
 from understudy.privacy.spending.pricing import GaussianRounds, Pricing
+from understudy.system.arrays import Floats
 
 _SIZE_SHARE = Fraction(1, 100)
 # One-way tables get this share, and more where they would be poor with the whole budget.
@@ -141,8 +142,19 @@ class AdaptiveMarginals(Synthesizer):
         kernel = ModelErrors({table: found.pool.project(table) for table in tables})
         errors, variance = curator.score(tables, kernel.score(unit), share)
         left = Budget(budget.measure, budget.amount - share.amount)
-        worth = worth_measuring(shrunk(errors, variance), kernel, tables)
-        return Choice(mean_noise(left, unit), 2 / 3).among(tables, worth, domain), left
+        anyway = self._anyway(found, kernel, tables, left)
+        choice = Choice(mean_noise(left, unit), 2 / 3)
+        return choice.among(tables, shrunk(errors, variance) - anyway, domain), left
+
+    def _anyway(
+        self, found: Estimation, kernel: ModelErrors, tables: list[Attributes], budget: Budget
+    ) -> Floats:
+        """The part of errors that measuring would not remove, with a budget for all tables."""
+        domain = found.domain
+        noise = expected_noise(budget, self.unit, tables=2 * len(domain))
+        return expected_anyway(
+            kernel, tables, alone=found.one_way_noise, noise=noise, domain=domain
+        )
 
     def _picked(
         self, curator: Curator, found: Estimation, budget: Budget
@@ -154,12 +166,13 @@ class AdaptiveMarginals(Synthesizer):
         share = budget * _PICK_SHARE
         left = Budget(budget.measure, budget.amount - share.amount)
         noise = REMAINING * mean_noise(left, unit)
+        anyway = dict(zip(tables, self._anyway(found, kernel, tables, left), strict=True))
         chosen = curator.select(
             tables,
             kernel.score(unit),
             share,
             of=lambda table: table,
-            penalty=lambda table: noise * domain.cells(table) + 0.5 * kernel.by_chance(table),
+            penalty=lambda table: noise * domain.cells(table) + anyway[table],
         )
         return [chosen], left
 

@@ -74,6 +74,13 @@ class Estimation:
         pool, aims = raked(drawn_pool(tree, total), aims, sweeps=_SWEEPS)
         return cls(domain, completions, tuple(marginals), total, tuple(aims), pool)
 
+    @property
+    def one_way_noise(self) -> dict[str, float]:
+        """The mean L1 noise of every attribute's own table, as far as it was measured."""
+        mean = math.sqrt(2 / math.pi)
+        single = (aim for aim in self.aims if len(aim.attributes) == 1)
+        return {a.attributes[0]: mean * a.counts.size * math.sqrt(a.variance) for a in single}
+
     def law(self) -> LogLinear:
         """Refit the network to the pool, draw again, and find the factors that are left.
 

@@ -27,9 +27,9 @@ from understudy.system.arrays import Floats
 REMAINING = 0.35
 # A table that shares two attributes with a chosen one explains much of the same error.
 _OVERLAP = 0.5
-# Rows are drawn from a law, so that tables differ from it by chance: of that, this part is not
-# worth measuring.
-_BY_CHANCE = 0.5
+# Tables differ from a true law by chance, and from the model by the noise of its one-way tables;
+# this part of that is not worth measuring.
+_EXPECTED_ANYWAY = 0.5
 _MEAN_OF_NORMAL = math.sqrt(2 / math.pi)
 
 
@@ -52,10 +52,13 @@ class ModelErrors:
         moved = 2 if unit.neighbours is Neighbours.REPLACE else 1
         return Score("the model's L1 error", self, Fraction(moved), unit.neighbours)
 
-    def by_chance(self, attributes: Attributes) -> float:
-        """The distance that rows of the model itself would have, were there so many."""
-        counts = self.expected[attributes]
-        return _MEAN_OF_NORMAL * float(np.sqrt(np.maximum(counts, 0.0)).sum())
+    def by_chance(self, attributes: Attributes, noise: float) -> float:
+        """The distance that rows of the model itself would have, were there so many.
+
+        Where a cell's noise is smaller than that, it can be measured, and does not count.
+        """
+        counts = np.sqrt(np.maximum(self.expected[attributes], 0.0))
+        return _MEAN_OF_NORMAL * float(np.minimum(counts, noise).sum())
 
 
 def tables_of(domain: Domain, sizes: Sequence[int], *, most_cells: int) -> Iterator[Attributes]:
@@ -152,7 +155,27 @@ def _overlaps(tables: Sequence[Attributes], domain: Domain) -> npt.NDArray[np.bo
     return np.asarray(held @ held.T >= 2)
 
 
-def worth_measuring(errors: Floats, kernel: ModelErrors, tables: Sequence[Attributes]) -> Floats:
-    """Errors less a part of what chance alone would make of them."""
-    by_chance = np.array([kernel.by_chance(table) for table in tables])
-    return np.asarray(errors - _BY_CHANCE * by_chance)
+def expected_anyway(
+    kernel: ModelErrors,
+    tables: Sequence[Attributes],
+    *,
+    alone: Mapping[str, float],
+    noise: float,
+    domain: Domain,
+) -> Floats:
+    """The part of errors that is there although nothing needs to be measured.
+
+    Args:
+        kernel: knows what the model expects.
+        tables: the candidates.
+        alone: the L1 noise of every attribute's one-way table.
+        noise: the standard deviation on a cell of a table, were it measured.
+        domain: the attributes.
+    """
+    return np.array(
+        [
+            _EXPECTED_ANYWAY
+            * (kernel.by_chance(t, noise) + sum(alone[domain.base(name)] for name in t))
+            for t in tables
+        ]
+    )

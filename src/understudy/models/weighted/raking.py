@@ -27,8 +27,11 @@ from understudy.models.weighted.pool import Places, Pool, add_weights, multiply_
 from understudy.system.arrays import Floats
 from understudy.system.jit import kernel
 
-# Log ratios beyond this are improbable. Of single attributes every ratio is possible.
-_TAU, _TAU_ALONE = 0.5, 20.0
+# Log ratios of a row, over all tables together, are improbable beyond this; of single attributes
+# every ratio is possible.
+_TAU, _TAU_ALONE = 2.5, 20.0
+# No row weighs more than so many others: a few rows would stand for all otherwise.
+_HEAVIEST = 20.0
 # No table is trusted less than this, whatever it shows.
 _LEAST_SPREAD, _LEAST_SPREAD_ALONE = 0.5, 50.0
 # Places of all tables are kept while they fit, and found again in every sweep where they do not.
@@ -74,12 +77,12 @@ def raked(
     """
     weights, total = pool.weights.copy(), pool.total
     found = [replace(aim, logarithms=aim.logarithms.ravel().copy()) for aim in aims]
-    kept = _kept_places(pool, aims)
+    kept, tau = _kept_places(pool, aims), _TAU_ALONE if loose else _TAU / math.sqrt(len(aims) or 1)
     sampling = doubt * total / max(len(pool), 1)
     for _ in range(sweeps):
         for number, aim in enumerate(found):
             places = kept[number] if kept else pool.places(aim.attributes)
-            found[number] = _bring(places, weights, aim, sampling, loose=loose)
+            found[number] = _bring(places, weights, aim, tau, sampling)
         weights *= total / weights.sum()
     shaped = [replace(a, logarithms=a.logarithms.reshape(a.counts.shape)) for a in found]
     return pool.with_weights(weights), shaped
@@ -90,13 +93,13 @@ def _kept_places(pool: Pool, aims: Sequence[Aim]) -> list[Places]:
     return [pool.places(aim.attributes) for aim in aims] if wide * len(pool) <= _MOST_KEPT else []
 
 
-def _bring(places: Places, weights: Floats, aim: Aim, sampling: float, *, loose: bool) -> Aim:
+def _bring(places: Places, weights: Floats, aim: Aim, tau: float, sampling: float) -> Aim:
     """One table: find the factors of its cells, and multiply weights by them."""
     masses, factors = np.zeros(aim.counts.size), np.empty(aim.counts.size)
     add_weights(places, weights, masses)
     known = aim if aim.spread is not None else replace(aim, spread=_spread(aim, masses))
-    tau = _TAU_ALONE if loose or len(aim.attributes) == 1 else _TAU
-    freedom = np.array([known.variance, known.spread, tau, sampling], np.float64)
+    prior = tau if len(aim.attributes) > 1 else _TAU_ALONE
+    freedom = np.array([known.variance, known.spread, prior, sampling], np.float64)
     _solve(masses, aim.counts.ravel(), freedom, known.logarithms, factors)
     multiply_weights(places, weights, factors)
     return known
@@ -136,9 +139,13 @@ def _solve(
 
 
 def weighed(pool: Pool, aims: Sequence[Aim]) -> Pool:
-    """Multiply the weights of a pool by the factors of all aims; the total stays."""
+    """Multiply the weights of a pool by the factors of all aims; the total stays.
+
+    Weights far above their mean are cut (truncated importance sampling, Ionides 2008).
+    """
     logarithms = np.zeros(len(pool))
     for aim in aims:
         logarithms += aim.logarithms.ravel()[pool.places(aim.attributes)]
     weights = pool.weights * np.exp(logarithms - logarithms.max(initial=0.0))
+    weights = np.minimum(weights, _HEAVIEST * weights.mean())
     return pool.with_weights(weights * (pool.total / max(float(weights.sum()), 1e-300)))
