@@ -7,16 +7,14 @@ pair. Proofs: docs/proofs/scores.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from understudy.facts.domain import Domain
 from understudy.facts.unit import Neighbours, Unit
-from understudy.methods.structure.scores import score_for
-from understudy.rows.counting import Counts, Marginal, Score
+from understudy.methods.structure.scores import TableKernel, score_for
+from understudy.rows.counting import Counts, Score
 from understudy.system.jit import kernel
 
 
@@ -57,33 +55,12 @@ def _distance_given(joint: Counts) -> float:
     return total
 
 
-@dataclass(frozen=True)
-class _Given:
-    """A function of the (parents × new parent × child) table, filled up to a public n if given.
-
-    Rows that the codec dropped are counted in the first cell, as in other scores.
-    """
-
-    function: Callable[[Counts], float]
-    rows: int | None = None
-
-    def __call__(self, marginal: Marginal) -> float:
-        """Compute the exact score of one table."""
-        counts = marginal.counts
-        joint = np.ascontiguousarray(counts.reshape(-1, *counts.shape[-2:]))
-        dropped = 0 if self.rows is None else self.rows - int(joint.sum())
-        if dropped:
-            joint = joint.copy()
-            joint[0, 0, 0] += dropped
-        return float(self.function(joint))
-
-
 def conditional_total_variation() -> Score:
     """The distance, in rows, to a child that is independent of the new parent given the others.
 
     One row more or less is in one slice and moves it by less than 2.
     """
-    kernel = _Given(_distance_given)
+    kernel = TableKernel(_distance_given, last=2)
     return Score("conditional total variation", kernel, Fraction(2), Neighbours.ADD_REMOVE)
 
 
@@ -94,20 +71,9 @@ def conditional_r(rows: int) -> Score:
     def share(joint: Counts) -> float:
         return _distance_given(joint) / n
 
-    return Score("conditional R", _Given(share, rows), Fraction(4, n), Neighbours.REPLACE)
-
-
-@dataclass(frozen=True)
-class _Added:
-    """The score of a child against all its parents less that without the new one."""
-
-    score: Score
-
-    def __call__(self, marginal: Marginal) -> float:
-        """Compute the exact difference for one table."""
-        *parents, _, child = marginal.attributes
-        before = Marginal((*parents, child), marginal.counts.sum(axis=-2))
-        return self.score.kernel(marginal) - self.score.kernel(before)
+    return Score(
+        "conditional R", TableKernel(share, rows, last=2), Fraction(4, n), Neighbours.REPLACE
+    )
 
 
 def added(score: Score) -> Score:
@@ -115,7 +81,15 @@ def added(score: Score) -> Score:
 
     For mutual information this is the information that the new parent adds, by the chain rule.
     """
-    return Score(f"added {score.name}", _Added(score), 2 * score.sensitivity, score.neighbours)
+    whole = score.kernel
+    assert isinstance(whole, TableKernel)
+
+    def difference(joint: Counts) -> float:
+        flat = joint.reshape(-1, joint.shape[-1])
+        return whole.function(flat) - whole.function(joint.sum(axis=1))
+
+    kernel = TableKernel(difference, whole.rows, last=2)
+    return Score(f"added {score.name}", kernel, 2 * score.sensitivity, score.neighbours)
 
 
 def gain_for(unit: Unit, size: float, domain: Domain, *, name: str | None = None) -> Score:
