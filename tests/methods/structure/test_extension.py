@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,8 +14,13 @@ from understudy.facts.schema import Schema
 from understudy.facts.unit import Neighbours, Unit
 from understudy.facts.workload import workload
 from understudy.methods import Nist
+from understudy.methods.structure.extension import Extension
+from understudy.methods.structure.gains import conditional_total_variation
+from understudy.methods.structure.pairwise import PairScores
 from understudy.methods.structure.restrict import Restrictions
+from understudy.methods.structure.table_cost import TableCost
 from understudy.models.model import Model
+from understudy.models.network import Family
 from understudy.models.sampling import deal_codes
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator
@@ -64,6 +71,29 @@ def _distance(model: Model, table: Table) -> float:
     rows = deal_codes(model, table.rows, np.random.default_rng(0))
     made = Table(table.domain, rows, table.rows)
     return float(total_variation(table, made, workload(table.domain, 3)).mean())
+
+
+def _extension(degree: int = 3, most_cells: int = 100, price: float = 1.0) -> Extension:
+    domain = Domain({"a": 2, "b": 2, "c": 3, "d": 2})
+    values = {("a", "d"): 50.0, ("b", "d"): 20.0, ("c", "d"): 6.0, ("a", "b"): 1.0}
+    pairs = PairScores(domain, {frozenset(pair): v for pair, v in values.items()}, 0.0)
+    cost = TableCost(price, most_cells)
+    gain = conditional_total_variation()
+    return Extension(pairs, gain, cost, degree=degree, most_cells=most_cells)
+
+
+def test_candidates_are_those_whose_pairs_may_be_worth_their_cells() -> None:
+    """The best first; none beyond the degree or the most cells, and none for a child alone."""
+    family, placed = Family("d", ("a",)), ("a", "b", "c")
+    wider = [("a", "b", "d"), ("a", "c", "d")]
+    assert wider == _extension().candidates(family, placed)
+    assert wider[:1] == _extension(most_cells=8).candidates(family, placed)
+    assert wider[:1] == _extension(price=2.0).candidates(family, placed)
+    assert [] == _extension(price=20.0).candidates(family, placed)
+    assert [] == _extension(degree=1).candidates(family, placed)
+    assert [] == _extension().candidates(Family("d"), placed)
+    no_b = replace(_extension(), restrictions=Restrictions(forbidden=(("b", "d"),)))
+    assert wider[1:] == no_b.candidates(family, placed)
 
 
 @pytest.mark.parametrize("seed", range(3))

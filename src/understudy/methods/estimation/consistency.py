@@ -29,9 +29,9 @@ from understudy.system.arrays import Floats
 # after so many rounds; what is negative then is emptied, and tables are raked until they agree.
 _NEARLY = 1e-4
 _AGREED = 1e-10
-_PROJECTIONS = (4, 20)
-_RAKINGS = (4, 500)
-_WORK = 2 * 10**7
+# The least and the most rounds, and the cells that all of them may touch.
+_PROJECTIONS = (4, 20, 2 * 10**7)
+_RAKINGS = (4, 500, 2 * 10**6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,9 +133,10 @@ def _raked(
             break
 
 
-def _rounds(counts: Sequence[Floats], bounds: tuple[int, int]) -> int:
+def _rounds(counts: Sequence[Floats], bounds: tuple[int, int, int]) -> int:
     """As many rounds over all cells as take little time, between bounds."""
-    return min(max(_WORK // sum(table.size for table in counts), bounds[0]), bounds[1])
+    least, most, cells = bounds
+    return min(max(cells // sum(table.size for table in counts), least), most)
 
 
 def _merged(marginals: Sequence[NoisyMarginal], domain: Domain) -> list[Estimate]:
