@@ -40,7 +40,7 @@ def _copies(rows: int, copies: int) -> tuple[Schema, Table]:
     """A column, noisy copies of it, and one that depends on it alone."""
     generator = np.random.default_rng(0)
     first = generator.integers(0, 6, rows)
-    codes = {"first": first.astype(np.uint8)}
+    codes: dict[str, Codes] = {"first": first.astype(np.uint8)}
     for number in range(copies):
         kept = generator.random(rows) < 0.9
         noise = generator.integers(0, 6, rows)

@@ -277,29 +277,39 @@ def spanning_tree(
     """
     scores = pairs.discounted()
     domain = pairs.domain
+
+    def surplus(family: Family) -> float:
+        return _surplus(family, scores, table_cost)
+
     families = [Family(restrictions.next_among(domain.attributes)[0])]
     left = [a for a in domain if a != families[0].child]
+    # The best edge to each attribute from those that are there; only the last one's are new.
+    best: dict[str, Family] = {}
     while left:
+        last = families[-1].child
+        for child in left:
+            if not restrictions.parents(child) and restrictions.allows(last, child):
+                known = [best[child]] if child in best else []
+                new = [e for e in _edges(domain, last, child) if _fits(e, domain, table_cost)]
+                if known or new:
+                    best[child] = max([*known, *new], key=surplus)
         coming = restrictions.next_among(left)
         free = [child for child in coming if not restrictions.parents(child)]
-        placed = [family.child for family in families]
-        edges = [
-            edge
-            for child in free
-            for parent in open_to(child, placed, domain, restrictions)
-            for edge in _edges(domain, parent, child)
-        ]
-        fitting = [edge for edge in edges if table_cost.allows(domain.cells(edge.axes))]
         must = [
             required_family(a, restrictions, domain, most_cells=table_cost.most_cells)
             for a in coming
             if a not in free
         ]
         alone = [Family(child) for child in free[:1]]
-        best = max([*alone, *must, *fitting], key=lambda f: _surplus(f, scores, table_cost))
-        families.append(best)
-        left.remove(best.child)
+        edges = [best[child] for child in free if child in best]
+        chosen = max([*alone, *must, *edges], key=surplus)
+        families.append(chosen)
+        left.remove(chosen.child)
     return Network(tuple(families))
+
+
+def _fits(edge: Family, domain: Domain, table_cost: TableCost) -> bool:
+    return table_cost.allows(domain.cells(edge.axes))
 
 
 def _edges(domain: Domain, parent: str, child: str) -> Iterator[Family]:
