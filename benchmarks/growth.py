@@ -1,7 +1,8 @@
-"""How CPU time grows with rows, attributes, parents and values, by fitted exponents.
+"""How CPU time grows with rows, attributes, parents and values, and utility with ε and width.
 
 The job is a fit of nist at ε = 1 and as many rows sampled and written, from encoded rows; pairs are
-all pairs counted; parents are a greedy network without noise. One thing grows at a time.
+all pairs counted; parents are a greedy network without noise. One thing grows at a time, and times
+have fitted exponents.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from benchmarks import width
 from benchmarks.greedy import learn
 from benchmarks.measuring import cpu_seconds
 from benchmarks.plot import Curve, picture
@@ -39,6 +41,7 @@ def run(board: Scoreboard) -> None:
         exponents = {"exponent": curve.exponent, "last_exponent": curve.last_exponent}
         board.details.append({"curve": curve.title, "axis": curve.axis} | points | exponents)
     board.pictures["growth.svg"] = picture(curves)
+    width.measure(board)
 
 
 def measure(board: Scoreboard) -> list[Curve]:

@@ -88,7 +88,8 @@ def _compared(line: Record | None) -> str:
 def growth_table(found: dict[str, Record]) -> str:
     """The exponents of CPU time, over all points and between the last two."""
     rows = ["| CPU time of | over | exponent | between the last two |", "|---|---|---|---|"]
-    for detail in found["growth"]["details"]:
+    curves = [detail for detail in found["growth"]["details"] if "curve" in detail]
+    for detail in curves:
         span = f"{detail['axis']}: {detail['over'][0]:,} to {detail['over'][-1]:,}"
         exponents = f"{detail['exponent']:.2f} | {detail['last_exponent']:.2f}"
         rows.append(f"| {detail['curve']} | {span} | {exponents} |")

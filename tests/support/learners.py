@@ -13,6 +13,8 @@ from understudy.facts.codes import Codes
 from understudy.facts.domain import Domain
 from understudy.facts.protection import Protection
 from understudy.facts.unit import Neighbours, Unit
+from understudy.methods.structure.extension import Extension, extended
+from understudy.methods.structure.gains import conditional_r
 from understudy.methods.structure.genetic import GeneticSearch, genetic_network
 from understudy.methods.structure.greedy import greedy_network
 from understudy.methods.structure.pairwise import (
@@ -47,18 +49,35 @@ def random_pairs(domain: Domain, seed: int) -> PairScores:
     return PairScores(domain, {frozenset(n): float(generator.normal(1, 2)) for n in names}, 0.1)
 
 
-def _greedy(
-    domain: Domain, seed: int, table_cost: TableCost, degree: int, r: Restrictions
-) -> Network:
+def _curator(domain: Domain, seed: int) -> Curator:
+    """Asks fifty random rows under replace-one, at ε = 1."""
     generator = np.random.default_rng(seed)
     codes: dict[str, Codes] = {
         name: generator.integers(0, size, 50, dtype=np.uint16)
         for name, size in domain.sizes.items()
     }
     source = MemorySource(Table(domain, codes, 50))
-    curator = Curator(source, Unit(Neighbours.REPLACE), Grant(Budget.pure(1)))
+    return Curator(source, Unit(Neighbours.REPLACE), Grant(Budget.pure(1)))
+
+
+def _extended(
+    domain: Domain, seed: int, table_cost: TableCost, degree: int, r: Restrictions
+) -> Network:
+    if degree == 0:
+        return Network.without_edges(domain.attributes)
+    pairs = random_pairs(domain, seed)
+    tree = spanning_tree(pairs, table_cost, restrictions=r)
+    most = table_cost.most_cells
+    how = Extension(pairs, conditional_r(50), table_cost, degree, most, r)
+    budget = Budget.pure(1)
+    return extended(_curator(domain, seed), tree, how, budget=budget, each=budget)[0]
+
+
+def _greedy(
+    domain: Domain, seed: int, table_cost: TableCost, degree: int, r: Restrictions
+) -> Network:
     return greedy_network(
-        curator,
+        _curator(domain, seed),
         Budget.pure(1),
         score=r_score(50),
         table_cost=table_cost,
@@ -69,6 +88,7 @@ def _greedy(
 
 LEARNERS: dict[str, Learner] = {
     "greedy": _greedy,
+    "extended": _extended,
     "weighed": lambda domain, seed, table_cost, degree, r: priced_network(
         random_pairs(domain, seed), table_cost, degree=degree, restrictions=r
     ),

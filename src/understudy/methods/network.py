@@ -27,6 +27,8 @@ from understudy.methods.estimation.parameters import (
     measure_one_way,
     one_way_tables,
 )
+from understudy.methods.structure.extension import Extension, extended
+from understudy.methods.structure.gains import gain_for
 from understudy.methods.structure.genetic import (
     USUAL_DEGREE,
     GeneticSearch,
@@ -38,7 +40,6 @@ from understudy.methods.structure.greedy import affordable_degree, greedy_networ
 from understudy.methods.structure.pairwise import (
     capped_network,
     noisy_pair_scores,
-    priced_network,
     spanning_tree,
 )
 from understudy.methods.structure.required import least_tables
@@ -65,6 +66,9 @@ _SIZE_SHARE = Fraction(1, 100)
 _STRUCTURE_SHARE = {name: Fraction(1, 5 if name == "greedy" else 10) for name in STRUCTURES} | {
     GIVEN: Fraction(0)
 }
+# Further parents are scored too, by as much of the budget at most; what they leave is for tables.
+_EXTENSION_SHARE = Fraction(6, 100)
+_MOST_PARENTS = 4
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -149,8 +153,8 @@ class NetworkSynthesizer(Synthesizer):
         """
         size, shares = self._prepared(curator)
         first = measure_one_way(curator, shares.one_way)
-        network = self._structure(curator, shares, size)
-        second = measure_families(curator, network, shares.tables)
+        network, tables = self._structure(curator, shares, size)
+        second = measure_families(curator, network, tables)
         return estimated(curator, network, [*first, *second], self.schema, rows=self.rows)
 
     def _prepared(self, curator: Curator) -> tuple[float, Shares]:
@@ -162,6 +166,11 @@ class NetworkSynthesizer(Synthesizer):
         size = self._size(curator, share)
         structure = Fraction(0) if self.degree == 0 else _STRUCTURE_SHARE[self.resolved.learner]
         return size, Shares.of(curator, size, spent=share, structure=structure)
+
+    @property
+    def _extends(self) -> bool:
+        """Whether parents beyond the first are scored given those that are there."""
+        return self.resolved.learner == "pairwise" and self.theta is None and self.degree != 1
 
     @property
     def resolved(self) -> Resolved:
@@ -188,18 +197,20 @@ class NetworkSynthesizer(Synthesizer):
         [count] = curator.measure([()], share)
         return max(float(count.total), 1.0)
 
-    def _structure(self, curator: Curator, shares: Shares, size: float) -> Network:
-        """The network that was given, or one that is learned."""
+    def _structure(self, curator: Curator, shares: Shares, size: float) -> tuple[Network, Budget]:
+        """The network that was given, or one that is learned, and the budget of its tables."""
         domain, given = curator.domain, self.resolved.over(curator.domain)
         if given is not None:
-            return given
+            return given, shares.tables
         if len(domain) == 1 or self.degree == 0:
-            return Network.without_edges(domain.attributes)
-        score = score_for(curator.unit, size, domain, name=self.score)
+            return Network.without_edges(domain.attributes), shares.tables
         table_cost = self.table_cost(domain, shares.tables, size)
+        if self._extends:
+            return self._extended(curator, shares, size, table_cost)
+        score = score_for(curator.unit, size, domain, name=self.score)
         if self.resolved.learner == "greedy":
             names = sum(len(domain.levels(attribute)) for attribute in domain)
-            return greedy_network(
+            network = greedy_network(
                 curator,
                 shares.structure,
                 score=score,
@@ -207,11 +218,39 @@ class NetworkSynthesizer(Synthesizer):
                 degree=self._degree(affordable_degree(names)),
                 restrictions=self.restrictions,
             )
-        return self._from_pairs(curator, shares.structure, score, table_cost)
+            return network, shares.tables
+        return self._from_pairs(curator, shares.structure, score, table_cost), shares.tables
 
     def _degree(self, usual: int) -> int:
         """The degree that was asked for, else the usual one, or what required edges need."""
         return max(usual, self.restrictions.most_required) if self.degree is None else self.degree
+
+    def _extended(
+        self, curator: Curator, shares: Shares, size: float, table_cost: TableCost
+    ) -> tuple[Network, Budget]:
+        """The tree, whose families get further parents, each scored given those before it."""
+        domain, rules = curator.domain, self.restrictions
+        score = score_for(curator.unit, size, domain, name=self.score)
+        pairs = noisy_pair_scores(
+            curator,
+            shares.structure,
+            score,
+            most_cells=table_cost.most_cells,
+            restrictions=rules,
+        )
+        extension = Extension(
+            pairs.discounted(),
+            gain_for(curator.unit, size, domain, name=self.score),
+            table_cost,
+            degree=self._degree(_MOST_PARENTS),
+            most_cells=_cells_above_noise(table_cost, size),
+            restrictions=rules,
+        )
+        reserve, tables = shares.tables.split([_EXTENSION_SHARE, 1 - _EXTENSION_SHARE])
+        each = shares.structure * Fraction(1, max(len(pairs.scores), 1))
+        tree = spanning_tree(pairs, table_cost, restrictions=rules)
+        network, left = extended(curator, tree, extension, budget=reserve, each=each)
+        return network, Budget(tables.measure, tables.amount + left.amount)
 
     def _from_pairs(
         self, curator: Curator, budget: Budget, score: Score, table_cost: TableCost
@@ -227,17 +266,14 @@ class NetworkSynthesizer(Synthesizer):
             restrictions=rules,
             names=search_names(domain, most) if name == "genetic" else None,
         )
-        if name == "tree":
-            return spanning_tree(pairs, table_cost, restrictions=rules)
         if name == "genetic":
             degree = self._degree(USUAL_DEGREE)
             return genetic_network(
                 pairs, table_cost, degree=degree, restrictions=rules, search=self.search
             )
-        if self.theta is not None:
+        if self.theta is not None and name == "pairwise":
             return capped_network(pairs, most_cells=most, degree=self.degree, restrictions=rules)
-        degree = self._degree(len(domain))
-        return priced_network(pairs, table_cost, degree=degree, restrictions=rules)
+        return spanning_tree(pairs, table_cost, restrictions=rules)
 
     def table_cost(self, domain: Domain, tables: Budget, size: float) -> TableCost:
         """Price tables by the budget that is left for them; public, declared or paid for."""
@@ -252,3 +288,9 @@ class NetworkSynthesizer(Synthesizer):
     def _counts_rows(self) -> bool:
         """Whether the score is in rows, and not in shares of them."""
         return self.unit.neighbours is Neighbours.ADD_REMOVE
+
+
+def _cells_above_noise(table_cost: TableCost, size: float) -> int:
+    """The most cells that hold, on average, as many rows as their noise would move."""
+    most = size / table_cost.noise if table_cost.noise else table_cost.most_cells
+    return min(table_cost.most_cells, max(int(most), 1))

@@ -1,7 +1,8 @@
 """PrivBayes under (ε, δ), as in the 2018 NIST challenge: noisy pair scores, Gaussian tables.
 
 Source: Bao, Xiao, Zhao, Zhang, Ding 2021. Where this differs: cells have a price instead of a cap,
-one-way tables are measured too, and the closure under intersection is not left out.
+parents beyond the first are scored given those that are there, one-way tables are measured too and
+come back in the rows, and the closure under intersection is not left out.
 """
 
 from __future__ import annotations

@@ -3,15 +3,17 @@
 Source: NIST section 3.2 and Qardaji, Yang, Li 2014, with the closure under intersection that the
 printed algorithm leaves out. Two tables share, of an attribute that both hold, the coarser of its
 two copies: a table that knows a finer one knows it as well, by sums over its groups, so that its
-own levels agree by construction. Non-negativity is restored by projections in turn and a last small
-mixture, which keep all agreements. Proofs: docs/proofs/consistency.md, docs/proofs/simplex.md.
+own levels agree by construction. One-way tables are settled first, from all releases. Then larger
+tables lose their negative cells by projections in turn; what is left of them is replaced by a
+mixture with products of one-way tables, and raked.
+Proofs: docs/proofs/consistency.md, docs/proofs/simplex.md.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -23,11 +25,13 @@ from understudy.facts.domain import Attributes, Domain
 from understudy.privacy.noisy_marginal import NoisyMarginal
 from understudy.system.arrays import Floats
 
-# Projections in turn stop when the largest negative cell is this part of an average one, or after
-# so many rounds; the mixture at the end removes the rest.
-_NEARLY = 1e-6
-_ROUNDS = (8, 200)
-_WORK = 10**8
+# Projections in turn stop when no table's negative cells hold more than this part of the rows, or
+# after so many rounds; what is negative then is emptied, and tables are raked until they agree.
+_NEARLY = 1e-4
+_AGREED = 1e-10
+# The least and the most rounds, and the cells that all of them may touch.
+_PROJECTIONS = (4, 20, 2 * 10**7)
+_RAKINGS = (4, 500, 2 * 10**6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +65,13 @@ def onto_simplex(counts: npt.NDArray[np.int64] | Floats, total: float) -> Floats
     """
     if total <= 0:
         return np.zeros(counts.shape)
-    descending = np.sort(counts.ravel().astype(float))[::-1]
-    excess = (np.cumsum(descending) - total) / np.arange(1, descending.size + 1)
-    last = max(int(np.count_nonzero(descending > excess)) - 1, 0)
-    return np.asarray(np.maximum(counts - excess[last], 0.0))
+    above = counts.ravel().astype(float)
+    excess = (above.sum() - total) / above.size
+    # Michelot 1986: what is not above the excess is empty, and the excess of the rest is larger.
+    while not (kept := above > excess).all() and kept.any():
+        above = above[kept]
+        excess = (above.sum() - total) / above.size
+    return np.asarray(np.maximum(counts - excess, 0.0))
 
 
 def made_consistent(
@@ -72,7 +79,8 @@ def made_consistent(
 ) -> list[Estimate]:
     """Tables that are not negative, have the total, and agree on all they share.
 
-    One estimate for each different set of attributes, in the order of their first release.
+    One estimate for each different set of attributes, in the order of their first release. The
+    one-way tables that all agree on come from all releases together, and stay.
 
     Args:
         marginals: what was released.
@@ -85,17 +93,50 @@ def made_consistent(
         return [replace(t, counts=np.zeros(t.counts.shape)) for t in tables]
     shared = _closed_under_meets([frozenset(t.attributes) for t in tables], domain)
     views = [_views(tables, names, domain) for names in shared]
-    even = [_even(table, domain) for table in tables]
     counts = [table.counts for table in tables]
-    _agree(counts, views, total)
-    cells = sum(table.size for table in counts)
-    for _ in range(min(max(_WORK // cells, _ROUNDS[0]), _ROUNDS[1])):
-        if _worst(counts, even) < _NEARLY * total:
+    _agree(counts, views, [None] * len(shared), total)
+    if _negative(counts) > 0:
+        one_way = _one_way(tables, counts, total, domain)
+        targets = [one_way[names[0]] if len(names) == 1 else None for names in shared]
+        counts = _projected(counts, views, targets, total)
+        pairs = zip(tables, counts, strict=True)
+        counts = [_mixed(table.attributes, found, one_way, total) for table, found in pairs]
+        _raked(counts, views, targets, total)
+    return [replace(t, counts=c) for t, c in zip(tables, counts, strict=True)]
+
+
+def _projected(
+    counts: list[Floats],
+    views: Sequence[Sequence[_View]],
+    targets: Sequence[Floats | None],
+    total: float,
+) -> list[Floats]:
+    """Tables that agree and are hardly negative: projections in turn, the last for agreement."""
+    _agree(counts, views, targets, total)
+    for _ in range(_rounds(counts, _PROJECTIONS)):
+        if _negative(counts) <= _NEARLY * total:
             break
         counts = [onto_simplex(table, total) for table in counts]
-        _agree(counts, views, total)
-    positive = _mixed(counts, even, total)
-    return [replace(t, counts=c) for t, c in zip(tables, positive, strict=True)]
+        _agree(counts, views, targets, total)
+    return counts
+
+
+def _raked(
+    counts: list[Floats],
+    views: Sequence[Sequence[_View]],
+    targets: Sequence[Floats | None],
+    total: float,
+) -> None:
+    """Scale tables that are not negative, in place, until they agree."""
+    for _ in range(_rounds(counts, _RAKINGS)):
+        if _rake(counts, views, targets) <= _AGREED * total:
+            break
+
+
+def _rounds(counts: Sequence[Floats], bounds: tuple[int, int, int]) -> int:
+    """As many rounds over all cells as take little time, between bounds."""
+    least, most, cells = bounds
+    return min(max(cells // sum(table.size for table in counts), least), most)
 
 
 def _merged(marginals: Sequence[NoisyMarginal], domain: Domain) -> list[Estimate]:
@@ -120,10 +161,14 @@ def _mean(first: Estimate, second: Estimate) -> Estimate:
 
 
 def _closed_under_meets(sets: Sequence[frozenset[str]], domain: Domain) -> list[Attributes]:
-    """All that two or more tables share, less before more: what they must agree on."""
+    """All that two or more tables share, less before more: what they must agree on.
+
+    Every attribute by itself, at each level that a table has, is among it.
+    """
     tables = list(dict.fromkeys(sets))
     closed = {
         frozenset[str](),
+        *(frozenset([name]) for table in tables for name in table),
         *(_meet(a, b, domain) for a, b in itertools.combinations(tables, 2)),
     }
     while more := {_meet(a, b, domain) for a, b in itertools.combinations(closed, 2)} - closed:
@@ -198,44 +243,89 @@ def _share(table: Estimate, reduction: Reduction) -> Floats:
     return np.full([1] * table.counts.ndim, 1 / cells)
 
 
-def _agree(counts: list[Floats], shared: Sequence[Sequence[_View]], total: float) -> None:
+def _agree(
+    counts: list[Floats],
+    shared: Sequence[Sequence[_View]],
+    targets: Sequence[Floats | None],
+    total: float,
+) -> None:
     """Make tables, in place, agree on every shared view and have the total.
 
-    Coarser views come first: what is set right later leaves them alone.
+    Coarser views come first: what is set right later leaves them alone. A view without a target
+    meets at the mean of what the tables say.
     """
     nothing, *others = shared
     for view in nothing:
         counts[view.table] += view.spread(total - view.of(counts[view.table]))
-    for views in others:
+    for views, target in zip(others, targets[1:], strict=True):
         seen = [view.of(counts[view.table]) for view in views]
-        weights = [view.precision for view in views]
-        mean = np.average([found.ravel() for found in seen], axis=0, weights=weights)
+        goal = _mean_of(seen, views) if target is None else target
         for view, found in zip(views, seen, strict=True):
-            counts[view.table] += view.spread(mean.reshape(found.shape) - found)
+            counts[view.table] += view.spread(goal.reshape(found.shape) - found)
 
 
-def _even(table: Estimate, domain: Domain) -> Floats:
-    """The share of each cell of a table in which all codes, at their finest, are alike."""
-    if not any(name in domain.coarser for name in table.attributes):
-        return np.full([1] * table.counts.ndim, 1 / table.counts.size)
-    sizes = [
-        domain.coarser[name].sizes if name in domain.coarser else np.ones(length)
-        for name, length in zip(table.attributes, table.counts.shape, strict=True)
-    ]
-    parts = (along / along.sum() for along in sizes)
-    return np.asarray(reduce(np.multiply.outer, parts, np.ones(())))
+def _mean_of(seen: Sequence[Floats], views: Sequence[_View]) -> Floats:
+    """Average what tables show through a view, by inverse variance."""
+    weights = [view.precision for view in views]
+    return np.average([found.ravel() for found in seen], axis=0, weights=weights)
 
 
-def _worst(counts: Sequence[Floats], even: Sequence[Floats]) -> float:
-    """The most negative cell, as a part of what it would hold if all were alike."""
-    return max(float((-table / share).max()) for table, share in zip(counts, even, strict=True))
+def _one_way(
+    tables: Sequence[Estimate], counts: Sequence[Floats], total: float, domain: Domain
+) -> dict[str, Floats]:
+    """The table of every attribute by itself, at each level there is: not negative, with the total.
+
+    The finest level decides; coarser ones are its sums.
+    """
+    names = {name for table in tables for name in table.attributes}
+    found: dict[str, Floats] = {}
+    for name in sorted(names, key=lambda name: -_fineness(name, domain)):
+        finer = next((held for held in found if domain.refines(held, name)), None)
+        if finer is None:
+            at = next(i for i, table in enumerate(tables) if name in table.attributes)
+            alone = Axes(tables[at].attributes).project(counts[at], (name,), domain)
+            found[name] = onto_simplex(alone, total)
+        else:
+            found[name] = Axes((finer,)).project(found[finer], (name,), domain)
+    return found
 
 
-def _mixed(counts: Sequence[Floats], even: Sequence[Floats], total: float) -> list[Floats]:
-    """The least mixture with even tables, which all agree, that leaves no negative cell."""
-    worst = max(_worst(counts, even) / total, 0.0)
-    part = worst / (1 + worst)
-    return [
-        np.maximum(table * (1 - part) + part * total * share, 0.0)
-        for table, share in zip(counts, even, strict=True)
-    ]
+def _negative(counts: Sequence[Floats]) -> float:
+    """The most that the negative cells of a table add up to."""
+    return max(float(-np.minimum(table, 0.0).sum()) for table in counts)
+
+
+def _mixed(
+    attributes: Attributes, counts: Floats, one_way: Mapping[str, Floats], total: float
+) -> Floats:
+    """A table with its negative cells emptied, mixed with the product of its one-way tables.
+
+    The part of the mixture is what was negative: it gives mass to every line that may need some.
+    """
+    negative = float(-np.minimum(counts, 0.0).sum())
+    if negative == 0:
+        return counts
+    shares = (one_way[name] / total for name in attributes)
+    product = reduce(np.multiply.outer, shares, np.ones(()))
+    part = min(negative / total, 1.0)
+    kept = np.maximum(counts, 0.0)
+    return np.asarray((1 - part) * kept * (total / kept.sum()) + part * total * product)
+
+
+def _rake(
+    counts: list[Floats], shared: Sequence[Sequence[_View]], targets: Sequence[Floats | None]
+) -> float:
+    """Scale tables, in place, towards each other through every shared view, one-way tables last.
+
+    Returns the largest difference, in rows, of a cell of a view that was found.
+    """
+    worst = 0.0
+    for views, target in zip(reversed(shared[1:]), reversed(targets[1:]), strict=True):
+        seen = [view.of(counts[view.table]) for view in views]
+        goal = _mean_of(seen, views) if target is None else target
+        for view, found in zip(views, seen, strict=True):
+            wanted = goal.reshape(found.shape)
+            worst = max(worst, float(np.abs(wanted - found).max()))
+            ratio = np.divide(wanted, found, out=np.zeros_like(found), where=found > 0)
+            counts[view.table] *= view.reduction.spread(ratio)
+    return worst

@@ -15,6 +15,7 @@ from understudy.facts.domain import Attributes, Domain
 from understudy.facts.hierarchy import Groups
 from understudy.facts.schema import Schema
 from understudy.methods.estimation.allocation import least_error_weights
+from understudy.methods.estimation.calibration import calibrated
 from understudy.methods.estimation.consistency import (
     Estimate,
     best_total,
@@ -132,8 +133,15 @@ def agreeing(
 def conditionals_of(
     network: Network, estimates: Sequence[Estimate], domain: Domain
 ) -> tuple[Conditional, ...]:
-    """P(child | parents) of every family, from tables that agree."""
-    return tuple(_conditional(family, estimates, domain) for family in network)
+    """P(child | parents) of every family, from tables that agree.
+
+    Rows of these conditionals have the one-way tables that all tables agree on.
+    """
+    found = tuple(_conditional(family, estimates, domain) for family in network)
+    if network.degree < 2:
+        return found
+    names = [family.axes[-1] for family in network]
+    return calibrated(found, {name: _seen((name,), estimates, domain) for name in names}, domain)
 
 
 def _emptied(marginal: NoisyMarginal, nogoods: Collection[Nogood]) -> NoisyMarginal:

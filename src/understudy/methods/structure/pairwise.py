@@ -25,7 +25,7 @@ from understudy.privacy.curator import Curator
 from understudy.rows.counting import Score
 
 # In standard deviations: of pairs that have nothing to do with each other one in fifteen passes.
-_DISCOUNT = 1.5
+DISCOUNT = 1.5
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class PairScores:
 
     def discounted(self) -> PairScores:
         """The scores less what noise alone may have added to the best of many."""
-        less = {pair: s - _DISCOUNT * self.noise for pair, s in self.scores.items()}
+        less = {pair: s - DISCOUNT * self.noise for pair, s in self.scores.items()}
         return PairScores(self.domain, less, 0.0)
 
 
@@ -143,12 +143,12 @@ def _grow(
     """
     domain = scores.domain
     parents = required_axes(child, restrictions, domain, most_cells=table_cost.most_cells)
-    open_to = _open_to(child, placed, domain, restrictions)
-    names = [name for parent in open_to for name in domain.levels(parent)]
-    owners = np.array([p for p, parent in enumerate(open_to) for _ in domain.levels(parent)])
+    free = open_to(child, placed, domain, restrictions)
+    names = [name for parent in free for name in domain.levels(parent)]
+    owners = np.array([p for p, parent in enumerate(free) for _ in domain.levels(parent)])
     gains = np.array([scores[child, name] for name in names])
     sizes = np.array([domain[name] for name in names], float)
-    most = min(degree, len(parents) + len(open_to))
+    most = min(degree, len(parents) + len(free))
     cells = float(domain.cells((*parents, child)))
     price = table_cost.price * cells if parents else 0.0
     while len(parents) < most:
@@ -164,7 +164,7 @@ def _grow(
     return Family.over((*parents, child), domain) if parents else Family(domain.base(child))
 
 
-def _open_to(
+def open_to(
     child: str, placed: Sequence[str], domain: Domain, restrictions: Restrictions
 ) -> list[str]:
     """The attributes that may become parents besides those that must."""
@@ -256,8 +256,8 @@ def _fill(
     """
     domain = pairs.domain
     parents = required_axes(child, restrictions, domain, most_cells=most_cells)
-    open_to = _open_to(child, placed, domain, restrictions)
-    names = [name for parent in open_to for name in domain.levels(parent)]
+    free = open_to(child, placed, domain, restrictions)
+    names = [name for parent in free for name in domain.levels(parent)]
     promising = [name for name in names if pairs[child, name] > 0]
     for name in sorted(promising, key=lambda p: -pairs[child, p]):
         fits = domain.cells((*parents, name, child)) <= most_cells
@@ -277,29 +277,39 @@ def spanning_tree(
     """
     scores = pairs.discounted()
     domain = pairs.domain
+
+    def surplus(family: Family) -> float:
+        return _surplus(family, scores, table_cost)
+
     families = [Family(restrictions.next_among(domain.attributes)[0])]
     left = [a for a in domain if a != families[0].child]
+    # The best edge to each attribute from those that are there; only the last one's are new.
+    best: dict[str, Family] = {}
     while left:
+        last = families[-1].child
+        for child in left:
+            if not restrictions.parents(child) and restrictions.allows(last, child):
+                known = [best[child]] if child in best else []
+                new = [e for e in _edges(domain, last, child) if _fits(e, domain, table_cost)]
+                if known or new:
+                    best[child] = max([*known, *new], key=surplus)
         coming = restrictions.next_among(left)
         free = [child for child in coming if not restrictions.parents(child)]
-        placed = [family.child for family in families]
-        edges = [
-            edge
-            for child in free
-            for parent in _open_to(child, placed, domain, restrictions)
-            for edge in _edges(domain, parent, child)
-        ]
-        fitting = [edge for edge in edges if table_cost.allows(domain.cells(edge.axes))]
         must = [
             required_family(a, restrictions, domain, most_cells=table_cost.most_cells)
             for a in coming
             if a not in free
         ]
         alone = [Family(child) for child in free[:1]]
-        best = max([*alone, *must, *fitting], key=lambda f: _surplus(f, scores, table_cost))
-        families.append(best)
-        left.remove(best.child)
+        edges = [best[child] for child in free if child in best]
+        chosen = max([*alone, *must, *edges], key=surplus)
+        families.append(chosen)
+        left.remove(chosen.child)
     return Network(tuple(families))
+
+
+def _fits(edge: Family, domain: Domain, table_cost: TableCost) -> bool:
+    return table_cost.allows(domain.cells(edge.axes))
 
 
 def _edges(domain: Domain, parent: str, child: str) -> Iterator[Family]:

@@ -124,8 +124,8 @@ def _best_split(joint: Counts, rows: int) -> float:
 
 
 @dataclass(frozen=True)
-class _Kernel:
-    """A function of the (parents × child) table; `rows` fills the table up to a public n.
+class TableKernel:
+    """A function of a table's last axes, all others made one; `rows` fills it up to a public n.
 
     Rows that the codec dropped would make the table's total private. Counted in its first cell
     they are rows like any other, and replacing one row still moves one count.
@@ -133,15 +133,16 @@ class _Kernel:
 
     function: Callable[[Counts], float]
     rows: int | None = None
+    last: int = 1
 
     def __call__(self, marginal: Marginal) -> float:
         """Compute the exact score of one table."""
         counts = marginal.counts
-        joint = np.ascontiguousarray(counts.reshape(-1, counts.shape[-1]))
+        joint = np.ascontiguousarray(counts.reshape(-1, *counts.shape[-self.last :]))
         dropped = 0 if self.rows is None else self.rows - int(joint.sum())
         if dropped:
             joint = joint.copy()
-            joint[0, 0] += dropped
+            joint.flat[0] += dropped
         return float(self.function(joint))
 
 
@@ -150,7 +151,7 @@ def total_variation() -> Score:
 
     Source: NIST eq. 2.1–2.2, also for an attribute against a set of attributes.
     """
-    kernel = _Kernel(_distance_to_independence)
+    kernel = TableKernel(_distance_to_independence)
     return Score("total variation", kernel, Fraction(2), Neighbours.ADD_REMOVE)
 
 
@@ -167,7 +168,7 @@ def r_score(rows: int) -> Score:
         return _distance_to_independence(joint) / n
 
     sensitivity = Fraction(3, n) + Fraction(2, n * n)
-    return Score("R", _Kernel(share, rows), sensitivity, Neighbours.REPLACE)
+    return Score("R", TableKernel(share, rows), sensitivity, Neighbours.REPLACE)
 
 
 def f_score(rows: int) -> Score:
@@ -182,7 +183,7 @@ def f_score(rows: int) -> Score:
             raise UsageError("score F is for children of two values; use R")
         return _best_split(joint, n)
 
-    return Score("F", _Kernel(split, rows), Fraction(1, n), Neighbours.REPLACE)
+    return Score("F", TableKernel(split, rows), Fraction(1, n), Neighbours.REPLACE)
 
 
 @cache
@@ -216,7 +217,7 @@ def mutual_information(rows: int, *, binary: bool) -> Score:
     def information(joint: Counts) -> float:
         return _information(joint, weights)
 
-    kernel = _Kernel(information, rows)
+    kernel = TableKernel(information, rows)
     return Score("mutual information", kernel, sensitivity, Neighbours.REPLACE)
 
 

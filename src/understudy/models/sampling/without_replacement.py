@@ -54,11 +54,18 @@ def _deal(
         dealt[g] += 1
 
 
+def deal(
+    table: Probabilities, given: Configurations, codes: Codes, generator: np.random.Generator
+) -> None:
+    """Fill in the codes of one attribute, given the line of a table that holds for each row."""
+    starts = generator.random(len(table))
+    _deal(table, given, generator.permutation(given.size), starts, codes)
+
+
 def deal_codes(law: Sequential, rows: int, generator: np.random.Generator) -> CodedRows:
     """Draw rows from a joint distribution, counts rounded, in the schema's order."""
 
     def draw(table: Probabilities, given: Configurations, codes: Codes) -> None:
-        starts = generator.random(len(table))
-        _deal(table, given, generator.permutation(given.size), starts, codes)
+        deal(table, given, codes, generator)
 
     return drawn_in_order(law, rows, draw)
