@@ -25,6 +25,7 @@ from understudy.methods.estimation.parameters import (
 )
 from understudy.methods.structure.rounds import (
     REMAINING,
+    Candidates,
     Choice,
     ModelErrors,
     connected,
@@ -49,6 +50,8 @@ _ERRORS_SHARE, _MOST_ERRORS_SHARE = Fraction(1, 10), Fraction(4, 100)
 # Errors are not asked for where their noise would exceed this part of the rows.
 _HOPELESS = 0.6
 _MOST_CELLS, _MOST_TABLES = 3_000, 2_000
+# Tables of four and five attributes are small ones, or are not considered.
+_MOST_LARGER_CELLS = 64
 # Without a delta tables are chosen one by one, so many for each attribute at the most.
 _PICKS_PER_ATTRIBUTE = 1.5
 _PICK_SHARE = Fraction(1, 5)
@@ -98,8 +101,7 @@ class AdaptiveMarginals(Synthesizer):
             chosen, left = self._chosen(curator, found, budget, sizes)
             tables = measure_tables(curator, [*chosen, *plan.again], left)
             found = self._estimated(curator, [*found.marginals, *tables])
-        made = max(round(found.total), 0) if self.rows is None else self.rows
-        return Learned(found.law(), made, found.marginals)
+        return Learned(found.law(), found.rows if self.rows is None else self.rows, found.marginals)
 
     def _estimated(self, curator: Curator, tables: list[NoisyMarginal]) -> Estimation:
         return Estimation.of(tables, curator.domain, self.schema, rows=curator.public_rows)
@@ -143,8 +145,10 @@ class AdaptiveMarginals(Synthesizer):
         errors, variance = curator.score(tables, kernel.score(unit), share)
         left = Budget(budget.measure, budget.amount - share.amount)
         anyway = self._anyway(found, kernel, tables, left)
-        choice = Choice(mean_noise(left, unit), 2 / 3)
-        return choice.among(tables, shrunk(errors, variance) - anyway, domain), left
+        candidates = Candidates.of(tables, shrunk(errors, variance) - anyway, domain)
+        if 3 in sizes:
+            candidates = candidates.with_larger(domain, most_cells=_MOST_LARGER_CELLS)
+        return Choice(mean_noise(left, unit), 2 / 3).among(candidates, domain), left
 
     def _anyway(
         self, found: Estimation, kernel: ModelErrors, tables: list[Attributes], budget: Budget
@@ -193,17 +197,25 @@ class RoundPlan:
 
     @classmethod
     def of(cls, domain: Domain, budget: Budget, unit: Unit, size: float) -> RoundPlan:
-        """Divide a budget: the noisier one-way tables would be, the more they get of it."""
+        """Divide a budget: the noisier one-way tables would be, the more they get of it.
+
+        Where the noise of errors would drown them, one-way tables get all of it.
+        """
         ratio = one_way_noise(domain, budget, unit) / size
         share = min(_LEAST_ONE_WAY + ratio / (ratio + _HALF_ONE_WAY), 1.0)
         one_way = budget * Fraction(round(1000 * share), 1000)
         left = Budget(budget.measure, budget.amount - one_way.amount)
         again = tuple(one_way_tables(domain))
-        if len(domain) < 2 or budget.measure is Measure.UNLIMITED:
-            return cls(one_way, ((left, (2, 3)),) if len(domain) > 1 else (), again)
+        if len(domain) < 2 or left.amount == 0 < budget.amount:
+            return cls(budget, (), ())
+        if budget.measure is Measure.UNLIMITED:
+            return cls(one_way, ((left, (2, 3)),), again)
         if budget.measure is Measure.PURE:
             return cls._one_by_one(domain, one_way, left, unit, size)
         parts = left.split([share for share, _ in _ROUNDS])
+        pairs = len(domain) * (len(domain) - 1) // 2
+        if errors_noise(errors_budget(budget, parts[0]), unit, pairs) > _HOPELESS * size:
+            return cls(budget, (), ())
         rounds = zip(parts, (sizes for _, sizes in _ROUNDS), strict=True)
         return cls(one_way, tuple(rounds), again)
 
