@@ -49,7 +49,10 @@ _ROUNDS = ((Fraction(4, 10), (2,)), (Fraction(6, 10), (2, 3)))
 _ERRORS_SHARE, _MOST_ERRORS_SHARE = Fraction(1, 10), Fraction(4, 100)
 # Errors are not asked for where their noise would exceed this part of the rows.
 _HOPELESS = 0.6
-_MOST_CELLS, _MOST_TABLES = 3_000, 2_000
+# A table may have so many cells that its noise displaces this part of the rows, in a fair share
+# of the budget, and not fewer or more than these.
+_DISPLACED, _LEAST_CELLS, _MOST_CELLS = 0.5, 3_000, 20_000
+_MOST_TABLES = 2_000
 # Tables of four and five attributes are small ones, or are not considered.
 _MOST_LARGER_CELLS = 64
 # Without a delta tables are chosen one by one, so many for each attribute at the most.
@@ -136,7 +139,7 @@ class AdaptiveMarginals(Synthesizer):
         """Ask for noisy errors of all candidates at once, and choose in closed form."""
         domain, unit = curator.domain, curator.unit
         measured = [marginal.attributes for marginal in found.marginals]
-        every = list(tables_of(domain, sizes, most_cells=_MOST_CELLS))
+        every = list(tables_of(domain, sizes, most_cells=most_cells(found, budget, unit)))
         tables = connected(every, measured, domain, _MOST_TABLES)
         share = errors_budget(curator.budget, budget)
         if not tables or errors_noise(share, unit, len(tables)) > _HOPELESS * found.total:
@@ -165,7 +168,7 @@ class AdaptiveMarginals(Synthesizer):
     ) -> tuple[list[Attributes], Budget]:
         """One table, by a private choice: its error less the noise that it would have."""
         domain, unit = curator.domain, curator.unit
-        tables = list(tables_of(domain, (2,), most_cells=_MOST_CELLS))
+        tables = list(tables_of(domain, (2,), most_cells=most_cells(found, budget, unit)))
         kernel = ModelErrors({table: found.pool.project(table) for table in tables})
         share = budget * _PICK_SHARE
         left = Budget(budget.measure, budget.amount - share.amount)
@@ -231,6 +234,14 @@ class RoundPlan:
         if picks < 1:
             return cls(Budget(left.measure, one_way.amount + left.amount), (), ())
         return cls(one_way, tuple((part, (2,)) for part in left.split([1] * picks)), ())
+
+
+def most_cells(found: Estimation, budget: Budget, unit: Unit) -> int:
+    """The cells of the largest table that is considered, by the noise that it would have."""
+    share = 1 if budget.measure is Measure.PURE else 2 * len(found.domain)
+    noise = REMAINING * expected_noise(budget, unit, tables=share)
+    affordable = _DISPLACED * found.total / max(noise, 1e-9)
+    return int(min(max(affordable, _LEAST_CELLS), _MOST_CELLS))
 
 
 def one_way_noise(domain: Domain, budget: Budget, unit: Unit) -> float:
