@@ -143,9 +143,15 @@ def weighed(pool: Pool, aims: Sequence[Aim]) -> Pool:
 
     Weights far above their mean are cut (truncated importance sampling, Ionides 2008).
     """
-    logarithms = np.zeros(len(pool))
-    for aim in aims:
-        logarithms += aim.logarithms.ravel()[pool.places(aim.attributes)]
+    logarithms = log_weights(pool, aims)
     weights = pool.weights * np.exp(logarithms - logarithms.max(initial=0.0))
     weights = np.minimum(weights, _HEAVIEST * weights.mean())
     return pool.with_weights(weights * (pool.total / max(float(weights.sum()), 1e-300)))
+
+
+def log_weights(pool: Pool, aims: Sequence[Aim]) -> Floats:
+    """For every row of a pool, the logarithm of the product of its factors."""
+    logarithms = np.zeros(len(pool))
+    for aim in aims:
+        logarithms += aim.logarithms.ravel()[pool.places(aim.attributes)]
+    return logarithms
