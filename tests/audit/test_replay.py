@@ -36,7 +36,14 @@ from understudy.evaluation.released.summary import Summarizer
 from understudy.facts.codec import Codec
 from understudy.facts.unit import Unit
 from understudy.federated import Collaboration
-from understudy.methods import Independent, Nist, PrivBayes, Random, Synthesizer
+from understudy.methods import (
+    AdaptiveMarginals,
+    Independent,
+    Nist,
+    PrivBayes,
+    Random,
+    Synthesizer,
+)
 from understudy.methods.discover import Discovery, Skeleton
 from understudy.methods.network import NetworkSynthesizer
 from understudy.models.network import Family, Network
@@ -61,13 +68,15 @@ def _rows_of(count: int, seed: int) -> MemorySource:
 PLENTY = 200
 # One of each way of learning, but for training, which takes seconds for all pairs.
 QUICK = ("random", "privbayes greedy replace", "nist pairwise", "histogram replace")
+# Methods that ask for more than single columns only where there is budget for it.
+WITH_PLENTY = (NetworkSynthesizer, AdaptiveMarginals)
 
 
 @pytest.mark.parametrize("name", slow_but(QUICK, BUILDERS))
 def test_no_method_tells_neighbouring_files_apart(name: str, tmp_path: Path) -> None:
     """The same questions, answers within sensitivity, the same model, whatever a row holds."""
     synthesizer = BUILDERS[name](SCHEMA)
-    if isinstance(synthesizer, NetworkSynthesizer):
+    if isinstance(synthesizer, WITH_PLENTY):
         synthesizer.epsilon = PLENTY
     assert {} == leaks(Fit(synthesizer), pairs_for(synthesizer.unit), tmp_path)
 
@@ -84,6 +93,8 @@ FOR_PERSONS = {
     "privbayes": _for_persons(PrivBayes),
     "nist": _for_persons(Nist, delta=1e-6),
     "nist greedy": _for_persons(Nist, delta=1e-6, structure="greedy"),
+    "adaptive": _for_persons(AdaptiveMarginals, delta=1e-6),
+    "adaptive pure": _for_persons(AdaptiveMarginals),
 }
 
 

@@ -199,8 +199,10 @@ class RoundPlan:
         one_way = budget * Fraction(round(1000 * share), 1000)
         left = Budget(budget.measure, budget.amount - one_way.amount)
         again = tuple(one_way_tables(domain))
-        if len(domain) < 2 or budget.measure is Measure.UNLIMITED:
-            return cls(one_way, ((left, (2, 3)),) if len(domain) > 1 else (), again)
+        if len(domain) < 2 or left.amount == 0 < budget.amount:
+            return cls(budget, (), ())
+        if budget.measure is Measure.UNLIMITED:
+            return cls(one_way, ((left, (2, 3)),), again)
         if budget.measure is Measure.PURE:
             return cls._one_by_one(domain, one_way, left, unit, size)
         parts = left.split([share for share, _ in _ROUNDS])
@@ -216,7 +218,7 @@ class RoundPlan:
         typical = sizes[len(sizes) // 2] ** 2
         affordable = _USEFUL * size / max(mean_noise(left, unit) * typical, 1e-9)
         picks = math.floor(min(affordable, _PICKS_PER_ATTRIBUTE * len(domain)))
-        if picks < 1:
+        if picks < 1 or not any(tables_of(domain, (2,), most_cells=_MOST_CELLS)):
             return cls(Budget(left.measure, one_way.amount + left.amount), (), ())
         return cls(one_way, tuple((part, (2,)) for part in left.split([1] * picks)), ())
 
