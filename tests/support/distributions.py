@@ -18,7 +18,7 @@ from understudy.gan.image_model import ImageGenerator
 from understudy.gan.images import label_schema
 from understudy.models.bayes_net import BayesNet
 from understudy.models.conditional import Conditional
-from understudy.models.distribution import Distribution
+from understudy.models.distribution import CodedRows, Distribution
 from understudy.models.generator import RowGenerator
 from understudy.models.log_linear import LogLinear
 from understudy.models.model import Model
@@ -89,7 +89,10 @@ def enumerated(law: LogLinear) -> Floats:
     """The probability of every row of a small law, by multiplication; an axis each attribute."""
     every = law.domain.attributes
     grid = np.indices(law.domain.shape(every)).reshape(len(every), -1)
-    codes = {a: held.astype(code_type(law.domain[a])) for a, held in zip(every, grid, strict=True)}
+    codes: CodedRows = {
+        a: held.astype(np.uint16).astype(code_type(law.domain[a]))
+        for a, held in zip(every, grid, strict=True)
+    }
     pool = Pool.of(law.domain, codes, 1.0)
     chances = np.exp(log_weights(pool, law.aims))
     for conditional in law.base.conditionals:

@@ -2,7 +2,7 @@
 
 The law of rows is P(row) ∝ network(row) · Π factor of the row's cell in each table. Rows are drawn
 from the network and re-weighted, so that no table of many attributes is ever made and the number
-of factors has no limit by treewidth.
+of factors has no limit by treewidth. Proof: docs/proofs/log_linear.md.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from understudy.errors import UsageError, WorkerLost
 from understudy.facts.domain import Attributes
 from understudy.facts.unit import Neighbours
 from understudy.methods import (
+    AdaptiveMarginals,
     Histogram,
     Independent,
     Learned,
@@ -72,8 +73,17 @@ def test_no_method_is_refuted(name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("delta", ["1e-6", "0"])
+def test_rounds_of_errors_are_not_refuted(delta: str) -> None:
+    """With budget for rounds: noisy errors and choices are attacked, too."""
+    method = AdaptiveMarginals(SCHEMA, epsilon=60, delta=delta)
+    found = audit(method, runs=40, confidence=SURE, processes=1)
+    assert [] == found.reasons
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("most", full_but({3}, [1, 3]))
-@pytest.mark.parametrize("kind", [Random, Independent, PrivBayes, Nist])
+@pytest.mark.parametrize("kind", [Random, Independent, PrivBayes, Nist, AdaptiveMarginals])
 def test_no_method_is_refuted_for_persons(kind: type[Synthesizer], most: int) -> None:
     """Whole persons: more rows than are kept, rows without a name, a name in two spellings."""
     delta = 1e-6 if kind is Nist else 0
@@ -154,7 +164,7 @@ def test_an_answer_of_another_length_is_found() -> None:
 class UnpaidChoices(PrivBayes):
     """Forgets to charge for the structure, and chooses at a generous budget."""
 
-    def _structure(self, curator: Curator, shares: Shares, size: float) -> Network:
+    def _structure(self, curator: Curator, shares: Shares, size: float) -> tuple[Network, Budget]:
         generous = Budget.pure(40)
         aside = Curator(curator._source, curator.unit, Grant(generous), curator._instruments)
         unpaid = Shares(shares.size, shares.one_way, generous, shares.tables)
