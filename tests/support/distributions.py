@@ -24,7 +24,6 @@ from understudy.models.log_linear import LogLinear
 from understudy.models.model import Model
 from understudy.models.network import Family
 from understudy.models.records import ReleasedRecords
-from understudy.models.sampling.forward import configurations
 from understudy.models.weighted.pool import Pool
 from understudy.models.weighted.raking import Aim, log_weights
 from understudy.privacy.accounting.composition import PURE, Bound
@@ -94,11 +93,7 @@ def enumerated(law: LogLinear) -> Floats:
         for a, held in zip(every, grid, strict=True)
     }
     pool = Pool.of(law.domain, codes, 1.0)
-    chances = np.exp(log_weights(pool, law.aims))
-    for conditional in law.base.conditionals:
-        family = conditional.family
-        given = configurations(family.axes[:-1], codes, law.domain, len(pool))
-        chances *= conditional.chances(given, codes[family.child], law.domain)
+    chances = np.exp(log_weights(pool, law.aims)) * law.base.chances_of(codes)
     return np.asarray((chances / chances.sum()).reshape(law.domain.shape(every)))
 
 

@@ -48,7 +48,7 @@ from understudy.models.sampling.without_replacement import deal_codes
 from understudy.models.weighted.pool import Pool, joined, rows_of
 from understudy.models.weighted.raking import Aim, log_weights, raked, weighed
 from understudy.models.weighted.rounding import rounded
-from understudy.system.arrays import Probabilities
+from understudy.system.arrays import Floats, Probabilities
 from understudy.system.files.arrow import Types, UnsoundArrow, read_arrow
 from understudy.system.files.members import parsed_document
 
@@ -151,10 +151,16 @@ class LogLinear(Distribution):
         self, rows: int, generator: np.random.Generator, sampler: Sampler | None
     ) -> CodedRows:
         pool = self.pool(max(_POOL_PER_ROW * rows, _LEAST_POOL), generator)
+        most = self._most(pool, rows)
         if sampler is not sample_codes:
-            return rounded(pool, rows, generator)
-        chances = pool.weights / pool.weights.sum()
-        return rows_of(pool.codes, generator.choice(len(pool), rows, p=chances))
+            return rounded(pool, rows, generator, most=most)
+        numbers = pool.chosen(rows, generator, most=most, ordered=False)
+        return rows_of(pool.codes, generator.permutation(numbers))
+
+    def _most(self, pool: Pool, rows: int) -> Floats:
+        """How often each row may be expected among n rows: as often as the law says, or once."""
+        weights = pool.weights * (len(pool) / max(pool.total, 1e-300))
+        return np.maximum(rows * self.base.chances_of(pool.codes) * weights, 1.0)
 
     def pool(self, rows: int, generator: np.random.Generator) -> Pool:
         """Draw rows of the network, with weights at which they stand for rows of the law."""
