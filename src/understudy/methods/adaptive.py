@@ -193,7 +193,10 @@ class RoundPlan:
 
     @classmethod
     def of(cls, domain: Domain, budget: Budget, unit: Unit, size: float) -> RoundPlan:
-        """Divide a budget: the noisier one-way tables would be, the more they get of it."""
+        """Divide a budget: the noisier one-way tables would be, the more they get of it.
+
+        Where the noise of errors would drown them, one-way tables get all of it.
+        """
         ratio = one_way_noise(domain, budget, unit) / size
         share = min(_LEAST_ONE_WAY + ratio / (ratio + _HALF_ONE_WAY), 1.0)
         one_way = budget * Fraction(round(1000 * share), 1000)
@@ -206,6 +209,9 @@ class RoundPlan:
         if budget.measure is Measure.PURE:
             return cls._one_by_one(domain, one_way, left, unit, size)
         parts = left.split([share for share, _ in _ROUNDS])
+        pairs = len(domain) * (len(domain) - 1) // 2
+        if errors_noise(errors_budget(budget, parts[0]), unit, pairs) > _HOPELESS * size:
+            return cls(budget, (), ())
         rounds = zip(parts, (sizes for _, sizes in _ROUNDS), strict=True)
         return cls(one_way, tuple(rounds), again)
 

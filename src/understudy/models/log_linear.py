@@ -100,6 +100,8 @@ class LogLinear(Distribution):
             raise UsageError("the log-linear model's numbers are not possible")
         for aim in self.aims:
             _check_aim(aim, self.domain)
+        if len({frozenset(aim.attributes) for aim in self.aims}) < len(self.aims):
+            raise UsageError("the log-linear model has two factors for the same attributes")
 
     @property
     def domain(self) -> Domain:  # type: ignore[override]
@@ -391,7 +393,7 @@ def _check_aim(aim: Aim, domain: Domain) -> None:
 def _announced(entry: Any, domain: Domain) -> tuple[Attributes, float, float]:
     """The attributes of a table, its variance and its spread, if there can be such a table."""
     attributes = tuple(map(str, entry["attributes"]))
-    if len({*map(domain.base, attributes)}) < len(attributes):
+    if not attributes or len({*map(domain.base, attributes)}) < len(attributes):
         raise ValueError(FACTORS)
     return attributes, float(entry["variance"]), float(entry["spread"])
 

@@ -66,7 +66,8 @@ def alone(method: Synthesizer, *, runs: int, confidence: float = 0.99) -> Audit:
 @pytest.mark.parametrize("name", full_but((*EVERYDAY, "dpgan"), BUILDERS))
 def test_no_method_is_refuted(name: str) -> None:
     """Every method in every setting: attacks find nothing, noise is as claimed, replay agrees."""
-    runs = 6 if "gan" in name else 60
+    # Training takes long, and so does a pool of rows.
+    runs = 6 if "gan" in name else 20 if "adaptive" in name else 60
     found = audit(BUILDERS[name](SCHEMA), runs=runs, confidence=SURE, processes=1)
     assert [] == found.reasons
     assert runs == found.runs
@@ -77,13 +78,13 @@ def test_no_method_is_refuted(name: str) -> None:
 def test_rounds_of_errors_are_not_refuted(delta: str) -> None:
     """With budget for rounds: noisy errors and choices are attacked, too."""
     method = AdaptiveMarginals(SCHEMA, epsilon=60, delta=delta)
-    found = audit(method, runs=40, confidence=SURE, processes=1)
+    found = audit(method, runs=20, confidence=SURE, processes=1)
     assert [] == found.reasons
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("most", full_but({3}, [1, 3]))
-@pytest.mark.parametrize("kind", [Random, Independent, PrivBayes, Nist, AdaptiveMarginals])
+@pytest.mark.parametrize("kind", [Random, Independent, PrivBayes, Nist])
 def test_no_method_is_refuted_for_persons(kind: type[Synthesizer], most: int) -> None:
     """Whole persons: more rows than are kept, rows without a name, a name in two spellings."""
     delta = 1e-6 if kind is Nist else 0

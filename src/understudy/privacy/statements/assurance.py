@@ -89,7 +89,6 @@ METHODS: Mapping[str, Assurance] = {
             "log_linear",
         ),
         *((_REPLAY,), (_ATTACK,), (_NOISE, _CURVE)),
-        missing=_NOT_ATTACKED,
         commands=_PLANNED,
     ),
     "random": Assurance(
