@@ -43,6 +43,7 @@ from understudy.methods import (
     Random,
     Synthesizer,
 )
+from understudy.methods.estimation.law import Estimation
 from understudy.methods.structure.rounds import ModelErrors
 from understudy.methods.structure.table_cost import TableCost
 from understudy.models.bayes_net import BayesNet
@@ -327,12 +328,14 @@ def _adaptive_leaks(folder: Path, unit: Unit, delta: float = 1e-6) -> set[str]:
     return set(leaks(Fit(method), [pair, pair.turned], folder).values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [1e-6, 0])
 def test_rounds_without_a_fault_are_not_accused(delta: float, tmp_path: Path) -> None:
     """The pair on which the next faults are found shows nothing else."""
     assert set() == _adaptive_leaks(tmp_path, ROW, delta)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [1e-6, 0])
 def test_an_understated_error_is_caught(
     delta: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -349,6 +352,7 @@ def test_an_understated_error_is_caught(
     assert "more than the sensitivity" in found
 
 
+@pytest.mark.slow
 def test_a_replaced_row_that_counts_once_is_caught(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -375,20 +379,24 @@ def test_a_model_scaled_to_the_true_number_of_rows_is_caught(
     assert any("more than the sensitivity" in leak for leak in _adaptive_leaks(tmp_path, ROW))
 
 
+@pytest.mark.slow
 def test_a_pool_of_the_exact_number_of_rows_is_caught(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Planted: the pool is made for the rows that there are, and not for those released."""
-    true_estimate = AdaptiveMarginals._estimated
+    read: list[int] = []
+    true_count, true_estimate = MemorySource.count, Estimation.of
 
-    def for_all(self: AdaptiveMarginals, curator: Curator, tables: list[NoisyMarginal]) -> Any:
-        with curator._instruments.tape.looking():
-            rows = int(curator._source.count([()])[0].counts)
-        found = true_estimate(self, curator, tables)
-        pool = found.pool.with_weights(found.pool.weights * (rows / found.pool.total))
-        return replace(found, pool=pool)
+    def counted(self: MemorySource, sets: Sequence[Attributes]) -> Any:
+        found = true_count(self, sets)
+        read.append(int(found[0].counts.sum()))
+        return found
 
-    _replace(monkeypatch, AdaptiveMarginals, "_estimated", for_all)
+    def for_all(marginals: Any, domain: Any, schema: Any, *, rows: int | None = None) -> Estimation:
+        return true_estimate(marginals, domain, schema, rows=read[-1])
+
+    _replace(monkeypatch, MemorySource, "count", counted)
+    _replace(monkeypatch, Estimation, "of", for_all)
     assert _adaptive_leaks(tmp_path, ROW)
 
 

@@ -30,7 +30,7 @@ from support.raw_neighbours import (
     persons_of,
 )
 from support.raw_replay import Ask, Fit, Held, Inference, Released, leaks
-from support.tiers import slow_but
+from support.tiers import full_but, slow_but
 from support.ways_in import WAYS, Way, texts, typed
 from understudy.evaluation.released.summary import Summarizer
 from understudy.facts.codec import Codec
@@ -108,7 +108,7 @@ def test_no_method_tells_whether_a_person_is_there(name: str, most: int, tmp_pat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("delta", [1e-6, pytest.param(0, marks=pytest.mark.full)])
+@pytest.mark.parametrize("delta", full_but({1e-6}, [1e-6, 0]))
 def test_no_round_tells_whether_a_person_is_there(delta: float, tmp_path: Path) -> None:
     """Errors of models and choices by them hold for persons of two rows."""
     method = _for_persons(AdaptiveMarginals, delta=delta)(2)

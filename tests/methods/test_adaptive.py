@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from support.engines import raw_rows
+from support.tiers import slow_but
 from understudy.facts.codec import Codec
 from understudy.facts.domain import Domain
 from understudy.facts.schema import Schema
@@ -77,6 +78,7 @@ def test_learning_reads_as_its_stages() -> None:
     assert len([line for line in lines if line.strip()]) <= 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [1e-6, 0])
 def test_it_is_better_than_independent_columns(delta: float) -> None:
     """On a table of strong relations, by far."""
@@ -85,6 +87,7 @@ def test_it_is_better_than_independent_columns(delta: float) -> None:
     assert _distance(ours) < _distance(alone) / 2
 
 
+@pytest.mark.slow
 def test_it_is_better_than_one_network() -> None:
     """Where relations are in circles, a network leaves some of them out."""
     assert _distance(_fitted()) < _distance(_fitted(Nist))
@@ -98,8 +101,8 @@ def test_single_columns_come_back_within_noise() -> None:
         assert real == pytest.approx(model.project((name,))[:3], abs=0.02)
 
 
-@pytest.mark.parametrize("rows", [None, 50])
-@pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
+@pytest.mark.parametrize("rows", slow_but({50}, [None, 50]))
+@pytest.mark.parametrize("neighbours", slow_but({"replace"}, ["add-remove", "replace"]))
 @pytest.mark.parametrize(("epsilon", "delta"), [(2, 1e-6), (2, 0), ("1e-3", 1e-6), ("1e-3", 0)])
 def test_nothing_of_the_budget_remains(
     epsilon: Any, delta: float, neighbours: str, rows: int | None
@@ -167,13 +170,14 @@ def test_wide_pure_columns_are_learned() -> None:
         assert 10 == model.sample(10, seed=1).num_rows
 
 
-@pytest.mark.parametrize("epsilon", ["1e-3", 1, "1e9"])
+@pytest.mark.parametrize("epsilon", slow_but({"1e-3"}, ["1e-3", 1, "1e9"]))
 @pytest.mark.parametrize("delta", [1e-9, 0])
 def test_tiny_and_huge_budgets(epsilon: Any, delta: float) -> None:
     """All of them make rows."""
     assert 7 == _fitted(epsilon=epsilon, delta=delta).sample(7).num_rows
 
 
+@pytest.mark.slow
 def test_without_privacy_tables_are_exact() -> None:
     """An unlimited budget gives the rows' own tables, and says NOT PRIVATE."""
     model = AdaptiveMarginals(SCHEMA, epsilon=Budget.unlimited()).fit(_source(), ledger=None).model_
@@ -196,6 +200,7 @@ def _questions(source: CountSource) -> list[tuple[str, object]]:
     return [(each.charge.question, np.asarray(each.released).tolist()) for each in tape.exchanges]
 
 
+@pytest.mark.slow
 def test_engines_are_asked_the_same_questions() -> None:
     """In memory, in blocks and in DuckDB, with the same answers under one seed."""
     ibis = pytest.importorskip("ibis")

@@ -357,7 +357,7 @@ class LogLinear(Distribution):
             held = read_arrow(data, _OF_FACTORS, rows=len(listed))
             aims = tuple(_aims(listed, held, domain))
         total, scale, effective = (float(document[n]) for n in ("total", "scale", "effective"))
-        return cls(base, aims, total, scale, effective)
+        return cls(base, aims, total, scale=scale, effective=effective)
 
 
 @dataclass(frozen=True, eq=False)
@@ -409,4 +409,4 @@ def _aims(
         if {len(counts.values), len(logarithms.values)} != {math.prod(shape)}:
             raise UnsoundArrow("holds another number of factors than the list announces")
         found = [np.array(each.values, np.float64).reshape(shape) for each in (counts, logarithms)]
-        yield Aim(attributes, found[0], variance, spread, found[1])
+        yield Aim(attributes, found[0], variance, spread=spread, logarithms=found[1])

@@ -15,7 +15,7 @@ from understudy.models.distribution import CodedRows
 from understudy.system.arrays import Floats
 from understudy.system.jit import kernel
 
-Places = npt.NDArray[np.uint16 | np.uint32]
+RowCells = npt.NDArray[np.uint16 | np.uint32]
 """For every row of a pool, the number of its cell in a table."""
 
 
@@ -53,10 +53,10 @@ class Pool:
         squares = float((self.weights**2).sum())
         return self.total**2 / squares if squares else 0.0
 
-    def places(self, attributes: Attributes) -> Places:
+    def places(self, attributes: Attributes) -> RowCells:
         """For every row, the number of its cell in the table of some attributes, or copies."""
         narrow = self.domain.cells(attributes) <= 2**16
-        found: Places = np.zeros(len(self), np.uint16 if narrow else np.uint32)
+        found: RowCells = np.zeros(len(self), np.uint16 if narrow else np.uint32)
         for name in attributes:
             held = as_coarse(self.codes[self.domain.base(name)], name, self.domain)
             _extend(found, held, self.domain[name])
@@ -145,7 +145,7 @@ def bounded_numbers(weights: Floats, rows: int, most: Floats) -> Floats:
 def _systematic(
     weights: Floats, rows: int, generator: np.random.Generator
 ) -> npt.NDArray[np.int64]:
-    """Places of rows, each taken as often as its weight says, rounded up or down."""
+    """RowCells of rows, each taken as often as its weight says, rounded up or down."""
     reached = weights.cumsum()
     points = (np.arange(rows) + generator.random()) * (reached[-1] / max(rows, 1))
     # Rounding may carry a point beyond the last row that has a weight.
@@ -164,21 +164,21 @@ def joined(parts: Sequence[CodedRows]) -> CodedRows:
 
 
 @kernel
-def _extend(places: Places, codes: Codes, size: int) -> None:
+def _extend(places: RowCells, codes: Codes, size: int) -> None:
     """Mixed radix: place ← place · size + code."""
     for i in range(codes.size):
         places[i] = places[i] * size + codes[i]
 
 
 @kernel
-def add_weights(places: Places, weights: Floats, masses: Floats) -> None:
+def add_weights(places: RowCells, weights: Floats, masses: Floats) -> None:
     """Add the weight of every row to its cell."""
     for i in range(places.size):
         masses[places[i]] += weights[i]
 
 
 @kernel
-def multiply_weights(places: Places, weights: Floats, factors: Floats) -> None:
+def multiply_weights(places: RowCells, weights: Floats, factors: Floats) -> None:
     """Multiply the weight of every row by the factor of its cell."""
     for i in range(places.size):
         weights[i] *= factors[places[i]]

@@ -47,7 +47,7 @@ def rounded(
     chosen = pool.chosen(rows, generator, most=most)
     tables = _compared(pool.domain, generator)
     if tables and rows > 1:
-        _exchange(pool, chosen, tables, generator, most)
+        _exchange(pool, chosen, tables, generator, most=most)
     return rows_of(pool.codes, generator.permutation(chosen))
 
 
@@ -69,6 +69,7 @@ def _exchange(
     chosen: npt.NDArray[np.int64],
     tables: Sequence[Attributes],
     generator: np.random.Generator,
+    *,
     most: Floats | None,
 ) -> None:
     """Exchange chosen rows, in place, while that brings the tables nearer."""
