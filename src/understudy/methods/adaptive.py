@@ -231,7 +231,7 @@ class RoundPlan:
         typical = sizes[len(sizes) // 2] ** 2
         affordable = _USEFUL * size / max(mean_noise(left, unit) * typical, 1e-9)
         picks = math.floor(min(affordable, _PICKS_PER_ATTRIBUTE * len(domain)))
-        if picks < 1:
+        if picks < 1 or not any(tables_of(domain, (2,), most_cells=_MOST_CELLS)):
             return cls(Budget(left.measure, one_way.amount + left.amount), (), ())
         return cls(one_way, tuple((part, (2,)) for part in left.split([1] * picks)), ())
 

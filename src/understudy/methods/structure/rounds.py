@@ -206,7 +206,8 @@ class Choice:
         left, open_to = np.maximum(candidates.errors, 0.0), np.ones(len(parts), bool)
         taken, chosen = 0.0, list[int]()
         while len(chosen) < min(self.most, len(parts)):
-            cost = REMAINING * self.noise * self._growth(taken, parts)
+            # Without noise tables cost nothing, and any error is worth it.
+            cost = np.maximum(REMAINING * self.noise * self._growth(taken, parts), 1e-12)
             worth = np.where(open_to & (left > cost), left / cost, 0.0)
             best = int(worth.argmax())
             if worth[best] <= 0:
