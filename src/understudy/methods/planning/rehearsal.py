@@ -14,7 +14,6 @@ from understudy.facts.workload import distances
 from understudy.methods import Learned, Synthesizer
 from understudy.methods.planning.watching import Stage, WatchedCurator, stages
 from understudy.models.model import Model
-from understudy.models.sampling import deal_codes
 from understudy.privacy.accounting.composition import NONE, Bound
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Instruments
@@ -192,4 +191,4 @@ def _dealt(synthesizer: Synthesizer, source: ScaledSource, learned: Learned, see
     """Synthetic rows, as many for each made-up row as the method would make."""
     rows = min(round(learned.rows / source.times), _MOST_TO_DEAL * source.once.rows)
     model, generator = unpromised(synthesizer, learned), np.random.default_rng(seed)
-    return MadeUp.of_codes(source.domain, deal_codes(model, rows, generator), rows)
+    return MadeUp.of_codes(source.domain, model.law.draw(rows, generator), rows)
