@@ -97,7 +97,7 @@ class WatchedCurator(Curator):
         return chosen
 
     def _rows_in(self, score: Score) -> int:
-        """Scores of families are in shares of rows under replace; those a row moves by 1 are not."""
+        """Scores of families are in shares of rows under replace; errors of tables are in rows."""
         in_rows = self.public_rows is None or score.sensitivity >= 1
         return 1 if in_rows else self.rows
 
