@@ -126,6 +126,11 @@ class AdaptiveMarginals(Synthesizer):
         self._rules.workload.check(domain)
 
     @property
+    def _last(self) -> Attributes:
+        """Protected attributes: what they may depend on is asked about, and they are drawn last."""
+        return tuple(self.restrictions.protection.protected)
+
+    @property
     def _targets(self) -> list[str]:
         """The target as it was given, by itself and for protected attributes."""
         given = (self.target, self.restrictions.protection.target)
@@ -148,7 +153,7 @@ class AdaptiveMarginals(Synthesizer):
             tables = measure_tables(curator, asked, left, counting=self._rules.weight)
             found = self._estimated(curator, [*found.marginals, *tables])
         made = max(round(found.total), 0) if self.rows is None else self.rows
-        return Learned(found.law(), made, found.marginals)
+        return Learned(found.law(self._last), made, found.marginals)
 
     def _estimated(self, curator: Curator, tables: list[NoisyMarginal]) -> Estimation:
         return Estimation.of(tables, curator.domain, self.schema, rows=curator.public_rows)

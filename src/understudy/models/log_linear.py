@@ -8,7 +8,7 @@ of factors has no limit by treewidth.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -35,10 +35,10 @@ from understudy.models.inference import Evidence
 from understudy.models.inference.elimination import Factor, ImpossibleEvidence, joint_of
 from understudy.models.network import Network
 from understudy.models.sampling.estimate import estimated_distribution
-from understudy.models.sampling.forward import sample_codes
+from understudy.models.sampling.forward import Last, sample_codes, sample_last
 from understudy.models.sampling.ways import How, Weighting
 from understudy.models.sampling.weighting import Proposal, WeightedRows, fit_of
-from understudy.models.sampling.without_replacement import deal_codes
+from understudy.models.sampling.without_replacement import deal_codes, deal_last
 from understudy.models.weighted.pool import Pool, joined, rows_of
 from understudy.models.weighted.raking import Aim, raked, weighed
 from understudy.models.weighted.rounding import rounded
@@ -74,6 +74,8 @@ class LogLinear(Distribution):
         effective: how many independent rows one row of the network is worth, at most 1.
         calibrated: whether weights of drawn rows are brought near to the counts again. A law
             under evidence has only its factors.
+        last: protected attributes. No family has one as a parent and no table holds one, so that
+            they have no part in weights; they are drawn when the rows have been chosen.
     """
 
     kind: ClassVar[str] = "log-linear"
@@ -84,6 +86,7 @@ class LogLinear(Distribution):
     scale: float = 0.0
     effective: float = 1.0
     calibrated: bool = True
+    last: Attributes = ()
 
     def __post_init__(self) -> None:
         """Refuse numbers that are not those of tables over the network's attributes."""
@@ -92,6 +95,9 @@ class LogLinear(Distribution):
             raise UsageError("the log-linear model's numbers are not possible")
         for aim in self.aims:
             _check_aim(aim, self.domain)
+        for name in self.last:
+            if name not in self.domain.sizes or name in self._depended_on:
+                raise UsageError(f"attribute {name!r} cannot be drawn last: others depend on it")
 
     @property
     def domain(self) -> Domain:  # type: ignore[override]
@@ -102,6 +108,21 @@ class LogLinear(Distribution):
     def network(self) -> Network:
         """The structure of the network that rows are drawn from."""
         return self.base.network
+
+    @cached_property
+    def _weighed(self) -> Domain:
+        """The attributes that have a part in weights: all but those that are drawn last."""
+        domain = self.domain
+        sizes = {name: size for name, size in domain.sizes.items() if name not in self.last}
+        coarser = {name: level for name, level in domain.coarser.items() if level.of in sizes}
+        return Domain(sizes, coarser)
+
+    @cached_property
+    def _depended_on(self) -> frozenset[str]:
+        """The attributes that are parents in the network, or in a table that has factors."""
+        parents = (name for family in self.network for name in family.parents)
+        held = (self.domain.base(name) for aim in self.aims for name in aim.attributes)
+        return frozenset((*parents, *held))
 
     # --- rows -------------------------------------------------------------------------------
 
@@ -133,15 +154,35 @@ class LogLinear(Distribution):
     ) -> CodedRows:
         pool = self.pool(max(_POOL_PER_ROW * rows, _LEAST_POOL), generator)
         if sampler is not sample_codes:
-            return rounded(pool, rows, generator)
+            return self._completed(rounded(pool, rows, generator), rows, generator)
         chances = pool.weights / pool.weights.sum()
-        return rows_of(pool.codes, generator.choice(len(pool), rows, p=chances))
+        chosen = rows_of(pool.codes, generator.choice(len(pool), rows, p=chances))
+        return self._completed(chosen, rows, generator, draw=sample_last)
 
     def pool(self, rows: int, generator: np.random.Generator) -> Pool:
-        """Draw rows of the network, with weights at which they stand for rows of the law."""
+        """Draw rows of the network, with weights at which they stand for rows of the law.
+
+        Attributes that are drawn last are left out.
+        """
         drawn = deal_codes(self.base, rows, generator)
-        pool = weighed(Pool.of(self.domain, drawn, max(self.total, 1.0)), self.aims)
+        held = {name: drawn[name] for name in self._weighed}
+        pool = Pool(self._weighed, held, np.full(rows, max(self.total, 1.0) / max(rows, 1)))
+        pool = weighed(pool, self.aims)
         return raked(pool, self.aims, sweeps=_SWEEPS)[0] if self.calibrated else pool
+
+    def _completed(
+        self,
+        codes: CodedRows,
+        rows: int,
+        generator: np.random.Generator,
+        *,
+        fits: Evidence | None = None,
+        draw: Callable[..., CodedRows] = deal_last,
+    ) -> CodedRows:
+        """Rows that were chosen, with the attributes that are drawn last."""
+        if not self.last:
+            return codes
+        return draw(self.base, codes, Last(self.last, rows, fits or {}), generator)
 
     def check_rows(self, rows: int) -> None:
         """Refuse a pool that would not fit into free memory."""
@@ -166,6 +207,8 @@ class LogLinear(Distribution):
                 f"how is {str(how)!r}; a model of kind {self.kind!r} draws rows towards the "
                 "conditions and weighs them: leave it out"
             )
+        if self.last:
+            return _Completing(self, evidence)
         return Weighting(self._towards(evidence))
 
     def weighted(
@@ -175,7 +218,8 @@ class LogLinear(Distribution):
         if evidence:
             return self._towards(evidence).draw(rows, generator)
         pool = self.pool(rows, generator)
-        return WeightedRows(pool.codes, pool.weights * (len(pool) / pool.total))
+        codes = self._completed(pool.codes, rows, generator)
+        return WeightedRows(codes, pool.weights * (len(pool) / pool.total))
 
     def _towards(self, evidence: Evidence) -> Proposal:
         """The network under the evidence where that is exact, else drawn towards it."""
@@ -259,7 +303,8 @@ class LogLinear(Distribution):
         """Return the law of the rows that fit evidence, and the probability of the evidence."""
         base, _ = self.base.conditioned(evidence)
         chance = self.posterior((), evidence)[1]
-        return replace(self, base=base, calibrated=False), chance
+        last = tuple(name for name in self.last if not any(name in f.parents for f in base.network))
+        return replace(self, base=base, calibrated=False, last=last), chance
 
     # --- what leaves --------------------------------------------------------------------------
 
@@ -277,7 +322,8 @@ class LogLinear(Distribution):
             {"attributes": list(a.attributes), "variance": a.variance, "spread": a.spread}
             for a in self.aims
         ]
-        facts = {"total": self.total, "scale": self.scale, "effective": self.effective}
+        numbers = {"total": self.total, "scale": self.scale, "effective": self.effective}
+        facts = {**numbers, "last": list(self.last)}
         columns = {
             "counts": pa.array([a.counts.ravel() for a in self.aims], _NUMBERS),
             "logarithms": pa.array([a.logarithms.ravel() for a in self.aims], _NUMBERS),
@@ -300,7 +346,21 @@ class LogLinear(Distribution):
             held = read_arrow(data, _OF_FACTORS, rows=len(listed))
             aims = tuple(_aims(listed, held, domain))
         total, scale, effective = (float(document[n]) for n in ("total", "scale", "effective"))
-        return cls(base, aims, total, scale, effective)
+        last = tuple(map(str, document["last"]))
+        return cls(base, aims, total, scale, effective, last=last)
+
+
+class _Completing(Weighting):
+    """Rows drawn towards evidence and chosen by weights, whose last attributes are drawn then."""
+
+    def __init__(self, law: LogLinear, evidence: Evidence) -> None:
+        super().__init__(law._towards(evidence))
+        self._law, self._fits = law, evidence
+
+    def take(self, rows: int, generator: np.random.Generator) -> CodedRows:
+        """Return the next rows."""
+        chosen = super().take(rows, generator)
+        return self._law._completed(chosen, rows, generator, fits=self._fits)
 
 
 def _check_aim(aim: Aim, domain: Domain) -> None:
