@@ -29,6 +29,7 @@ from understudy.methods.estimation.parameters import (
 from understudy.methods.structure.restrict import NONE, Restrictions
 from understudy.methods.structure.rounds import (
     REMAINING,
+    Candidates,
     Choice,
     ModelErrors,
     connected,
@@ -58,6 +59,8 @@ _ERRORS_SHARE, _MOST_ERRORS_SHARE = Fraction(1, 10), Fraction(4, 100)
 # Errors are not asked for where their noise would exceed this part of the rows.
 _HOPELESS = 0.6
 _MOST_CELLS, _MOST_TABLES = 3_000, 2_000
+# Tables of four and five attributes are small ones, or are not considered.
+_MOST_LARGER_CELLS = 64
 # Without a delta tables are chosen one by one, so many for each attribute at the most.
 _PICKS_PER_ATTRIBUTE = 1.5
 _PICK_SHARE = Fraction(1, 5)
@@ -152,7 +155,7 @@ class AdaptiveMarginals(Synthesizer):
             asked = [*chosen, *plan.again]
             tables = measure_tables(curator, asked, left, counting=self._rules.weight)
             found = self._estimated(curator, [*found.marginals, *tables])
-        made = max(round(found.total), 0) if self.rows is None else self.rows
+        made = found.rows if self.rows is None else self.rows
         return Learned(found.law(self._last), made, found.marginals)
 
     def _estimated(self, curator: Curator, tables: list[NoisyMarginal]) -> Estimation:
@@ -166,7 +169,13 @@ class AdaptiveMarginals(Synthesizer):
             [count] = curator.measure([()], share)
             size = max(float(count.total), 1.0)
         left = Budget(curator.budget.measure, curator.budget.amount - share.amount)
-        return RoundPlan.of(curator.domain, left, curator.unit, size)
+        return RoundPlan.of(curator.domain, left, curator.unit, size, pairs=self._fewest_pairs)
+
+    @property
+    def _fewest_pairs(self) -> int:
+        """How many pairs there are to ask about; with a target or a workload, of those in it."""
+        pairs = self._rules.among(tables_of(self._rules.domain, (2,), most_cells=_MOST_CELLS))
+        return len(self._rules.preferred(pairs) or pairs)
 
     def _known_rows(self, curator: Curator) -> float | None:
         known = curator.public_rows if curator.public_rows is not None else self.rows
@@ -195,10 +204,14 @@ class AdaptiveMarginals(Synthesizer):
         errors, variance = curator.score(tables, kernel.score(unit), share)
         left = Budget(budget.measure, budget.amount - share.amount)
         anyway = self._anyway(found, kernel, tables, left)
-        choice = Choice(mean_noise(left, unit), 2 / 3)
         # Weights multiply after the noise: they are public, and so is what they do to answers.
         worth = (shrunk(errors, variance) - anyway) * self._rules.weights(tables)
-        return choice.among(tables, worth, domain), left
+        candidates = Candidates.of(tables, worth, domain)
+        if 3 in sizes:
+            candidates = candidates.with_larger(
+                domain, most_cells=_MOST_LARGER_CELLS, allowed=self._rules.allows
+            )
+        return Choice(mean_noise(left, unit), 2 / 3).among(candidates, domain), left
 
     def _candidates(
         self, found: Estimation, share: Budget, sizes: tuple[int, ...]
@@ -206,8 +219,7 @@ class AdaptiveMarginals(Synthesizer):
         """The tables to ask about: all, those that count more if all are too many, or none."""
         domain, rules = found.domain, self._rules
         measured = [marginal.attributes for marginal in found.marginals]
-        wide = rules.named(more_than=max(sizes), most_cells=_MOST_CELLS) if max(sizes) > 2 else []
-        every = rules.among([*tables_of(domain, sizes, most_cells=_MOST_CELLS), *wide])
+        every = rules.among(tables_of(domain, sizes, most_cells=_MOST_CELLS))
         tables = connected(every, measured, domain, _MOST_TABLES)
         for asked in (tables, rules.preferred(tables)):
             if asked and errors_noise(share, self.unit, len(asked)) <= _HOPELESS * found.total:
@@ -263,18 +275,35 @@ class RoundPlan:
     again: tuple[Attributes, ...]
 
     @classmethod
-    def of(cls, domain: Domain, budget: Budget, unit: Unit, size: float) -> RoundPlan:
-        """Divide a budget: the noisier one-way tables would be, the more they get of it."""
+    def of(
+        cls, domain: Domain, budget: Budget, unit: Unit, size: float, *, pairs: int | None = None
+    ) -> RoundPlan:
+        """Divide a budget: the noisier one-way tables would be, the more they get of it.
+
+        Where the noise of errors would drown them, one-way tables get all of it.
+
+        Args:
+            domain: the attributes.
+            budget: what there is.
+            unit: whom the promise protects.
+            size: the number of rows, as far as it is known.
+            pairs: how many have to be asked about at least; all unless given.
+        """
         ratio = one_way_noise(domain, budget, unit) / size
         share = min(_LEAST_ONE_WAY + ratio / (ratio + _HALF_ONE_WAY), 1.0)
         one_way = budget * Fraction(round(1000 * share), 1000)
         left = Budget(budget.measure, budget.amount - one_way.amount)
         again = tuple(one_way_tables(domain))
-        if len(domain) < 2 or budget.measure is Measure.UNLIMITED:
-            return cls(one_way, ((left, (2, 3)),) if len(domain) > 1 else (), again)
+        if len(domain) < 2 or left.amount == 0 < budget.amount:
+            return cls(budget, (), ())
+        if budget.measure is Measure.UNLIMITED:
+            return cls(one_way, ((left, (2, 3)),), again)
         if budget.measure is Measure.PURE:
             return cls._one_by_one(domain, one_way, left, unit, size)
         parts = left.split([share for share, _ in _ROUNDS])
+        pairs = len(domain) * (len(domain) - 1) // 2 if pairs is None else pairs
+        if errors_noise(errors_budget(budget, parts[0]), unit, pairs) > _HOPELESS * size:
+            return cls(budget, (), ())
         rounds = zip(parts, (sizes for _, sizes in _ROUNDS), strict=True)
         return cls(one_way, tuple(rounds), again)
 

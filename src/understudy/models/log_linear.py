@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from understudy.models.sampling.ways import Sampler, Way
 
 # Rows of the network behind each row that is drawn, and behind a few; rows drawn together.
-_POOL_PER_ROW, _LEAST_POOL, _TOGETHER = 4, 1 << 16, 1 << 16
+_POOL_PER_ROW, _LEAST_POOL, _TOGETHER = 4, 1 << 17, 1 << 16
 _SWEEPS = 2
 # Answers that are not exact come from so many rows, always the same ones.
 _ASKED_ROWS, _SEED = 1 << 18, 20

@@ -154,11 +154,12 @@ def test_an_answer_of_another_length_is_found() -> None:
 class UnpaidChoices(PrivBayes):
     """Forgets to charge for the structure, and chooses at a generous budget."""
 
-    def _structure(self, curator: Curator, shares: Shares, size: float) -> Network:
+    def _structure(self, curator: Curator, shares: Shares, size: float) -> tuple[Network, Budget]:
         generous = Budget.pure(40)
         aside = Curator(curator._source, curator.unit, Grant(generous), curator._instruments)
         unpaid = Shares(shares.size, shares.one_way, generous, shares.tables)
-        return super()._structure(aside, unpaid, size)
+        network, _ = super()._structure(aside, unpaid, size)
+        return network, shares.tables
 
 
 @pytest.mark.slow

@@ -35,7 +35,8 @@ class Estimation:
         domain: the attributes.
         completions: the rows that constraints allow.
         marginals: what was released.
-        total: the number of rows, as far as it is known.
+        rows: how many rows to make.
+        total: the number of rows that counts are of.
         aims: what the tables say together.
         pool: rows of a network, weighted.
     """
@@ -43,6 +44,7 @@ class Estimation:
     domain: Domain
     completions: Completions
     marginals: tuple[NoisyMarginal, ...]
+    rows: int
     total: float
     aims: tuple[Aim, ...]
     pool: Pool
@@ -66,13 +68,16 @@ class Estimation:
 
         Privacy: post-processing of what was released.
         """
-        total = max(best_total(marginals) if rows is None else float(rows), 1.0)
+        known = best_total(marginals) if rows is None else float(rows)
+        total = max(known, _lost_in_noise(marginals) if rows is None else 0.0, 1.0)
         nogoods = {nogood for constraint in schema.constraints for nogood in constraint.nogoods}
         aims = aims_of(marginals, domain, nogoods)
         completions = Completions(schema.constraints)
         tree = BayesNet(domain, fitted_tree(aims, domain, total), completions)
         pool, aims = raked(drawn_pool(tree, total), aims, sweeps=_SWEEPS)
-        return cls(domain, completions, tuple(marginals), total, tuple(aims), pool)
+        return cls(
+            domain, completions, tuple(marginals), max(round(known), 0), total, tuple(aims), pool
+        )
 
     @property
     def one_way_noise(self) -> dict[str, float]:
@@ -106,6 +111,12 @@ class Estimation:
 
     def _holds(self, aim: Aim, names: Attributes) -> bool:
         return any(self.domain.base(name) in names for name in aim.attributes)
+
+
+def _lost_in_noise(marginals: Sequence[NoisyMarginal]) -> float:
+    """How many rows noise could hide; with fewer, noise would decide which codes there are."""
+    precision = sum(1 / m.total_variance for m in marginals if m.total_variance > 0)
+    return float(precision**-0.5) if precision else 0.0
 
 
 def drawn_pool(law: BayesNet, total: float, *, seed: int = _SEED) -> Pool:

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from understudy.facts.domain import Attributes, Domain
 from understudy.facts.unit import Neighbours, Unit
 from understudy.methods.estimation.refitting import seen_as
 from understudy.rows.counting import Marginal, Score
-from understudy.system.arrays import Floats
+from understudy.system.arrays import Floats, Singles
 
 # Estimation removes most of the noise of cells that are nearly empty: of the error that noise
 # alone would make, this part is expected to remain.
@@ -30,6 +29,8 @@ _OVERLAP = 0.5
 # Tables differ from a true law by chance, and from the model by the noise of its one-way tables;
 # this part of that is not worth measuring.
 _EXPECTED_ANYWAY = 0.5
+# Larger tables are taken where they are small, and put their triples right, nearly.
+_LARGER, _TRIPLE, _GONE = (4, 5), 3, 0.9
 _MEAN_OF_NORMAL = math.sqrt(2 / math.pi)
 
 
@@ -105,6 +106,64 @@ def shrunk(errors: Floats, variance: float) -> Floats:
     return np.asarray(mean + (errors - mean) * signal)
 
 
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Tables that may be measured: what each would put right, and the noise that it would have.
+
+    Attributes:
+        tables: the candidates.
+        errors: of each, in rows.
+        cells: the L1 noise of each, in units of the noise of one cell.
+    """
+
+    tables: tuple[Attributes, ...]
+    errors: Floats
+    cells: Floats
+
+    @classmethod
+    def of(cls, tables: Sequence[Attributes], errors: Floats, domain: Domain) -> Candidates:
+        """Tables with errors of their own."""
+        cells = np.array([domain.cells(table) for table in tables], float)
+        return cls(tuple(tables), errors, cells)
+
+    def with_larger(
+        self,
+        domain: Domain,
+        *,
+        most_cells: int,
+        allowed: Callable[[Attributes], bool] = lambda _: True,
+    ) -> Candidates:
+        """Add tables of four and five attributes, where they are small, judged by their triples.
+
+        Such a table puts right all triples that it holds, each with the noise of several cells
+        added up. Nothing more is asked for: the errors of triples are known.
+
+        Args:
+            domain: the attributes.
+            most_cells: larger tables are left out.
+            allowed: whether a table may be measured.
+        """
+        triples = {frozenset(t): e for t, e in zip(self.tables, self.errors, strict=True)}
+        names = sorted({name for table in self.tables for name in table})
+        found = []
+        for size in _LARGER:
+            for table in itertools.combinations(names, size):
+                cells = domain.cells(table)
+                if cells <= most_cells and allowed(table):
+                    inside = [*itertools.combinations(table, 3)]
+                    worth = sum(triples.get(frozenset(t), 0.0) for t in inside)
+                    noise = sum(math.sqrt(domain.cells(t) * cells) for t in inside)
+                    found.append((table, worth, noise))
+        if not found:
+            return self
+        errors, noises = ([each[place] for each in found] for place in (1, 2))
+        return Candidates(
+            (*self.tables, *(table for table, _, _ in found)),
+            np.concatenate([self.errors, errors]),
+            np.concatenate([self.cells, noises]),
+        )
+
+
 @dataclass(frozen=True)
 class Choice:
     """Chooses tables whose errors outweigh the noise that measuring them all would leave.
@@ -123,15 +182,12 @@ class Choice:
     power: float
     most: int = 400
 
-    def among(
-        self, tables: Sequence[Attributes], errors: Floats, domain: Domain
-    ) -> list[Attributes]:
+    def among(self, candidates: Candidates, domain: Domain) -> list[Attributes]:
         """The tables to measure, best first."""
-        parts = np.array([domain.cells(table) for table in tables], float) ** self.power
-        overlaps = _overlaps(tables, domain)
-        left, open_to = np.maximum(errors, 0.0), np.ones(len(tables), bool)
+        parts, held = candidates.cells**self.power, _held(candidates.tables, domain)
+        left, open_to = np.maximum(candidates.errors, 0.0), np.ones(len(parts), bool)
         taken, chosen = 0.0, list[int]()
-        while len(chosen) < min(self.most, len(tables)):
+        while len(chosen) < min(self.most, len(parts)):
             cost = REMAINING * self.noise * self._growth(taken, parts)
             worth = np.where(open_to & (left > cost), left / cost, 0.0)
             best = int(worth.argmax())
@@ -139,20 +195,33 @@ class Choice:
                 break
             chosen.append(best)
             taken, open_to[best] = taken + parts[best], False
-            left = np.where(overlaps[best], left * _OVERLAP, left)
-        return [tables[number] for number in chosen]
+            left = left * _remaining(held, best)
+        return [candidates.tables[number] for number in chosen]
 
     def _growth(self, taken: float, parts: Floats) -> Floats:
         return np.asarray((taken + parts) ** (1 / self.power) - taken ** (1 / self.power))
 
 
-def _overlaps(tables: Sequence[Attributes], domain: Domain) -> npt.NDArray[np.bool_]:
-    """Which tables share two or more attributes."""
+def _held(tables: Sequence[Attributes], domain: Domain) -> Singles:
+    """Which attributes every table holds."""
     place = {attribute: number for number, attribute in enumerate(domain)}
     held = np.zeros((len(tables), len(place)), np.float32)
     for number, table in enumerate(tables):
         held[number, [place[domain.base(name)] for name in table]] = 1
-    return np.asarray(held @ held.T >= 2)
+    return held
+
+
+def _remaining(held: Singles, chosen: int) -> Floats:
+    """The part of every table's error that one chosen table leaves.
+
+    Half of it where two attributes are shared; of larger tables, only the triples that are shared
+    are gone.
+    """
+    shared, size = held @ held[chosen], held.sum(axis=1)
+    half = np.where(shared >= 2, _OVERLAP, 1.0)
+    triples = np.maximum(size * (size - 1) * (size - 2) / 6, 1.0)
+    gone = shared * (shared - 1) * (shared - 2) / 6 / triples
+    return np.asarray(np.where(size > _TRIPLE, 1 - _GONE * gone, half))
 
 
 def expected_anyway(

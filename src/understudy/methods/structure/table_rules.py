@@ -18,7 +18,6 @@ from understudy.errors import UsageError
 from understudy.facts.domain import Attributes, Domain
 from understudy.facts.unit import Unit
 from understudy.facts.workload import Workload
-from understudy.methods.estimation.refitting import seen_as
 from understudy.methods.structure.restrict import Restrictions
 from understudy.methods.structure.rounds import ModelErrors
 from understudy.rows.counting import Marginal, Score
@@ -68,13 +67,6 @@ class TableRules:
     def preferred(self, tables: Sequence[Attributes]) -> list[Attributes]:
         """The tables that count more than others do."""
         return [table for table in tables if self.weight(table) > 1]
-
-    def named(self, *, more_than: int, most_cells: int) -> list[Attributes]:
-        """Sets of the workload that are wider than other tables, and still small enough."""
-        sets = dict.fromkeys(tuple(sorted(each.columns)) for each in self.workload.sets)
-        seen = [tuple(seen_as(name, self.domain) for name in each) for each in sets]
-        wide = (each for each in seen if len(each) > more_than)
-        return [each for each in wide if self.domain.cells(each) <= most_cells]
 
 
 def _may_depend(protected: str, other: str, kept: Mapping[str, Attributes]) -> bool:
