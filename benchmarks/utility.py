@@ -18,7 +18,6 @@ from understudy.evaluation.marginals.fidelity import total_variation
 from understudy.facts.schema import Schema
 from understudy.facts.workload import workload
 from understudy.methods import Independent, Nist, PrivBayes, Synthesizer
-from understudy.models.sampling import deal_codes
 from understudy.privacy.budget import exact
 from understudy.rows.engines.memory import MemorySource
 from understudy.rows.table import Table
@@ -76,7 +75,7 @@ def measure(schema: Schema, table: Table, method: str, epsilon: str, runs: int) 
         started = time.process_time()
         model = _ALL[method](schema, epsilon).fit(MemorySource(table), ledger=None).model_
         fit_seconds.append(time.process_time() - started)
-        codes = deal_codes(model, max(model.rows, 1), np.random.default_rng(run))
+        codes = model.law.draw(max(model.rows, 1), np.random.default_rng(run))
         made = Table(table.domain, codes, model.rows)
         ways = [total_variation(table, made, workload(table.domain, k)).mean() for k in (1, 2, 3)]
         distances.append(ways)

@@ -190,6 +190,14 @@ def structure_csv() -> Reader:
     return Reader(partial(_either, "network.csv", samples, []), "network.csv", read_network)
 
 
+def workload() -> Reader:
+    """Workloads in JSON."""
+    from understudy.facts.workload import Workload
+
+    sets = [["age", "income"], {"columns": ["sex"], "weight": 2.5}]
+    return _of_json("workload.json", [sets, {"sets": sets}], Workload.load)
+
+
 def csv() -> Reader:
     """Rows as CSV, whole and in blocks."""
     samples = [CSV.encode(), CSV.replace("\n", "\r\n").encode(), b"\xef\xbb\xbf" + CSV.encode()]
@@ -609,6 +617,7 @@ READERS: dict[str, Callable[[], Reader]] = {
     "structure": structure,
     "structure-bif": structure_bif,
     "structure-csv": structure_csv,
+    "workload": workload,
     "csv": csv,
     "parquet": parquet,
     "model": model,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from understudy.errors import UsageError
@@ -12,6 +13,7 @@ from understudy.jobs.network_rules import NetworkRequest
 from understudy.jobs.reading import PersonRequest
 from understudy.jobs.request import JobRequest
 from understudy.methods import registry
+from understudy.methods.abilities import TABLE_RULES
 
 if TYPE_CHECKING:
     from understudy.facts.schema import Schema
@@ -60,6 +62,7 @@ class MethodRequest(JobRequest):
         structure: how the network is learned, or a file that holds it.
         degree: the most parents of an attribute.
         network: what the network must and must not contain.
+        workload: a file of column sets that count more than others.
     """
 
     epsilon: str | None = None
@@ -69,6 +72,7 @@ class MethodRequest(JobRequest):
     structure: str | None = None
     degree: int | None = None
     network: NetworkRequest = field(default_factory=NetworkRequest)
+    workload: Path | None = None
 
     @property
     def chosen(self) -> str:
@@ -131,6 +135,10 @@ def _argument(request: FitRequest, name: str, schema: Schema) -> Any:
             return request.network.restrictions(schema.attributes)
         case "target":
             return request.network.target
+        case "workload":
+            from understudy.facts.workload import Workload
+
+            return None if request.workload is None else Workload.load(request.workload)
         case "settings":
             from understudy.gan.training import Hyperparameters
 
@@ -144,11 +152,15 @@ def _refuse_unfit(request: FitRequest, able: Abilities) -> None:
     if request.training.given and not able.is_trained:
         trained = " and ".join(registry.taking("settings"))
         raise UsageError(f"{request.training.given[0]} is for {trained}; leave it out")
+    if request.workload is not None and "workload" not in able.options:
+        weighing = " and ".join(registry.taking("workload"))
+        raise UsageError(f"--workload is for {weighing}; leave it out")
     if able.learns_network:
         return
     network = {"structure": request.structure, "degree": request.degree}
     unfit = [f"--{name}" for name, value in network.items() if value is not None]
-    unfit += [each for each in request.network.given if each.removeprefix("--") not in able.options]
+    known = {*able.options, *(TABLE_RULES if "restrictions" in able.options else ())}
+    unfit += [each for each in request.network.given if each.removeprefix("--") not in known]
     if unfit:
         networks = " and ".join(registry.taking("structure"))
         raise UsageError(f"{unfit[0]} is for {networks}; leave it out")

@@ -14,6 +14,12 @@ from understudy.privacy.budget import Budget, Measure
 NETWORK_OPTIONS = ("structure", "degree", "restrictions")
 """The parameters that a command line fills for methods that learn a Bayesian network."""
 
+TABLE_OPTIONS = ("target", "workload", "restrictions")
+"""The parameters that a command line fills for methods that choose tables, and have no network."""
+
+TABLE_RULES = ("target", "protect", "quasi-identifiers", "forbid")
+"""The options of restrictions that have a meaning without the edges of a network."""
+
 TRAINING_OPTIONS = ("target", "settings")
 """The parameters that a command line fills for methods that train a neural network."""
 

@@ -12,9 +12,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from understudy.errors import UsageError
 from understudy.facts.domain import Attributes, Domain
+from understudy.facts.protection import Protection
 from understudy.facts.unit import Unit
-from understudy.methods.abilities import Abilities
+from understudy.facts.workload import Workload
+from understudy.methods.abilities import TABLE_OPTIONS, Abilities
 from understudy.methods.base import Synthesizer
 from understudy.methods.estimation.law import Estimation
 from understudy.methods.estimation.learned import Learned
@@ -23,6 +26,7 @@ from understudy.methods.estimation.parameters import (
     measure_tables,
     one_way_tables,
 )
+from understudy.methods.structure.restrict import NONE, Restrictions
 from understudy.methods.structure.rounds import (
     REMAINING,
     Candidates,
@@ -34,6 +38,11 @@ from understudy.methods.structure.rounds import (
     tables_of,
 )
 from understudy.methods.structure.table_cost import expected_noise
+from understudy.methods.structure.table_rules import (
+    TableRules,
+    WeightedErrors,
+    check_table_rules,
+)
 from understudy.privacy.budget import Budget, Measure
 from understudy.privacy.curator import Curator
 from understudy.privacy.noisy_marginal import NoisyMarginal
@@ -72,6 +81,9 @@ class AdaptiveMarginals(Synthesizer):
         delta: as for every synthesizer.
         neighbours: as for every synthesizer.
         rows: a declared number of rows, which saves measuring it where it is private.
+        target: the column that others are used to predict: tables that hold it count more.
+        workload: sets of columns that count more, as `Workload.load` reads them from a file.
+        restrictions: pairs that no table holds, and protected attributes, which are drawn last.
 
     Example:
         >>> from understudy.facts.schema import Schema
@@ -87,14 +99,55 @@ class AdaptiveMarginals(Synthesizer):
     summary: ClassVar[str] = (
         "tables chosen in rounds where the model is most wrong; a network re-weighted by all"
     )
-    abilities: ClassVar[Abilities] = Abilities()
+    abilities: ClassVar[Abilities] = Abilities(options=TABLE_OPTIONS)
 
     rows: int | None = None
+    target: str | None = None
+    workload: Workload | None = None
+    restrictions: Restrictions = NONE
 
     @property
     def pricing(self) -> Pricing:
         """Every question of a run with a delta is Gaussian."""
         return GaussianRounds()
+
+    @property
+    def protection(self) -> Protection | None:
+        """The dependences that the restrictions withhold, where they name any."""
+        held = self.restrictions.protection
+        return held.settled if held else None
+
+    def check(self) -> None:
+        """Refuse parameters that cannot work: unknown columns, and rules that need a network."""
+        super().check()
+        domain, rules = Domain.of(self.schema), self.restrictions
+        check_table_rules(rules, self.method)
+        rules.check(domain, degree=None, constraints=self.schema.constraints)
+        for name in (name for name in self._targets if name not in domain.sizes):
+            raise UsageError(f"target {name!r} is unknown; known are {', '.join(domain)}")
+        if len(self._targets) > 1:
+            raise UsageError(
+                f"the targets are {' and '.join(map(repr, self._targets))}; name one of them"
+            )
+        self._rules.workload.check(domain)
+
+    @property
+    def _last(self) -> Attributes:
+        """Protected attributes: what they may depend on is asked about, and they are drawn last."""
+        return tuple(self.restrictions.protection.protected)
+
+    @property
+    def _targets(self) -> list[str]:
+        """The target as it was given, by itself and for protected attributes."""
+        given = (self.target, self.restrictions.protection.target)
+        return list(dict.fromkeys(name for name in given if name is not None))
+
+    @property
+    def _rules(self) -> TableRules:
+        """Which tables may be asked about, and how much each counts."""
+        workload, targets = self.workload or Workload(), self._targets
+        towards = workload.towards(targets[0] if targets else None)
+        return TableRules(Domain.of(self.schema), towards, self.restrictions)
 
     def learn(self, curator: Curator) -> Learned:
         """One-way tables; rounds of errors, choice and tables; one law of all that was measured."""
@@ -102,9 +155,11 @@ class AdaptiveMarginals(Synthesizer):
         found = self._estimated(curator, measure_one_way(curator, plan.one_way))
         for budget, sizes in plan.rounds:
             chosen, left = self._chosen(curator, found, budget, sizes)
-            tables = measure_tables(curator, [*chosen, *plan.again], left)
+            asked = [*chosen, *plan.again]
+            tables = measure_tables(curator, asked, left, counting=self._rules.weight)
             found = self._estimated(curator, [*found.marginals, *tables])
-        return Learned(found.law(), found.rows if self.rows is None else self.rows, found.marginals)
+        made = found.rows if self.rows is None else self.rows
+        return Learned(found.law(self._last), made, found.marginals)
 
     def _estimated(self, curator: Curator, tables: list[NoisyMarginal]) -> Estimation:
         return Estimation.of(tables, curator.domain, self.schema, rows=curator.public_rows)
@@ -117,7 +172,13 @@ class AdaptiveMarginals(Synthesizer):
             [count] = curator.measure([()], share)
             size = max(float(count.total), 1.0)
         left = Budget(curator.budget.measure, curator.budget.amount - share.amount)
-        return RoundPlan.of(curator.domain, left, curator.unit, size)
+        return RoundPlan.of(curator.domain, left, curator.unit, size, pairs=self._fewest_pairs)
+
+    @property
+    def _fewest_pairs(self) -> int:
+        """How many pairs there are to ask about; with a target or a workload, of those in it."""
+        pairs = self._rules.among(tables_of(self._rules.domain, (2,), most_cells=_MOST_CELLS))
+        return len(self._rules.preferred(pairs) or pairs)
 
     def _known_rows(self, curator: Curator) -> float | None:
         known = curator.public_rows if curator.public_rows is not None else self.rows
@@ -138,20 +199,36 @@ class AdaptiveMarginals(Synthesizer):
     ) -> tuple[list[Attributes], Budget]:
         """Ask for noisy errors of all candidates at once, and choose in closed form."""
         domain, unit = curator.domain, curator.unit
-        measured = [marginal.attributes for marginal in found.marginals]
-        every = list(tables_of(domain, sizes, most_cells=most_cells(found, budget, unit)))
-        tables = connected(every, measured, domain, _MOST_TABLES)
         share = errors_budget(curator.budget, budget)
-        if not tables or errors_noise(share, unit, len(tables)) > _HOPELESS * found.total:
+        tables = self._candidates(found, budget, share, sizes)
+        if not tables:
             return [], budget
         kernel = ModelErrors({table: found.pool.project(table) for table in tables})
         errors, variance = curator.score(tables, kernel.score(unit), share)
         left = Budget(budget.measure, budget.amount - share.amount)
         anyway = self._anyway(found, kernel, tables, left)
-        candidates = Candidates.of(tables, shrunk(errors, variance) - anyway, domain)
+        # Weights multiply after the noise: they are public, and so is what they do to answers.
+        worth = (shrunk(errors, variance) - anyway) * self._rules.weights(tables)
+        candidates = Candidates.of(tables, worth, domain)
         if 3 in sizes:
-            candidates = candidates.with_larger(domain, most_cells=_MOST_LARGER_CELLS)
+            candidates = candidates.with_larger(
+                domain, most_cells=_MOST_LARGER_CELLS, allowed=self._rules.allows
+            )
         return Choice(mean_noise(left, unit), 2 / 3).among(candidates, domain), left
+
+    def _candidates(
+        self, found: Estimation, budget: Budget, share: Budget, sizes: tuple[int, ...]
+    ) -> list[Attributes]:
+        """The tables to ask about: all, those that count more if all are too many, or none."""
+        domain, rules = found.domain, self._rules
+        measured = [marginal.attributes for marginal in found.marginals]
+        most = most_cells(found, budget, self.unit)
+        every = rules.among(tables_of(domain, sizes, most_cells=most))
+        tables = connected(every, measured, domain, _MOST_TABLES)
+        for asked in (tables, rules.preferred(tables)):
+            if asked and errors_noise(share, self.unit, len(asked)) <= _HOPELESS * found.total:
+                return asked
+        return []
 
     def _anyway(
         self, found: Estimation, kernel: ModelErrors, tables: list[Attributes], budget: Budget
@@ -168,7 +245,11 @@ class AdaptiveMarginals(Synthesizer):
     ) -> tuple[list[Attributes], Budget]:
         """One table, by a private choice: its error less the noise that it would have."""
         domain, unit = curator.domain, curator.unit
-        tables = list(tables_of(domain, (2,), most_cells=most_cells(found, budget, unit)))
+        every = tables_of(domain, (2,), most_cells=most_cells(found, budget, unit))
+        tables = self._rules.among(every)
+        if not tables:
+            return [], budget
+        weights = {table: self._rules.weight(table) for table in tables}
         kernel = ModelErrors({table: found.pool.project(table) for table in tables})
         share = budget * _PICK_SHARE
         left = Budget(budget.measure, budget.amount - share.amount)
@@ -176,10 +257,10 @@ class AdaptiveMarginals(Synthesizer):
         anyway = dict(zip(tables, self._anyway(found, kernel, tables, left), strict=True))
         chosen = curator.select(
             tables,
-            kernel.score(unit),
+            WeightedErrors(kernel, weights).score(unit),
             share,
             of=lambda table: table,
-            penalty=lambda table: noise * domain.cells(table) + anyway[table],
+            penalty=lambda t: weights[t] * (noise * domain.cells(t) + anyway[t]),
         )
         return [chosen], left
 
@@ -199,10 +280,19 @@ class RoundPlan:
     again: tuple[Attributes, ...]
 
     @classmethod
-    def of(cls, domain: Domain, budget: Budget, unit: Unit, size: float) -> RoundPlan:
+    def of(
+        cls, domain: Domain, budget: Budget, unit: Unit, size: float, *, pairs: int | None = None
+    ) -> RoundPlan:
         """Divide a budget: the noisier one-way tables would be, the more they get of it.
 
         Where the noise of errors would drown them, one-way tables get all of it.
+
+        Args:
+            domain: the attributes.
+            budget: what there is.
+            unit: whom the promise protects.
+            size: the number of rows, as far as it is known.
+            pairs: how many have to be asked about at least; all unless given.
         """
         ratio = one_way_noise(domain, budget, unit) / size
         share = min(_LEAST_ONE_WAY + ratio / (ratio + _HALF_ONE_WAY), 1.0)
@@ -216,7 +306,7 @@ class RoundPlan:
         if budget.measure is Measure.PURE:
             return cls._one_by_one(domain, one_way, left, unit, size)
         parts = left.split([share for share, _ in _ROUNDS])
-        pairs = len(domain) * (len(domain) - 1) // 2
+        pairs = len(domain) * (len(domain) - 1) // 2 if pairs is None else pairs
         if errors_noise(errors_budget(budget, parts[0]), unit, pairs) > _HOPELESS * size:
             return cls(budget, (), ())
         rounds = zip(parts, (sizes for _, sizes in _ROUNDS), strict=True)

@@ -8,7 +8,7 @@ of factors has no limit by treewidth. Proof: docs/proofs/log_linear.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -41,10 +41,10 @@ from understudy.models.inference.elimination import (
 )
 from understudy.models.network import Network
 from understudy.models.sampling.estimate import estimated_distribution
-from understudy.models.sampling.forward import sample_codes
+from understudy.models.sampling.forward import Last, sample_codes, sample_last
 from understudy.models.sampling.ways import How, Weighting
 from understudy.models.sampling.weighting import Proposal, WeightedRows, fit_of
-from understudy.models.sampling.without_replacement import deal_codes
+from understudy.models.sampling.without_replacement import deal_codes, deal_last
 from understudy.models.weighted.pool import Pool, joined, rows_of
 from understudy.models.weighted.raking import Aim, log_weights, raked, weighed
 from understudy.models.weighted.rounding import rounded
@@ -82,6 +82,8 @@ class LogLinear(Distribution):
         effective: how many independent rows one row of the network is worth, at most 1.
         calibrated: whether weights of drawn rows are brought near to the counts again. A law
             under evidence has only its factors.
+        last: protected attributes. No family has one as a parent and no table holds one, so that
+            they have no part in weights; they are drawn when the rows have been chosen.
     """
 
     kind: ClassVar[str] = "log-linear"
@@ -92,6 +94,7 @@ class LogLinear(Distribution):
     scale: float = 0.0
     effective: float = 1.0
     calibrated: bool = True
+    last: Attributes = ()
 
     def __post_init__(self) -> None:
         """Refuse numbers that are not those of tables over the network's attributes."""
@@ -102,6 +105,9 @@ class LogLinear(Distribution):
             _check_aim(aim, self.domain)
         if len({frozenset(aim.attributes) for aim in self.aims}) < len(self.aims):
             raise UsageError("the log-linear model has two factors for the same attributes")
+        for name in self.last:
+            if name not in self.domain.sizes or name in self._depended_on:
+                raise UsageError(f"attribute {name!r} cannot be drawn last: others depend on it")
 
     @property
     def domain(self) -> Domain:  # type: ignore[override]
@@ -123,6 +129,21 @@ class LogLinear(Distribution):
             f"a model of kind {self.kind!r} is a network times correction factors, and its "
             "conditionals alone are not its law; ask it questions, use its rows, or fit by nist"
         )
+
+    @cached_property
+    def _weighed(self) -> Domain:
+        """The attributes that have a part in weights: all but those that are drawn last."""
+        domain = self.domain
+        sizes = {name: size for name, size in domain.sizes.items() if name not in self.last}
+        coarser = {name: level for name, level in domain.coarser.items() if level.of in sizes}
+        return Domain(sizes, coarser)
+
+    @cached_property
+    def _depended_on(self) -> frozenset[str]:
+        """The attributes that are parents in the network, or in a table that has factors."""
+        parents = (name for family in self.network for name in family.parents)
+        held = (self.domain.base(name) for aim in self.aims for name in aim.attributes)
+        return frozenset((*parents, *held))
 
     # --- rows -------------------------------------------------------------------------------
 
@@ -155,9 +176,11 @@ class LogLinear(Distribution):
         pool = self.pool(max(_POOL_PER_ROW * rows, _LEAST_POOL), generator)
         most = self._most(pool, rows)
         if sampler is not sample_codes:
-            return rounded(pool, rows, generator, most=most)
+            chosen = rounded(pool, rows, generator, most=most)
+            return self._completed(chosen, rows, generator)
         numbers = pool.chosen(rows, generator, most=most, ordered=False)
-        return rows_of(pool.codes, generator.permutation(numbers))
+        chosen = rows_of(pool.codes, generator.permutation(numbers))
+        return self._completed(chosen, rows, generator, draw=sample_last)
 
     def _most(self, pool: Pool, rows: int) -> Floats:
         """How often each row may be expected among n rows: as often as the law says, or once."""
@@ -165,10 +188,29 @@ class LogLinear(Distribution):
         return np.maximum(rows * self.base.chances_of(pool.codes) * weights, 1.0)
 
     def pool(self, rows: int, generator: np.random.Generator) -> Pool:
-        """Draw rows of the network, with weights at which they stand for rows of the law."""
+        """Draw rows of the network, with weights at which they stand for rows of the law.
+
+        Attributes that are drawn last are left out.
+        """
         drawn = deal_codes(self.base, rows, generator)
-        pool = weighed(Pool.of(self.domain, drawn, max(self.total, 1.0)), self.aims)
+        held = {name: drawn[name] for name in self._weighed}
+        pool = Pool(self._weighed, held, np.full(rows, max(self.total, 1.0) / max(rows, 1)))
+        pool = weighed(pool, self.aims)
         return raked(pool, self.aims, sweeps=_SWEEPS)[0] if self.calibrated else pool
+
+    def _completed(
+        self,
+        codes: CodedRows,
+        rows: int,
+        generator: np.random.Generator,
+        *,
+        fits: Evidence | None = None,
+        draw: Callable[..., CodedRows] = deal_last,
+    ) -> CodedRows:
+        """Rows that were chosen, with the attributes that are drawn last."""
+        if not self.last:
+            return codes
+        return draw(self.base, codes, Last(self.last, rows, fits or {}), generator)
 
     def check_rows(self, rows: int) -> None:
         """Refuse a pool that would not fit into free memory."""
@@ -193,6 +235,8 @@ class LogLinear(Distribution):
                 f"how is {str(how)!r}; a model of kind {self.kind!r} draws rows towards the "
                 "conditions and weighs them: leave it out"
             )
+        if self.last:
+            return _Completing(self, evidence)
         return Weighting(self._towards(evidence))
 
     def weighted(
@@ -202,7 +246,8 @@ class LogLinear(Distribution):
         if evidence:
             return self._towards(evidence).draw(rows, generator)
         pool = self.pool(rows, generator)
-        return WeightedRows(pool.codes, pool.weights * (len(pool) / pool.total))
+        codes = self._completed(pool.codes, rows, generator)
+        return WeightedRows(codes, pool.weights * (len(pool) / pool.total))
 
     def _towards(self, evidence: Evidence) -> Proposal:
         """The network under the evidence where that is exact, else drawn towards it."""
@@ -306,7 +351,8 @@ class LogLinear(Distribution):
         chance = self.posterior((), evidence)[1]
         # Rows that fit weigh so much more, on average, as the law has more of them.
         scale = self.scale + math.log(chance) - math.log(of_network)
-        return replace(self, base=base, scale=scale, calibrated=False), chance
+        last = tuple(name for name in self.last if not any(name in f.parents for f in base.network))
+        return replace(self, base=base, scale=scale, calibrated=False, last=last), chance
 
     def most_probable(self, evidence: Evidence) -> tuple[dict[str, int], float]:
         """Return the codes of the most probable row that fits evidence, and its probability."""
@@ -334,7 +380,8 @@ class LogLinear(Distribution):
             {"attributes": list(a.attributes), "variance": a.variance, "spread": a.spread}
             for a in self.aims
         ]
-        facts = {"total": self.total, "scale": self.scale, "effective": self.effective}
+        numbers = {"total": self.total, "scale": self.scale, "effective": self.effective}
+        facts = {**numbers, "last": list(self.last)}
         columns = {
             "counts": pa.array([a.counts.ravel() for a in self.aims], _NUMBERS),
             "logarithms": pa.array([a.logarithms.ravel() for a in self.aims], _NUMBERS),
@@ -357,7 +404,8 @@ class LogLinear(Distribution):
             held = read_arrow(data, _OF_FACTORS, rows=len(listed))
             aims = tuple(_aims(listed, held, domain))
         total, scale, effective = (float(document[n]) for n in ("total", "scale", "effective"))
-        return cls(base, aims, total, scale=scale, effective=effective)
+        last = tuple(map(str, document["last"]))
+        return cls(base, aims, total, scale=scale, effective=effective, last=last)
 
 
 @dataclass(frozen=True, eq=False)
@@ -378,6 +426,19 @@ class Reweighted(Proposal):
         logarithms = log_weights(Pool.of(self.drawn.domain, found.codes, 1.0), self.aims)
         weights = np.exp(np.minimum(logarithms + self.logarithm, _LARGEST_LOGARITHM / 2))
         return replace(found, weights=found.weights * weights)
+
+
+class _Completing(Weighting):
+    """Rows drawn towards evidence and chosen by weights, whose last attributes are drawn then."""
+
+    def __init__(self, law: LogLinear, evidence: Evidence) -> None:
+        super().__init__(law._towards(evidence))
+        self._law, self._fits = law, evidence
+
+    def take(self, rows: int, generator: np.random.Generator) -> CodedRows:
+        """Return the next rows."""
+        chosen = super().take(rows, generator)
+        return self._law._completed(chosen, rows, generator, fits=self._fits)
 
 
 def _check_aim(aim: Aim, domain: Domain) -> None:

@@ -25,7 +25,15 @@ from understudy.methods.planning.rehearsal import (
     Silence,
     chance_distance,
 )
-from understudy.methods.planning.watching import CHOICES, ONE_WAY, ROWS, SCORES, TABLES
+from understudy.methods.planning.watching import (
+    CHOICES,
+    ONE_WAY,
+    ROWS,
+    SCORES,
+    TABLES,
+    Stage,
+    stages,
+)
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Instruments
 from understudy.privacy.spending.ledger import Ledger
@@ -52,6 +60,9 @@ BUILDERS: dict[str, Callable[[], Synthesizer]] = {
     ),
     "adaptive": lambda: AdaptiveMarginals(SCHEMA, epsilon=1, delta=1e-6),
     "adaptive pure": lambda: AdaptiveMarginals(SCHEMA, epsilon=1),
+    "adaptive replace": lambda: AdaptiveMarginals(
+        SCHEMA, epsilon=1, delta=1e-6, neighbours="replace"
+    ),
     "independent": lambda: Independent(SCHEMA, epsilon=1, delta=1e-6),
     "independent pure": lambda: Independent(SCHEMA, epsilon="0.7"),
 }
@@ -303,3 +314,31 @@ def test_rows_that_are_alike_lie_in_one_cell() -> None:
     source = AllAlike(Domain({"a": 2, "b": 3}), 7)
     pair, rows = source.count([("a", "b"), ()])
     assert ([[7, 0, 0], [0, 0, 0]], 7) == (pair.counts.tolist(), int(rows.counts))
+
+
+def _stage(name: str, cells: tuple[int, ...] = ()) -> Stage:
+    return Stage(name=name, questions=1, cells=cells, events=(), noise=(1.0,))
+
+
+def test_tables_that_follow_choices_are_put_together() -> None:
+    """One line for all choices and one for their tables, where each has its own."""
+    notes = [_stage(ONE_WAY, (3,)), *[_stage(CHOICES), _stage(TABLES, (6,))] * 3]
+    found = stages(notes)
+    assert [(ONE_WAY, 1), (CHOICES, 3), (TABLES, 3)] == [(s.name, s.questions) for s in found]
+    assert (6, 6, 6) == found[-1].cells
+
+
+def test_rounds_of_scores_stay_apart() -> None:
+    """Tables of one round are not those of the next."""
+    notes = [_stage(SCORES), _stage(TABLES), _stage(SCORES), _stage(TABLES)]
+    assert tuple(notes) == stages(notes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delta", ["0", "1e-6"])
+def test_a_method_without_a_network_is_forecast(delta: str) -> None:
+    """Rows of its model are compared, as those of networks are."""
+    plan = plan_fit(AdaptiveMarginals(SCHEMA, epsilon=1, delta=delta), ROW_COUNT, epsilons=())
+    assert plan.families is None
+    assert 1 == sum(plan.share(stage) for stage in plan.stages)
+    assert all(band is not None and 0 < band.expected < 1 for band in plan.expected.distances)

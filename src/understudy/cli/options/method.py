@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -48,6 +49,16 @@ Degree = Annotated[
         metavar="PARENTS",
         rich_help_panel=METHOD,
         help="Give each attribute at most this many parents.",
+    ),
+]
+WorkloadFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--workload",
+        metavar="FILE",
+        rich_help_panel=METHOD,
+        help="Learn these sets of columns better than others: a list in JSON or TOML, such as "
+        '[["age", "income"]] (adaptive).',
     ),
 ]
 
@@ -107,6 +118,7 @@ class MethodOptions(MethodRequest):
     structure: StructureName = None
     degree: Degree = None
     network: NetworkOptions = field(default_factory=NetworkOptions)
+    workload: WorkloadFile = None
 
 
 @dataclass(frozen=True)

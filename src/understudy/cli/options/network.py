@@ -22,8 +22,8 @@ class NetworkOptions(NetworkRequest):
             "--target",
             metavar="COLUMN",
             rich_help_panel=NETWORK,
-            help="Put this column first: the others are used to predict it. With dpgan and "
-            "noise-gan, choose the values of this column before the others.",
+            help="Name the column that the others are used to predict: adaptive learns its tables "
+            "better, networks put it first, dpgan and noise-gan choose its values first.",
         ),
     ] = None
     protect: Annotated[

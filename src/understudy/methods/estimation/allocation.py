@@ -10,10 +10,11 @@ from understudy.privacy.budget import Measure
 _RESOLUTION = 10**6
 
 
-def least_error_weights(cells: Sequence[int], measure: Measure) -> list[int]:
+def least_error_weights(cells: Sequence[float], measure: Measure) -> list[int]:
     """The shares that make the summed expected L1 error of all tables least.
 
-    A table of c cells with noise of scale s has expected L1 error proportional to c·s.
+    A table of c cells with noise of scale s has expected L1 error proportional to c·s. One that
+    counts w times as much as others is shared for as one of w·c cells.
 
     - ρ: cost Σ 1/sᵢ² fixed; Lagrange gives s ∝ c^(−1/3), so the share is c^(2/3).
     - ε: cost Σ 1/sᵢ fixed; Lagrange gives s ∝ c^(−1/2), so the share is c^(1/2).

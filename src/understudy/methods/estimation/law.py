@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from understudy.facts.constraints import Completions
-from understudy.facts.domain import Domain
+from understudy.facts.domain import Attributes, Domain
 from understudy.facts.schema import Schema
 from understudy.methods.estimation.aims import aims_of
 from understudy.methods.estimation.consistency import best_total
@@ -86,23 +86,31 @@ class Estimation:
         single = (aim for aim in self.aims if len(aim.attributes) == 1)
         return {a.attributes[0]: mean * a.counts.size * math.sqrt(a.variance) for a in single}
 
-    def law(self) -> LogLinear:
+    def law(self, last: Attributes = ()) -> LogLinear:
         """Refit the network to the pool, draw again, and find the factors that are left.
 
         Factors are found with doubt about what is accidental in a pool, so that they hold for
         fresh rows of the network too.
+
+        Args:
+            last: protected attributes, which have a part neither in factors nor in weights.
         """
-        pool, aims = self.pool, list(self.aims)
+        pool, aims = self.pool, [aim for aim in self.aims if not self._holds(aim, last)]
         measured = [marginal.attributes for marginal in self.marginals]
         for number in range(_REFITS):
-            found = refitted_network(pool, measured)
+            found = refitted_network(pool, measured, last=last)
             base = BayesNet(self.domain, found, self.completions)
             start = [replace(aim, logarithms=np.zeros(aim.counts.shape)) for aim in aims]
             drawn = drawn_pool(base, self.total, seed=_SEED + number)
             pool, aims = raked(drawn, start, sweeps=_LAST_SWEEPS, doubt=1.0)
         return _scaled(
-            LogLinear(replace(base, completions=Completions(())), tuple(aims), self.total)
+            LogLinear(
+                replace(base, completions=Completions(())), tuple(aims), self.total, last=last
+            )
         )
+
+    def _holds(self, aim: Aim, names: Attributes) -> bool:
+        return any(self.domain.base(name) in names for name in aim.attributes)
 
 
 def _lost_in_noise(marginals: Sequence[NoisyMarginal]) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -32,12 +32,23 @@ from understudy.system.arrays import Floats
 
 
 def measure_tables(
-    curator: Curator, tables: Sequence[Attributes], budget: Budget
+    curator: Curator,
+    tables: Sequence[Attributes],
+    budget: Budget,
+    *,
+    counting: Callable[[Attributes], float] = lambda _: 1.0,
 ) -> list[NoisyMarginal]:
-    """Noisy tables, the budget shared so that their summed expected error is least."""
+    """Noisy tables, the budget shared so that their summed expected error is least.
+
+    Args:
+        curator: whom to ask.
+        tables: the attributes of each.
+        budget: for all of them.
+        counting: how much the error of a table counts in the sum; it must be public.
+    """
     if not tables:
         return []
-    cells = [curator.domain.cells(table) for table in tables]
+    cells = [counting(table) * curator.domain.cells(table) for table in tables]
     return curator.measure(tables, budget, weights=least_error_weights(cells, budget.measure))
 
 

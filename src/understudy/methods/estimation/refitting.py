@@ -7,7 +7,7 @@ re-weighted by all tables: the pool costs nothing, so that its families may be l
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -179,20 +179,27 @@ class _Entropies:
 
 
 def refitted_network(
-    pool: Pool, measured: Sequence[Attributes], *, degree: int = _DEGREE
+    pool: Pool,
+    measured: Sequence[Attributes],
+    *,
+    last: Collection[str] = (),
+    degree: int = _DEGREE,
 ) -> tuple[Conditional, ...]:
     """A network of several parents, fitted to a weighted pool.
 
     Args:
         pool: made-up rows with weights.
         measured: tables that were released; a parent shares one with its child.
+        last: attributes that come after all others and are not parents.
         degree: the most parents.
     """
     domain, entropies = pool.domain, _Entropies(pool, pool.effective)
     names = {attribute: seen_as(attribute, domain) for attribute in domain}
     near = _near(measured, domain)
+    first = {a: near[a].difference(last) for a in domain if a not in last}
+    order = _in_order({a: names[a] for a in first}, first, entropies)
     families: list[Attributes] = []
-    for child, placed in _in_order(names, near, entropies):
+    for child, placed in [*order, *((name, [*first]) for name in last)]:
         axes = [names[p] for p in placed if p in near[child]]
         families.append((*_parents(names[child], axes, entropies, degree), names[child]))
     return tuple(_smoothed(pool, family) for family in families)

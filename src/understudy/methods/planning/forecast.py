@@ -236,7 +236,7 @@ def workloads(domain: Domain) -> list[list[Attributes]]:
 def _stages(reading: Agenda, rehearsals: Sequence[Rehearsal]) -> tuple[Stage, ...]:
     """The stages read, and from the first answers about structure on, those of a rehearsal."""
     asking = [place for place, stage in enumerate(reading.stages) if stage.asks_structure]
-    known = asking[-1] + 1 if asking else len(reading.stages)
+    known = asking[0] + 1 if asking else len(reading.stages)
     middle = rehearsals[len(rehearsals) // 2]
     return (*reading.stages[:known], *middle.stages[known:])
 

@@ -19,8 +19,8 @@ from understudy.rows.counting import Score, Scores
 
 T = TypeVar("T")
 
-ROWS, ONE_WAY, TABLES = "number of rows", "one-way tables", "tables of families"
-SCORES, CHOICES = "scores of sets", "choices of families"
+ROWS, ONE_WAY, TABLES = "number of rows", "one-way tables", "tables of several columns"
+SCORES, CHOICES = "scores of sets", "choices of tables"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +76,7 @@ class WatchedCurator(Curator):
         """Noisy scores, noted."""
         before = len(self._grant.charges)
         found, variance = super().score(sets, score, budget)
-        self._note(SCORES, len(sets), before, [math.sqrt(variance) * self._rows_per_score])
+        self._note(SCORES, len(sets), before, [math.sqrt(variance) * self._rows_in(score)])
         return found, variance
 
     def select(
@@ -92,14 +92,14 @@ class WatchedCurator(Curator):
         before = len(self._grant.charges)
         chosen = super().select(candidates, score, budget, of=of, penalty=penalty)
         spreads = (_spread(charge.event) for charge in self._grant.charges[before:])
-        in_rows = float(score.sensitivity) * self._rows_per_score
+        in_rows = float(score.sensitivity) * self._rows_in(score)
         self._note(CHOICES, 1, before, [spread * in_rows for spread in spreads])
         return chosen
 
-    @property
-    def _rows_per_score(self) -> int:
-        """Scores are in rows under add-remove and in shares of them under replace."""
-        return 1 if self.public_rows is None else self.rows
+    def _rows_in(self, score: Score) -> int:
+        """Scores of families are in shares of rows under replace; errors of tables are in rows."""
+        in_rows = self.public_rows is None or score.sensitivity >= 1
+        return 1 if in_rows else self.rows
 
     def _note(
         self,
@@ -116,9 +116,24 @@ class WatchedCurator(Curator):
 
 
 def stages(notes: Sequence[Stage]) -> tuple[Stage, ...]:
-    """The notes of a run, with choices that follow each other put together."""
+    """The notes of a run, with choices that follow each other put together.
+
+    Where tables are measured after each choice, they are put together too.
+    """
+    choices = [stage for stage in notes if stage.name == CHOICES]
+    if len(choices) > 1 and _alternate(notes):
+        first = notes.index(choices[0])
+        tables = [stage for stage in notes[first:] if stage.name == TABLES]
+        return (*notes[:first], _together(choices), _together(tables))
     grouped = itertools.groupby(enumerate(notes), key=_kind)
     return tuple(_together([stage for _, stage in group]) for _, group in grouped)
+
+
+def _alternate(notes: Sequence[Stage]) -> bool:
+    """Whether every choice is followed by tables."""
+    first = next(place for place, stage in enumerate(notes) if stage.name == CHOICES)
+    names = [stage.name for stage in notes[first:]]
+    return names == [CHOICES, TABLES] * (len(names) // 2)
 
 
 def _kind(numbered: tuple[int, Stage]) -> tuple[str, int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -141,11 +141,22 @@ class Candidates:
         cells = np.array([domain.cells(table) for table in tables], float)
         return cls(tuple(tables), errors, cells)
 
-    def with_larger(self, domain: Domain, *, most_cells: int) -> Candidates:
+    def with_larger(
+        self,
+        domain: Domain,
+        *,
+        most_cells: int,
+        allowed: Callable[[Attributes], bool] = lambda _: True,
+    ) -> Candidates:
         """Add tables of four and five attributes, where they are small, judged by their triples.
 
         Such a table puts right all triples that it holds, each with the noise of several cells
         added up. Nothing more is asked for: the errors of triples are known.
+
+        Args:
+            domain: the attributes.
+            most_cells: larger tables are left out.
+            allowed: whether a table may be measured.
         """
         triples = {
             frozenset(t): e for t, e in zip(self.tables, self.errors, strict=True) if len(t) == 3
@@ -155,7 +166,7 @@ class Candidates:
         for size in _LARGER:
             for table in itertools.combinations(names, size):
                 cells = domain.cells(table)
-                if cells <= most_cells:
+                if cells <= most_cells and allowed(table):
                     inside = [*itertools.combinations(table, 3)]
                     worth = sum(triples.get(frozenset(t), 0.0) for t in inside)
                     noise = sum(math.sqrt(domain.cells(t) * cells) for t in inside)

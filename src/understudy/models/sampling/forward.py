@@ -6,6 +6,7 @@ Where constraints speak of an attribute, it is drawn from what they leave of its
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -16,6 +17,7 @@ from understudy.facts.constraints import Completions
 from understudy.facts.domain import Attributes, Domain
 from understudy.models.conditional import Conditional
 from understudy.models.distribution import CodedRows
+from understudy.models.network import Family
 from understudy.models.sampling.masks import Standings
 from understudy.system.arrays import Probabilities, Words
 from understudy.system.jit import kernel
@@ -103,6 +105,58 @@ def drawn_in_order(law: Sequential, rows: int, draw: _FillColumn) -> CodedRows:
             _draw_within(conditional, domain, given, draw, drawn)
         standings.advance(child, drawn)
     return {attribute: codes[attribute] for attribute in domain}
+
+
+@dataclass(frozen=True)
+class Last:
+    """Attributes that are drawn after all others, given codes of rows that were chosen.
+
+    Attributes:
+        names: the attributes; no other depends on them.
+        rows: how many rows there are.
+        fits: how well each code of some of these attributes fits, where that is known.
+    """
+
+    names: Attributes
+    rows: int
+    fits: Mapping[str, Probabilities] = field(default_factory=dict)
+
+
+def sample_last(
+    law: Sequential, codes: CodedRows, last: Last, generator: np.random.Generator
+) -> CodedRows:
+    """Draw attributes that none depends on, independently for each of some rows."""
+    state = generator.integers(1, 2**63, 4).astype(np.uint64)
+
+    def draw(table: Probabilities, given: Configurations, drawn: Codes) -> None:
+        _invert(_thresholds(table), given, state, drawn)
+
+    return drawn_last(law, codes, last, draw)
+
+
+def drawn_last(law: Sequential, codes: CodedRows, last: Last, draw: _FillColumn) -> CodedRows:
+    """Draw the codes of attributes that none depends on, given those of all others.
+
+    Args:
+        law: what to draw from.
+        codes: of all other attributes; rows that can be completed.
+        last: the attributes to draw.
+        draw: fills in codes, as for all attributes in order.
+    """
+    found = {name: held for name, held in codes.items() if name not in last.names}
+    rows = last.rows
+    standings = Standings(law.completions, rows)
+    for name, held in found.items():
+        standings.advance(name, held)
+    for conditional in (c for c in law.conditionals if c.family.child in last.names):
+        child = conditional.family.child
+        lines = conditional.lines(law.domain) * last.fits.get(child, 1.0)
+        lines = Conditional.from_weights(Family("child", ("given",)), lines).probabilities
+        given = configurations(conditional.family.axes[:-1], found, law.domain, rows)
+        drawn = found[child] = np.empty(rows, code_type(law.domain[child]))
+        draw(*standings.masked(child, lines, given), drawn)
+        standings.advance(child, drawn)
+    return {attribute: found[attribute] for attribute in law.domain}
 
 
 def _draw_within(

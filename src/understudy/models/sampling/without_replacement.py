@@ -15,7 +15,13 @@ import numpy.typing as npt
 
 from understudy.facts.codes import Codes
 from understudy.models.distribution import CodedRows
-from understudy.models.sampling.forward import Configurations, Sequential, drawn_in_order
+from understudy.models.sampling.forward import (
+    Configurations,
+    Last,
+    Sequential,
+    drawn_in_order,
+    drawn_last,
+)
 from understudy.system.arrays import Integers, Probabilities
 from understudy.system.jit import kernel
 
@@ -69,3 +75,18 @@ def deal_codes(law: Sequential, rows: int, generator: np.random.Generator) -> Co
         deal(table, given, codes, generator)
 
     return drawn_in_order(law, rows, draw)
+
+
+def deal_last(
+    law: Sequential, codes: CodedRows, last: Last, generator: np.random.Generator
+) -> CodedRows:
+    """Draw attributes that none depends on, given all others of rows that were chosen.
+
+    Within each configuration of their parents rows come in random order, so that the codes are as
+    likely for one row as for another, whatever else is in the rows.
+    """
+
+    def draw(table: Probabilities, given: Configurations, drawn: Codes) -> None:
+        deal(table, given, drawn, generator)
+
+    return drawn_last(law, codes, last, draw)
