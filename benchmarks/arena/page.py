@@ -84,7 +84,7 @@ def _best(results: Results, table: str, epsilon: str) -> float | None:
 def summary_table(found: Sequence[Record]) -> str:
     """Geometric means of the ratios over tables that were looked at, and over held-out ones."""
     epsilons = sorted(PEER_EPSILONS, key=float)
-    heads = [f"{kind} ε = {e}" for kind in ("seen,", "held out,") for e in epsilons]
+    heads = [f"{kind} ε = {e}" for kind in ("seen,", "held-out,") for e in epsilons]
     rows = [f"| method | {' | '.join(heads)} |", "|---" * (1 + len(heads)) + "|"]
     every = ratios(found)
     for method in OURS:
@@ -127,7 +127,7 @@ def _table(results: Results, table: str) -> str:
     shown = [name for name in _COLUMNS if _has(results, table, name)]
     heads = " | ".join(_HEADS.get(name, name) for name in shown)
     target = f", target `{entry.target}`" if entry.target else ""
-    note = " Held out: named before any constant was chosen." if entry.held_out else ""
+    note = " A held-out table." if entry.held_out else ""
     lines = [f"### {entry.title}", "", f"`{table}`{target}.{note}", ""]
     lines += [f"| ε | method | {heads} | runs |", "|---" * (3 + len(shown)) + "|"]
     for control in CONTROLS:

@@ -61,7 +61,12 @@ def run_limited(
             env=child_environment({**ONE_THREAD, **(environment or {})}),
             preexec_fn=partial(_limit, limits.cpu_seconds),
         )
-        peak, (status, used) = _watched(process, limits.memory_bytes)
+        try:
+            peak, (status, used) = _watched(process, limits.memory_bytes)
+        except BaseException:
+            # An arena that is stopped leaves no fit behind.
+            process.kill()
+            raise
         process.returncode = os.waitstatus_to_exitcode(status)
         taken = used.ru_utime + used.ru_stime
         state, why = _verdict(process.returncode, taken, peak, limits, messages)

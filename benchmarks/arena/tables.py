@@ -71,7 +71,7 @@ class ArenaTable:
 
 
 @dataclass(frozen=True)
-class Entry:
+class TableEntry:
     """One line of the list of tables: how to load it, and what is known before it is loaded.
 
     Attributes:
@@ -171,23 +171,23 @@ _SCALES = (
 _CARDS = ("C1", "C2", "C3", "C4", "C5")
 _BR2000 = ("x02", "x03", "x04", "x10", "x12")
 
-ENTRIES: dict[str, Entry] = {
-    "adult": Entry("Adult", adult, "income"),
-    "nltcs": Entry("NLTCS", partial(_benchmark, "nltcs"), ordered=()),
-    "br2000": Entry("BR2000", partial(_benchmark, "br2000"), ordered=_BR2000),
-    "cmc": Entry("Contraceptive choice", TABLES["cmc"], "contraceptive_method", _SCALES),
-    "poker": Entry("Poker hands", TABLES["poker"], "hand", _CARDS),
-    "generated": Entry("a generated network", TABLES["generated"], is_shared=False),
-    "diabetes": Entry("Diabetes", TABLES["diabetes"], "readmitted"),
-    "xor": Entry("XOR", xor, "parity3", ordered=(), is_shared=False),
-    "heart": Entry(
+ENTRIES: dict[str, TableEntry] = {
+    "adult": TableEntry("Adult", adult, "income"),
+    "nltcs": TableEntry("NLTCS", partial(_benchmark, "nltcs"), ordered=()),
+    "br2000": TableEntry("BR2000", partial(_benchmark, "br2000"), ordered=_BR2000),
+    "cmc": TableEntry("Contraceptive choice", TABLES["cmc"], "contraceptive_method", _SCALES),
+    "poker": TableEntry("Poker hands", TABLES["poker"], "hand", _CARDS),
+    "generated": TableEntry("a generated network", TABLES["generated"], is_shared=False),
+    "diabetes": TableEntry("Diabetes", TABLES["diabetes"], "readmitted"),
+    "xor": TableEntry("XOR", xor, "parity3", ordered=(), is_shared=False),
+    "heart": TableEntry(
         "Heart disease",
         lambda: described("heart_cleveland", "heart_cleveland.csv"),
         "num",
         held_out=True,
     ),
-    "credit": Entry("Credit card", _credit_card, "Class", held_out=True),
-    "randhie": Entry(
+    "credit": TableEntry("Credit card", _credit_card, "Class", held_out=True),
+    "randhie": TableEntry(
         "RAND health insurance",
         lambda: coded(*randhie()),
         "mdvis",
@@ -195,7 +195,7 @@ ENTRIES: dict[str, Entry] = {
         held_out=True,
         is_shared=False,
     ),
-    "fair": Entry(
+    "fair": TableEntry(
         "Fair's affairs",
         lambda: coded(*fair()),
         "affairs",
