@@ -121,6 +121,17 @@ def test_several_classes_are_scored_each_against_the_others() -> None:
     assert {"accuracy": 0.25, "AUROC": 0.5} == measures.scored(actual, np.full((4, 4), 0.25))
 
 
+@pytest.mark.slow
+@needs_tables
+@pytest.mark.parametrize("name", [n for n in tables.ENTRIES if n not in ("randhie", "fair")])
+def test_tables_have_the_shape_that_the_page_shows(name: str) -> None:
+    """Rows that methods learn from and attributes are as listed, and ordered ones are there."""
+    table = tables.load(name)
+    assert tables.ENTRIES[name].shape == (table.learned.rows, len(table.learned.domain))
+    assert set(table.ordered) <= set(table.learned.domain)
+    assert (table.target is None) == (table.test is None)
+
+
 def test_a_fifth_is_held_out_and_nothing_is_lost() -> None:
     """The split is fixed, and its two parts have all rows."""
     _, table = tables.xor(rows=1_000)

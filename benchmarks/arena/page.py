@@ -128,7 +128,8 @@ def _table(results: Results, table: str) -> str:
     heads = " | ".join(_HEADS.get(name, name) for name in shown)
     target = f", target `{entry.target}`" if entry.target else ""
     note = " A held-out table." if entry.held_out else ""
-    lines = [f"### {entry.title}", "", f"`{table}`{target}.{note}", ""]
+    shape = "{:,} × {}".format(*entry.shape)
+    lines = [f"### {entry.title}", "", f"`{table}`, {shape}{target}.{note}", ""]
     lines += [f"| ε | method | {heads} | runs |", "|---" * (3 + len(shown)) + "|"]
     for control in CONTROLS:
         lines += _line(results, (table, control.name, "none"), shown)

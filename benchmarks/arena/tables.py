@@ -76,6 +76,7 @@ class TableEntry:
 
     Attributes:
         title: as the page calls it.
+        shape: how many rows are learned from, and how many attributes they have.
         load: makes the schema and all rows.
         target: the attribute to predict, where there is a natural one.
         ordered: attributes whose codes have an order; None takes all numbers but the target.
@@ -84,6 +85,7 @@ class TableEntry:
     """
 
     title: str
+    shape: tuple[int, int]
     load: Callable[[], Loaded]
     target: str | None = None
     ordered: tuple[str, ...] | None = None
@@ -172,23 +174,29 @@ _CARDS = ("C1", "C2", "C3", "C4", "C5")
 _BR2000 = ("x02", "x03", "x04", "x10", "x12")
 
 ENTRIES: dict[str, TableEntry] = {
-    "adult": TableEntry("Adult", adult, "income"),
-    "nltcs": TableEntry("NLTCS", partial(_benchmark, "nltcs"), ordered=()),
-    "br2000": TableEntry("BR2000", partial(_benchmark, "br2000"), ordered=_BR2000),
-    "cmc": TableEntry("Contraceptive choice", TABLES["cmc"], "contraceptive_method", _SCALES),
-    "poker": TableEntry("Poker hands", TABLES["poker"], "hand", _CARDS),
-    "generated": TableEntry("a generated network", TABLES["generated"], is_shared=False),
-    "diabetes": TableEntry("Diabetes", TABLES["diabetes"], "readmitted"),
-    "xor": TableEntry("XOR", xor, "parity3", ordered=(), is_shared=False),
+    "adult": TableEntry("Adult", (39_074, 15), adult, "income"),
+    "nltcs": TableEntry("NLTCS", (21_574, 16), partial(_benchmark, "nltcs"), ordered=()),
+    "br2000": TableEntry("BR2000", (38_000, 14), partial(_benchmark, "br2000"), ordered=_BR2000),
+    "cmc": TableEntry(
+        "Contraceptive choice", (1_178, 10), TABLES["cmc"], "contraceptive_method", _SCALES
+    ),
+    "poker": TableEntry("Poker hands", (20_008, 11), TABLES["poker"], "hand", _CARDS),
+    "generated": TableEntry(
+        "a generated network", (50_000, 20), TABLES["generated"], is_shared=False
+    ),
+    "diabetes": TableEntry("Diabetes", (81_413, 44), TABLES["diabetes"], "readmitted"),
+    "xor": TableEntry("XOR", (16_000, 25), xor, "parity3", ordered=(), is_shared=False),
     "heart": TableEntry(
         "Heart disease",
+        (242, 14),
         lambda: described("heart_cleveland", "heart_cleveland.csv"),
         "num",
         held_out=True,
     ),
-    "credit": TableEntry("Credit card", _credit_card, "Class", held_out=True),
+    "credit": TableEntry("Credit card", (227_846, 31), _credit_card, "Class", held_out=True),
     "randhie": TableEntry(
         "RAND health insurance",
+        (16_152, 10),
         lambda: coded(*randhie()),
         "mdvis",
         ("mdvis", "lncoins", "lpi", "fmde", "disea"),
@@ -197,6 +205,7 @@ ENTRIES: dict[str, TableEntry] = {
     ),
     "fair": TableEntry(
         "Fair's affairs",
+        (5_093, 9),
         lambda: coded(*fair()),
         "affairs",
         ("rate_marriage", "age", "yrs_married", "children", "religious", "educ"),
