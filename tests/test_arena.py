@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib.util
+import io
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 
 from benchmarks import report
 from benchmarks.__main__ import main
-from benchmarks.arena import cells, entrants, exported, measures, page, running, tables
+from benchmarks.arena import cells, entrants, exported, measures, page, processes, running, tables
 from benchmarks.arena.processes import DID_NOT_FINISH, FAILED, FINISHED, Limits, run_limited
 from benchmarks.arena.records import Record, Records
 from benchmarks.environments import SDNIST, Unavailable, environment
@@ -155,6 +156,23 @@ def test_bins_of_exported_tables_have_all_values() -> None:
     """A value on a border is in the upper bin, and values beyond all borders are in the last."""
     codes, sizes = exported.binned({"a": np.array([-5.0, 0, 1, 2.5, 99])}, {"a": (1, 2)})
     assert ([0, 0, 1, 2, 2], {"a": 3}) == (codes["a"].tolist(), sizes)
+
+
+@pytest.mark.parametrize(
+    ("code", "seconds", "status"),
+    [
+        (-24, 866.0, DID_NOT_FINISH),
+        (-9, 899.0, DID_NOT_FINISH),
+        (-9, 5.0, FAILED),
+        (1, 899.0, FAILED),
+    ],
+)
+def test_the_signal_of_the_limit_says_that_a_fit_did_not_finish(
+    code: int, seconds: float, status: str
+) -> None:
+    """The limit's own signal counts, whatever the seconds reported; other ends are failures."""
+    found, _ = processes.verdict(code, seconds, 0, Limits(), io.StringIO())
+    assert status == found
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import resource
+import signal
 import subprocess
 import tempfile
 import time
@@ -69,7 +70,7 @@ def run_limited(
             raise
         process.returncode = os.waitstatus_to_exitcode(status)
         taken = used.ru_utime + used.ru_stime
-        state, why = _verdict(process.returncode, taken, peak, limits, messages)
+        state, why = verdict(process.returncode, taken, peak, limits, messages)
     return Ended(state, why, taken, peak or used.ru_maxrss * 1024)
 
 
@@ -105,12 +106,14 @@ def _peak(process: int) -> int:
     return int(marks[0].split()[1]) * 1024 if marks else 0
 
 
-def _verdict(
+def verdict(
     code: int, taken: float, peak: int, limits: Limits, messages: IO[str]
 ) -> tuple[str, str]:
+    """The status of a process that ended with this code, and why it did not finish."""
     if peak > limits.memory_bytes:
         return DID_NOT_FINISH, f"more than {limits.memory_bytes / 2**30:.0f} GiB of memory"
-    if code < 0 and taken >= limits.cpu_seconds - 1:
+    # The clock of the limit counts ticks and can be a few percent ahead of the seconds reported.
+    if code == -signal.SIGXCPU or (code == -signal.SIGKILL and taken > 0.9 * limits.cpu_seconds):
         return DID_NOT_FINISH, f"more than {limits.cpu_seconds:,} CPU seconds"
     if code:
         messages.seek(0)
