@@ -88,7 +88,7 @@ def test_tables_are_the_small_ones_of_some_sizes() -> None:
 
 
 def test_larger_tables_are_asked_about_where_their_pairs_were_measured() -> None:
-    """Half of the pairs at least; those with more come first, behind all pairs, which always are."""
+    """Half of the pairs at least; those with more come first, and all pairs always come."""
     domain = Domain(dict.fromkeys("abcd", 2))
     tables = [*tables_of(domain, (2, 3), most_cells=100)]
     found = connected(tables, [("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")], domain, 100)
