@@ -51,7 +51,6 @@ BUILDERS: dict[str, Callable[[], Synthesizer]] = {
         SCHEMA, epsilon=1, structure="tree", neighbours="add-remove"
     ),
     "adaptive": lambda: AdaptiveMarginals(SCHEMA, epsilon=1, delta=1e-6),
-    "adaptive pure": lambda: AdaptiveMarginals(SCHEMA, epsilon=1),
     "independent": lambda: Independent(SCHEMA, epsilon=1, delta=1e-6),
     "independent pure": lambda: Independent(SCHEMA, epsilon="0.7"),
 }
