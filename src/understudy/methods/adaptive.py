@@ -29,7 +29,7 @@ from understudy.methods.estimation.parameters import (
 from understudy.methods.structure.restrict import NONE, Restrictions
 from understudy.methods.structure.rounds import (
     REMAINING,
-    Candidates,
+    CandidateTables,
     Choice,
     ModelErrors,
     connected,
@@ -209,7 +209,7 @@ class AdaptiveMarginals(Synthesizer):
         anyway = self._anyway(found, kernel, tables, left)
         # Weights multiply after the noise: they are public, and so is what they do to answers.
         worth = (shrunk(errors, variance) - anyway) * self._rules.weights(tables)
-        candidates = Candidates.of(tables, worth, domain)
+        candidates = CandidateTables.of(tables, worth, domain)
         if 3 in sizes:
             candidates = candidates.with_larger(
                 domain, most_cells=_MOST_LARGER_CELLS, allowed=self._rules.allows

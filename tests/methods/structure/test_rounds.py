@@ -12,7 +12,7 @@ import pytest
 from understudy.facts.domain import Attributes, Domain
 from understudy.facts.unit import Neighbours, Unit
 from understudy.methods.structure.rounds import (
-    Candidates,
+    CandidateTables,
     Choice,
     ModelErrors,
     connected,
@@ -110,7 +110,7 @@ def test_noisy_errors_are_drawn_to_their_mean_by_the_part_that_is_noise() -> Non
 def _among(
     choice: Choice, tables: Sequence[Attributes], errors: Floats, domain: Domain
 ) -> list[Attributes]:
-    return choice.among(Candidates.of(tables, errors, domain), domain)
+    return choice.among(CandidateTables.of(tables, errors, domain), domain)
 
 
 def test_tables_are_taken_while_errors_outweigh_their_noise() -> None:
