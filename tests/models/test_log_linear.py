@@ -397,3 +397,35 @@ def test_nothing_that_is_not_of_the_domain_is_built() -> None:
         replace(law, aims=(wrong,))
     with pytest.raises(UsageError, match="two factors"):
         replace(law, aims=(law.aims[0], law.aims[0]))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_extreme_numbers_give_rows_or_a_refusal(seed: int) -> None:
+    """The largest and smallest numbers that an archive may have, in any combination."""
+    random, law = np.random.default_rng(seed), log_linear()
+    aims = [
+        replace(
+            aim,
+            counts=random.choice([0.0, -(2.0**63), 2.0**63, 1e-300], aim.counts.shape),
+            logarithms=random.choice([599.0, -599.0, 0.0], aim.counts.shape),
+            variance=float(random.choice([0.0, 1e-300, 2.0**126])),
+            spread=float(random.choice([1e-300, 1.0, 1e300])),
+        )
+        for aim in law.aims
+    ]
+    extreme = replace(law, aims=tuple(aims), total=float(random.choice([0.0, 1e-300, 2.0**63])))
+    female = {"sex": np.array([1.0, 0.0])}
+    questions: list[Callable[[], object]] = [
+        lambda: extreme.draw(20, random),
+        lambda: extreme.draw(20, random, sampler=sample_codes),
+        lambda: extreme.given(female).draw(5, random),
+        lambda: extreme.way(female, None, sampler=sample_codes).take(5, random),
+        lambda: extreme.project(("sex",)),
+    ]
+    refused = []
+    for ask in questions:
+        try:
+            ask()
+        except UsageError as refusal:
+            refused.append(str(refusal))
+    assert all("fit the model again" in said or "loosen" in said for said in refused)

@@ -185,7 +185,7 @@ class LogLinear(Distribution):
     def _most(self, pool: Pool, rows: int) -> Floats:
         """How often each row may be expected among n rows: as often as the law says, or once."""
         weights = pool.weights * (len(pool) / max(pool.total, 1e-300))
-        return np.maximum(rows * self.base.chances_of(pool.codes) * weights, 1.0)
+        return np.clip(rows * self.base.chances_of(pool.codes) * weights, 1.0, max(rows, 1))
 
     def pool(self, rows: int, generator: np.random.Generator) -> Pool:
         """Draw rows of the network, with weights at which they stand for rows of the law.
@@ -196,7 +196,12 @@ class LogLinear(Distribution):
         held = {name: drawn[name] for name in self._weighed}
         pool = Pool(self._weighed, held, np.full(rows, max(self.total, 1.0) / max(rows, 1)))
         pool = weighed(pool, self.aims)
-        return raked(pool, self.aims, sweeps=_SWEEPS)[0] if self.calibrated else pool
+        pool = raked(pool, self.aims, sweeps=_SWEEPS)[0] if self.calibrated else pool
+        if rows and not 0 < pool.total < math.inf:
+            raise UsageError(
+                "the factors of the model leave its rows without weights; fit the model again"
+            )
+        return pool
 
     def _completed(
         self,

@@ -132,7 +132,8 @@ def bounded_numbers(weights: Floats, rows: int, most: Floats) -> Floats:
     """
     if float(most[weights > 0].sum()) <= rows:
         return weights
-    reached_at = np.divide(most, weights, out=np.full(len(weights), np.inf), where=weights > 0)
+    seen = weights > float(weights.max()) * 1e-200
+    reached_at = np.divide(most, weights, out=np.full(len(weights), np.inf), where=seen)
     order = reached_at.argsort()
     # With the first k rows at their bounds, the others share in proportion what is left.
     left = rows - np.concatenate([[0.0], most[order].cumsum()[:-1]])
