@@ -65,10 +65,12 @@ _MOST_TABLES = 2_000
 # Tables of four and five attributes are small ones, or are not considered.
 _MOST_LARGER_CELLS = 64
 # Without a delta tables are chosen one by one, so many for each attribute at the most.
-_PICKS_PER_ATTRIBUTE = 1.5
-_PICK_SHARE = Fraction(1, 5)
+_PICKS_PER_ATTRIBUTE = 3
+_PICK_SHARE = Fraction(1, 10)
+# Triples are asked about too where so many tables for each attribute would be useful.
+_PICKS_FOR_TRIPLES = 2
 # Of the rows, what the noise of a picked table may displace.
-_USEFUL = 0.5
+_USEFUL = 0.25
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -191,7 +193,7 @@ class AdaptiveMarginals(Synthesizer):
         if not sizes:
             return [], budget
         if budget.measure is Measure.PURE:
-            return self._picked(curator, found, budget)
+            return self._picked(curator, found, budget, sizes)
         return self._by_errors(curator, found, budget, sizes)
 
     def _by_errors(
@@ -241,11 +243,11 @@ class AdaptiveMarginals(Synthesizer):
         )
 
     def _picked(
-        self, curator: Curator, found: Estimation, budget: Budget
+        self, curator: Curator, found: Estimation, budget: Budget, sizes: tuple[int, ...]
     ) -> tuple[list[Attributes], Budget]:
         """One table, by a private choice: its error less the noise that it would have."""
         domain, unit = curator.domain, curator.unit
-        every = tables_of(domain, (2,), most_cells=most_cells(found, budget, unit))
+        every = tables_of(domain, sizes, most_cells=most_cells(found, budget, unit))
         tables = self._rules.among(every)
         if not tables:
             return [], budget
@@ -323,7 +325,9 @@ class RoundPlan:
         picks = math.floor(min(affordable, _PICKS_PER_ATTRIBUTE * len(domain)))
         if picks < 1 or not any(tables_of(domain, (2,), most_cells=_MOST_CELLS)):
             return cls(Budget(left.measure, one_way.amount + left.amount), (), ())
-        return cls(one_way, tuple((part, (2,)) for part in left.split([1] * picks)), ())
+        triples = affordable >= _PICKS_FOR_TRIPLES * len(domain)
+        asked = (2, 3) if triples else (2,)
+        return cls(one_way, tuple((part, asked) for part in left.split([1] * picks)), ())
 
 
 def most_cells(found: Estimation, budget: Budget, unit: Unit) -> int:
@@ -331,7 +335,8 @@ def most_cells(found: Estimation, budget: Budget, unit: Unit) -> int:
     share = 1 if budget.measure is Measure.PURE else 2 * len(found.domain)
     noise = REMAINING * expected_noise(budget, unit, tables=share)
     affordable = _DISPLACED * found.total / max(noise, 1e-9)
-    return int(min(max(affordable, _LEAST_CELLS), _MOST_CELLS))
+    most = _LEAST_CELLS if budget.measure is Measure.PURE else _MOST_CELLS
+    return int(min(max(affordable, _LEAST_CELLS), most))
 
 
 def one_way_noise(domain: Domain, budget: Budget, unit: Unit) -> float:
