@@ -7,7 +7,9 @@ chosen by noisy errors in closed form, and the estimate is a re-weighted network
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -58,7 +60,10 @@ _ROUNDS = ((Fraction(4, 10), (2,)), (Fraction(6, 10), (2, 3)))
 _ERRORS_SHARE, _MOST_ERRORS_SHARE = Fraction(1, 10), Fraction(4, 100)
 # Errors are not asked for where their noise would exceed this part of the rows.
 _HOPELESS = 0.6
-_MOST_CELLS, _MOST_TABLES = 3_000, 2_000
+# A table may have so many cells that its noise displaces this part of the rows, in a fair share
+# of the budget, and not fewer or more than these.
+_DISPLACED, _LEAST_CELLS, _MOST_CELLS = 0.5, 3_000, 20_000
+_MOST_TABLES = 2_000
 # Tables of four and five attributes are small ones, or are not considered.
 _MOST_LARGER_CELLS = 64
 # Without a delta tables are chosen one by one, so many for each attribute at the most.
@@ -174,7 +179,7 @@ class AdaptiveMarginals(Synthesizer):
     @property
     def _fewest_pairs(self) -> int:
         """How many pairs there are to ask about; with a target or a workload, of those in it."""
-        pairs = self._rules.among(tables_of(self._rules.domain, (2,), most_cells=_MOST_CELLS))
+        pairs = self._rules.among(itertools.combinations(self._rules.domain, 2))
         return len(self._rules.preferred(pairs) or pairs)
 
     def _known_rows(self, curator: Curator) -> float | None:
@@ -197,7 +202,8 @@ class AdaptiveMarginals(Synthesizer):
         """Ask for noisy errors of all candidates at once, and choose in closed form."""
         domain, unit = curator.domain, curator.unit
         share = errors_budget(curator.budget, budget)
-        tables = self._candidates(found, share, sizes)
+        every = tables_of(domain, sizes, most_cells=most_cells(found, budget, unit))
+        tables = self._candidates(found, share, every)
         if not tables:
             return [], budget
         kernel = ModelErrors({table: found.pool.project(table) for table in tables})
@@ -214,13 +220,12 @@ class AdaptiveMarginals(Synthesizer):
         return Choice(mean_noise(left, unit), 2 / 3).among(candidates, domain), left
 
     def _candidates(
-        self, found: Estimation, share: Budget, sizes: tuple[int, ...]
+        self, found: Estimation, share: Budget, every: Iterable[Attributes]
     ) -> list[Attributes]:
         """The tables to ask about: all, those that count more if all are too many, or none."""
-        domain, rules = found.domain, self._rules
+        rules = self._rules
         measured = [marginal.attributes for marginal in found.marginals]
-        every = rules.among(tables_of(domain, sizes, most_cells=_MOST_CELLS))
-        tables = connected(every, measured, domain, _MOST_TABLES)
+        tables = connected(rules.among(every), measured, found.domain, _MOST_TABLES)
         for asked in (tables, rules.preferred(tables)):
             if asked and errors_noise(share, self.unit, len(asked)) <= _HOPELESS * found.total:
                 return asked
@@ -241,7 +246,8 @@ class AdaptiveMarginals(Synthesizer):
     ) -> tuple[list[Attributes], Budget]:
         """One table, by a private choice: its error less the noise that it would have."""
         domain, unit = curator.domain, curator.unit
-        tables = self._rules.among(tables_of(domain, (2,), most_cells=_MOST_CELLS))
+        every = tables_of(domain, (2,), most_cells=most_cells(found, budget, unit))
+        tables = self._rules.among(every)
         if not tables:
             return [], budget
         weights = {table: self._rules.weight(table) for table in tables}
@@ -319,6 +325,14 @@ class RoundPlan:
         if picks < 1:
             return cls(Budget(left.measure, one_way.amount + left.amount), (), ())
         return cls(one_way, tuple((part, (2,)) for part in left.split([1] * picks)), ())
+
+
+def most_cells(found: Estimation, budget: Budget, unit: Unit) -> int:
+    """The cells of the largest table that is considered, by the noise that it would have."""
+    share = 1 if budget.measure is Measure.PURE else 2 * len(found.domain)
+    noise = REMAINING * expected_noise(budget, unit, tables=share)
+    affordable = _DISPLACED * found.total / max(noise, 1e-9)
+    return int(min(max(affordable, _LEAST_CELLS), _MOST_CELLS))
 
 
 def one_way_noise(domain: Domain, budget: Budget, unit: Unit) -> float:

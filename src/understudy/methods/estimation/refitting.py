@@ -26,7 +26,7 @@ from understudy.system.arrays import Floats, Probabilities
 _ALONE = 0.02
 _TREE_SWEEPS = 15
 # A parent is seen as finely as this, or as its finest copy below it.
-_MOST_CODES = 64
+_MOST_CODES = 128
 _DEGREE, _MOST_CELLS = 4, 20_000
 # A line of a table is as uncertain as if this many rows were those of one parent less.
 _PRIOR_ROWS = 5.0

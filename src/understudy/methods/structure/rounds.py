@@ -17,7 +17,6 @@ import numpy as np
 
 from understudy.facts.domain import Attributes, Domain
 from understudy.facts.unit import Neighbours, Unit
-from understudy.methods.estimation.refitting import seen_as
 from understudy.rows.counting import Marginal, Score
 from understudy.system.arrays import Floats, Singles
 
@@ -31,6 +30,8 @@ _OVERLAP = 0.5
 _EXPECTED_ANYWAY = 0.5
 # Larger tables are taken where they are small, and put their triples right, nearly.
 _LARGER, _TRIPLE, _GONE = (4, 5), 3, 0.9
+# Their number grows fast with that of the attributes they are made of.
+_MOST_NAMES = 18
 _MEAN_OF_NORMAL = math.sqrt(2 / math.pi)
 
 
@@ -63,12 +64,26 @@ class ModelErrors:
 
 
 def tables_of(domain: Domain, sizes: Sequence[int], *, most_cells: int) -> Iterator[Attributes]:
-    """All sets of some sizes whose tables are small enough, attributes as tables see them."""
-    names = [seen_as(attribute, domain) for attribute in domain]
+    """All sets of some sizes whose tables are small enough.
+
+    A pair is seen as finely as its table may be, and as coarsely as there are copies of its
+    attributes; in larger tables every attribute is as coarse as it can be.
+    """
     for size in sizes:
-        for table in itertools.combinations(names, size):
-            if domain.cells(table) <= most_cells:
-                yield table
+        for attributes in itertools.combinations(domain, size):
+            yield from _seen(attributes, domain, most_cells)
+
+
+def _seen(attributes: Attributes, domain: Domain, most_cells: int) -> Iterator[Attributes]:
+    coarsest = tuple(domain.levels(attribute)[-1] for attribute in attributes)
+    if domain.cells(coarsest) > most_cells:
+        return
+    yield coarsest
+    if len(attributes) == 2 and domain.coarser:
+        levels = itertools.product(*(domain.levels(attribute) for attribute in attributes))
+        finest = max((t for t in levels if domain.cells(t) <= most_cells), key=domain.cells)
+        if finest != coarsest:
+            yield finest
 
 
 def connected(
@@ -80,7 +95,7 @@ def connected(
         tables: candidates, smaller ones first.
         measured: the tables that were released so far.
         domain: the attributes.
-        most: how many may be asked about.
+        most: how many may be asked about, pairs aside.
     """
     held = {
         frozenset(map(domain.base, pair))
@@ -95,7 +110,7 @@ def connected(
     pairs = [table for table in tables if len(table) == 2]
     larger = [(ties(table), table) for table in tables if len(table) > 2]
     kept = sorted((t for t in larger if t[0] >= 1 / 2), key=lambda t: -t[0])
-    return [*pairs, *(table for _, table in kept)][:most]
+    return [*pairs, *(table for _, table in kept[: max(most - len(pairs), 0)])]
 
 
 def shrunk(errors: Floats, variance: float) -> Floats:
@@ -143,8 +158,10 @@ class Candidates:
             most_cells: larger tables are left out.
             allowed: whether a table may be measured.
         """
-        triples = {frozenset(t): e for t, e in zip(self.tables, self.errors, strict=True)}
-        names = sorted({name for table in self.tables for name in table})
+        triples = {
+            frozenset(t): e for t, e in zip(self.tables, self.errors, strict=True) if len(t) == 3
+        }
+        names = _most_wrong(triples, domain, most_cells)
         found = []
         for size in _LARGER:
             for table in itertools.combinations(names, size):
@@ -162,6 +179,18 @@ class Candidates:
             np.concatenate([self.errors, errors]),
             np.concatenate([self.cells, noises]),
         )
+
+
+def _most_wrong(
+    triples: Mapping[frozenset[str], float], domain: Domain, most_cells: int
+) -> list[str]:
+    """The few small attributes whose triples have the largest errors."""
+    sums: dict[str, float] = {}
+    for table, error in triples.items():
+        for name in table:
+            if domain[name] <= most_cells // 2 ** (min(_LARGER) - 1):
+                sums[name] = sums.get(name, 0.0) + max(error, 0.0)
+    return sorted(sorted(sums, key=lambda name: -sums[name])[:_MOST_NAMES])
 
 
 @dataclass(frozen=True)
