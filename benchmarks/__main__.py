@@ -29,6 +29,7 @@ BENCHMARKS = (
     "blocks",
     "growth",
     "peers",
+    "arena",
     "utility",
     "cross_entropy",
     "hierarchies",
@@ -56,18 +57,23 @@ def main(arguments: Sequence[str]) -> int:
         return _tables(write=asked.write)
     if unknown := set(asked.names) - {*BENCHMARKS, "all"}:
         parser.error(f"{', '.join(sorted(unknown))} is not a benchmark; see --list")
+    if asked.only and asked.names != ["arena"]:
+        parser.error("--only selects parts of the arena; name `arena` and no other benchmark")
     if not asked.names:
         parser.error("name a benchmark, or `all`, or `table`; see --list")
     size = Size.SMOKE if asked.smoke else Size.FULL
     folder = asked.results or size.pick(RESULTS, None)
     names = BENCHMARKS if "all" in asked.names else asked.names
-    missed = [line for name in names for line in measure(name, size, folder).missed]
+    only = tuple(asked.only)
+    missed = [line for name in names for line in measure(name, size, folder, only=only).missed]
     return 1 if missed else 0
 
 
-def measure(name: str, size: Size, folder: Path | None) -> Scoreboard:
-    """Run one benchmark and keep its numbers where a folder is given."""
-    board = Scoreboard(name, size)
+def measure(
+    name: str, size: Size, folder: Path | None, *, only: tuple[str, ...] = ()
+) -> Scoreboard:
+    """Run one benchmark, or parts of it, and keep its numbers where a folder is given."""
+    board = Scoreboard(name, size, folder=folder, only=only)
     print(f"\n{name}: {_about(name)}", flush=True)
     started = time.perf_counter()
     importlib.import_module(f"benchmarks.{name}").run(board)
@@ -104,6 +110,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--list", action="store_true", help="say what there is")
     parser.add_argument("--smoke", action="store_true", help="small sizes, seconds each")
     parser.add_argument("--results", type=Path, help="the folder for JSON; small sizes have none")
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="TABLE/ENTRANT/EPSILON",
+        help="parts of the arena, with `*` for any; may be given several times",
+    )
     parser.add_argument("--write", action="store_true", help="put the tables into the documents")
     return parser
 

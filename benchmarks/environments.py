@@ -60,6 +60,11 @@ OURSELVES = Ourselves("understudy", {})
 DPMM = Peer("dpmm", {"dpmm": "0.1.9"})
 DATA_SYNTHESIZER = Peer("datasynthesizer", {"DataSynthesizer": "0.1.13", "pandas": "3.1.1"})
 PGMPY = Peer("pgmpy", {"pgmpy": "1.1.2", "pandas": "3.1.1"})
+SMARTNOISE = Peer(
+    "smartnoise", {"smartnoise-synth": "1.0.8", "mbi": "1.1.0", "jax": "0.10.2", "opendp": "0.14.2"}
+)
+SDNIST = Peer("sdnist", {"sdnist": "2.4"})
+STATSMODELS = Peer("statsmodels", {"statsmodels": "0.15.0"})
 
 
 def environment(peer: Peer, *, may_make: bool = True) -> Path:
@@ -99,9 +104,14 @@ def _ready(peer: Peer, folder: Path, *, may_make: bool) -> Path:
 
 def run_peer(peer: Peer, job: str, *arguments: str, may_make: bool = True) -> Spent:
     """Run one of the files in `peer_jobs` in a tool's own environment."""
-    python = environment(peer, may_make=may_make)
-    command = [str(python), str(_JOBS / job), *arguments]
+    command = peer_command(peer, job, *arguments, may_make=may_make)
     return run_child(command, environment={"PYTHONPATH": ""})
+
+
+def peer_command(peer: Peer, job: str, *arguments: str, may_make: bool = True) -> list[str]:
+    """The command that runs one of the files in `peer_jobs` in a tool's own environment."""
+    python = environment(peer, may_make=may_make)
+    return [str(python), str(_JOBS / job), *arguments]
 
 
 def _home() -> Path:

@@ -62,7 +62,7 @@ def run_child(command: Sequence[str], *, environment: Mapping[str, str] | None =
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as messages:
         started = time.perf_counter()
         process = subprocess.Popen(
-            command, stdout=output, stderr=messages, env=_environment(environment)
+            command, stdout=output, stderr=messages, env=child_environment(environment)
         )
         _, status, used = os.wait4(process.pid, 0)
         taken = time.perf_counter() - started
@@ -75,8 +75,8 @@ def run_child(command: Sequence[str], *, environment: Mapping[str, str] | None =
         return Spent(used.ru_utime + used.ru_stime, taken, output.read())
 
 
-def _environment(more: Mapping[str, str] | None) -> dict[str, str]:
-    """This process's own, in which the benchmarks and understudy are found."""
+def child_environment(more: Mapping[str, str] | None) -> dict[str, str]:
+    """This process's own environment, in which the benchmarks and understudy are found."""
     paths = [str(ROOT), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]
     here = dict(os.environ) | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
     return here | dict(more or {})

@@ -223,13 +223,13 @@ def prepared(path: Path, table: Table) -> Folder:
 def distance(table: Table, path: Path) -> float:
     """The mean 3-way total variation distance of the rows in a file."""
     sets = workload(table.domain, 3)
-    real = _with_outside(table.domain, dict(table.codes))
+    real = with_outside(table.domain, dict(table.codes))
     rows = pyarrow.csv.read_csv(path)
     made = {name: rows[name].to_numpy() for name in table.domain.attributes}
-    return float(total_variation(real, _with_outside(table.domain, made), sets).mean())
+    return float(total_variation(real, with_outside(table.domain, made), sets).mean())
 
 
-def _with_outside(domain: Domain, values: Mapping[str, npt.NDArray[Any]]) -> Table:
+def with_outside(domain: Domain, values: Mapping[str, npt.NDArray[Any]]) -> Table:
     """Codes in a domain of one more for each attribute, where whatever is not declared goes."""
     codes: dict[str, Codes] = {}
     for name, column in values.items():

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.arena import page
+from benchmarks.arena.records import Records
 from benchmarks.page_tables import (
     constraints_sentence,
     federated_table,
@@ -42,13 +44,18 @@ _ELSEWHERE = ("peers", "growth", "utility", "cross_entropy", "plan_populations")
 
 
 def records(folder: Path = RESULTS) -> dict[str, Record]:
-    """All results on record, by name of benchmark."""
-    return {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
+    """All results on record, by name of benchmark; the runs of the arena are its details."""
+    found = {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
+    if "arena" in found:
+        found["arena"]["details"] = list(Records(folder / "arena").all())
+    return found
 
 
 def measured_table(found: dict[str, Record]) -> str:
     """Every number that has a target or compares with another tool, and what it was measured on."""
     rows = ["| measured | | target | `NAME` |", "|---|---|---|---|"]
+    # The arena grows run by run, and has a page of its own.
+    found = {name: record for name, record in found.items() if name != "arena"}
     for name, record in found.items():
         shown = [] if name in _ELSEWHERE else record["lines"]
         rows += [
@@ -160,6 +167,12 @@ def bits_sentence(found: dict[str, Record]) -> str:
 
 Make = Callable[[dict[str, Record]], str]
 
+
+def _of_arena(make: Callable[[list[Record]], str]) -> Make:
+    """A block of a page that is made from the runs of the arena."""
+    return lambda found: make(found["arena"]["details"])
+
+
 DOCUMENTS: dict[str, dict[str, Make]] = {
     "README.md": {"why": why_lines},
     "docs/benchmarks.md": {
@@ -168,6 +181,14 @@ DOCUMENTS: dict[str, dict[str, Make]] = {
         "growth": growth_table,
         "utility": utility_table,
         "bits": bits_sentence,
+    },
+    "docs/arena.md": {
+        "summary": _of_arena(page.summary_table),
+        "finished": _of_arena(page.counts_table),
+        "results": _of_arena(page.results_tables),
+        "parities": _of_arena(page.parity_table),
+        "settings": _of_arena(page.settings_table),
+        "referee": _of_arena(page.referee_sentence),
     },
     "docs/guides/constraints.md": {"measured": constraints_sentence},
     "docs/guides/federated.md": {"measured": federated_table},

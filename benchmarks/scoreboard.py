@@ -49,10 +49,17 @@ class Line:
 
 @dataclass
 class Scoreboard:
-    """The lines of one benchmark, what was left out, and what else it found."""
+    """The lines of one benchmark, what was left out, and what else it found.
+
+    Attributes:
+        folder: where its record will be written, for what is kept run by run; None keeps nothing.
+        only: patterns that select parts of a benchmark that has parts.
+    """
 
     name: str
     size: Size = Size.FULL
+    folder: Path | None = None
+    only: tuple[str, ...] = ()
     lines: list[Line] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     details: list[dict[str, Any]] = field(default_factory=list)

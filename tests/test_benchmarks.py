@@ -57,10 +57,10 @@ def test_every_benchmark_runs_small(name: str, tmp_path: Path) -> None:
 
 def test_small_runs_leave_the_record_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a folder of their own, small sizes write nothing."""
-    before = {path: path.read_bytes() for path in RESULTS.iterdir()}
+    before = {path: path.read_bytes() for path in RESULTS.rglob("*.*")}
     monkeypatch.setattr("benchmarks.sampling.run", lambda board: board.add("it", 1.0, "s", 2))
     assert 0 == main(["sampling", "--smoke"])
-    assert before == {path: path.read_bytes() for path in RESULTS.iterdir()}
+    assert before == {path: path.read_bytes() for path in RESULTS.rglob("*.*")}
 
 
 @pytest.mark.parametrize(("measured", "code"), [(1.9, 0), (2.1, 1)])

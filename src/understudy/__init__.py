@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from understudy.gan.pictures import ImageGAN as ImageGAN
     from understudy.gan.tables import DPGAN as DPGAN
     from understudy.gan.tables import NoiseGAN as NoiseGAN
+    from understudy.methods import AdaptiveMarginals as AdaptiveMarginals
     from understudy.methods import Histogram as Histogram
     from understudy.methods import Independent as Independent
     from understudy.methods import Nist as Nist
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Access": "understudy.rows.sources",
+    "AdaptiveMarginals": "understudy.methods",
     "Budget": "understudy.privacy.budget",
     "BudgetError": "understudy.errors",
     "BudgetExceeded": "understudy.errors",

@@ -35,7 +35,16 @@ from understudy.facts.codec.ordinates import ColumnOrdinates
 from understudy.facts.domain import Attributes
 from understudy.facts.schema import Schema
 from understudy.facts.unit import Neighbours, Unit
-from understudy.methods import Independent, Learned, Nist, Random, Synthesizer
+from understudy.methods import (
+    AdaptiveMarginals,
+    Independent,
+    Learned,
+    Nist,
+    Random,
+    Synthesizer,
+)
+from understudy.methods.estimation.law import Estimation
+from understudy.methods.structure.rounds import ModelErrors
 from understudy.methods.structure.table_cost import TableCost
 from understudy.models.bayes_net import BayesNet
 from understudy.models.conditional import Conditional
@@ -45,7 +54,7 @@ from understudy.privacy.curator import Curator
 from understudy.privacy.mechanisms.additive import DiscreteLaplace
 from understudy.privacy.noisy_marginal import NoisyMarginal
 from understudy.privacy.replay import LeakFound, Recorder
-from understudy.rows.counting import Counts, CountSource, Score
+from understudy.rows.counting import Counts, CountSource, Marginal, Score
 from understudy.rows.engines.memory import MemorySource
 
 # Methods that ask something of a table whose size is private.
@@ -308,6 +317,87 @@ def test_a_score_that_looks_at_itself_is_caught(
     job = Ask(SCHEMA, ROW, (("sold", "colour"), ("size", "one")), verbs=("score",))
     found = leaks(job, nested(260), tmp_path, WAYS["arrow"])
     assert any("more than the sensitivity" in leak for leak in found.values())
+
+
+def _adaptive_leaks(folder: Path, unit: Unit, delta: float = 1e-6) -> set[str]:
+    """What the replay of rounds says, on a person unlike all others who comes or takes a place."""
+    method = AdaptiveMarginals(SCHEMA, epsilon=200, delta=delta, neighbours=unit.neighbours)
+    rows, alone = crowd(30), STRANGE["unlike all others"]
+    after = (alone, *rows[1:]) if unit is REPLACED else (*rows, alone)
+    pair = RawPair("one unlike all others", unit, rows, after)
+    return set(leaks(Fit(method), [pair, pair.turned], folder).values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delta", [1e-6, 0])
+def test_rounds_without_a_fault_are_not_accused(delta: float, tmp_path: Path) -> None:
+    """The pair on which the next faults are found shows nothing else."""
+    assert set() == _adaptive_leaks(tmp_path, ROW, delta)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delta", [1e-6, 0])
+def test_an_understated_error_is_caught(
+    delta: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted: the error of a model is said to move by a third of a row."""
+    true_score = ModelErrors.score
+
+    def smaller(self: ModelErrors, unit: Unit) -> Score:
+        return replace(true_score(self, unit), sensitivity=Fraction(1, 3))
+
+    _replace(monkeypatch, ModelErrors, "score", smaller)
+    [found] = _adaptive_leaks(tmp_path, ROW, delta)
+    assert "the model's L1 error" in found
+    assert "more than the sensitivity" in found
+
+
+@pytest.mark.slow
+def test_a_replaced_row_that_counts_once_is_caught(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted: a replaced row is said to move an error as far as an added one."""
+
+    def once(self: ModelErrors, unit: Unit) -> Score:
+        return Score("the model's L1 error", self, Fraction(1), unit.neighbours)
+
+    _replace(monkeypatch, ModelErrors, "score", once)
+    assert any("more than the sensitivity" in leak for leak in _adaptive_leaks(tmp_path, REPLACED))
+
+
+def test_a_model_scaled_to_the_true_number_of_rows_is_caught(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted: what the model expects has the total of the exact table, so that it moves too."""
+
+    def scaled(self: ModelErrors, marginal: Marginal) -> float:
+        expected = self.expected[marginal.attributes]
+        exact = expected * (marginal.counts.sum() / expected.sum())
+        return float(np.abs(marginal.counts - exact).sum())
+
+    _replace(monkeypatch, ModelErrors, "__call__", scaled)
+    assert any("more than the sensitivity" in leak for leak in _adaptive_leaks(tmp_path, ROW))
+
+
+@pytest.mark.slow
+def test_a_pool_of_the_exact_number_of_rows_is_caught(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted: the pool is made for the rows that there are, and not for those released."""
+    read: list[int] = []
+    true_count, true_estimate = MemorySource.count, Estimation.of
+
+    def counted(self: MemorySource, sets: Sequence[Attributes]) -> Any:
+        found = true_count(self, sets)
+        read.append(int(found[0].counts.sum()))
+        return found
+
+    def for_all(marginals: Any, domain: Any, schema: Any, *, rows: int | None = None) -> Estimation:
+        return true_estimate(marginals, domain, schema, rows=read[-1])
+
+    _replace(monkeypatch, MemorySource, "count", counted)
+    _replace(monkeypatch, Estimation, "of", for_all)
+    assert _adaptive_leaks(tmp_path, ROW)
 
 
 @pytest.mark.parametrize("unit", [ROW, REPLACED], ids=["row", "replaced"])

@@ -30,13 +30,20 @@ from support.raw_neighbours import (
     persons_of,
 )
 from support.raw_replay import Ask, Fit, Held, Inference, Released, leaks
-from support.tiers import slow_but
+from support.tiers import full_but, slow_but
 from support.ways_in import WAYS, Way, texts, typed
 from understudy.evaluation.released.summary import Summarizer
 from understudy.facts.codec import Codec
 from understudy.facts.unit import Unit
 from understudy.federated import Collaboration
-from understudy.methods import Independent, Nist, PrivBayes, Random, Synthesizer
+from understudy.methods import (
+    AdaptiveMarginals,
+    Independent,
+    Nist,
+    PrivBayes,
+    Random,
+    Synthesizer,
+)
 from understudy.methods.discover import Discovery, Skeleton
 from understudy.methods.network import NetworkSynthesizer
 from understudy.models.network import Family, Network
@@ -61,13 +68,19 @@ def _rows_of(count: int, seed: int) -> MemorySource:
 PLENTY = 200
 # One of each way of learning, but for training, which takes seconds for all pairs.
 QUICK = ("random", "privbayes greedy replace", "nist pairwise", "histogram replace")
+# Settings of a method that makes a pool of rows in every fit.
+SELDOM = ("adaptive replace", "adaptive declared", "adaptive pure")
+USUAL = tuple(name for name in BUILDERS if name not in SELDOM)
+EVERY = [*slow_but(QUICK, USUAL), *(pytest.param(n, marks=pytest.mark.full) for n in SELDOM)]
+# Methods that ask for more than single columns only where there is budget for it.
+WITH_PLENTY = (NetworkSynthesizer, AdaptiveMarginals)
 
 
-@pytest.mark.parametrize("name", slow_but(QUICK, BUILDERS))
+@pytest.mark.parametrize("name", EVERY)
 def test_no_method_tells_neighbouring_files_apart(name: str, tmp_path: Path) -> None:
     """The same questions, answers within sensitivity, the same model, whatever a row holds."""
     synthesizer = BUILDERS[name](SCHEMA)
-    if isinstance(synthesizer, NetworkSynthesizer):
+    if isinstance(synthesizer, WITH_PLENTY):
         synthesizer.epsilon = PLENTY
     assert {} == leaks(Fit(synthesizer), pairs_for(synthesizer.unit), tmp_path)
 
@@ -92,6 +105,14 @@ FOR_PERSONS = {
 def test_no_method_tells_whether_a_person_is_there(name: str, most: int, tmp_path: Path) -> None:
     """A person with all rows, named, nameless, or named in several ways, comes or goes unseen."""
     assert {} == leaks(Fit(FOR_PERSONS[name](most)), pairs_for(PERSONS[most]), tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delta", full_but({1e-6}, [1e-6, 0]))
+def test_no_round_tells_whether_a_person_is_there(delta: float, tmp_path: Path) -> None:
+    """Errors of models and choices by them hold for persons of two rows."""
+    method = _for_persons(AdaptiveMarginals, delta=delta)(2)
+    assert {} == leaks(Fit(method), pairs_for(PERSONS[2]), tmp_path)
 
 
 # --- every other job --------------------------------------------------------------------------

@@ -138,7 +138,7 @@ def test_data_that_cannot_be_read(
         (["--structure", "none.json"], "cannot be read"),
         (
             ["--method", "magic"],
-            "method 'magic' is unknown; use one of auto, dpgan,",
+            "method 'magic' is unknown; use one of auto, adaptive,",
         ),
         (["--neighbours", "next"], "neighbours is 'next'; use add-remove or replace"),
         (["--encoding", "klingon"], "the encoding is unknown; use a name such as utf-8"),

@@ -18,7 +18,7 @@ from understudy.models.archive import bound_content
 from understudy.models.distribution import Distribution
 from understudy.models.kinds import kind_named
 from understudy.models.model import Model
-from understudy.models.sampling import sample_blocks
+from understudy.models.sampling import sample_blocks, sample_codes
 from understudy.privacy.statements.binding import BINDING
 
 DATA = Path(__file__).parent.parent / "data"
@@ -30,6 +30,7 @@ FORMER = {
 }
 # Kinds that have rows and nothing else.
 WITHOUT_PROBABILITIES = ("records", "generator", "images")
+WITH_PROBABILITIES = tuple(kind for kind in KINDS if kind not in WITHOUT_PROBABILITIES)
 MALE = {"sex": np.array([0.0, 1.0])}
 # What rows of each kind are asked to fit, and the values that they then have.
 WHERE = dict.fromkeys(KINDS, ("sex = male, age < 20", {"sex": "male"})) | {
@@ -97,11 +98,10 @@ def test_blocks_have_the_sizes_asked_for(law: Distribution) -> None:
     assert [7, 0, 5] == [codes[first].size for codes in blocks]
 
 
-def test_projections_agree_with_draws() -> None:
+@pytest.mark.parametrize("kind", WITH_PROBABILITIES, indirect=True)
+def test_projections_agree_with_draws(law: Distribution) -> None:
     """Shares of independent rows lie within seven standard errors of what `project` says."""
-    law, rows = KINDS["network"](), 200_000
-    from understudy.models.sampling import sample_codes
-
+    rows = 200_000
     drawn = law.draw(rows, np.random.default_rng(1), sampler=sample_codes)
     for names in [("sex",), ("well", "age"), ("age", "sex", "well")]:
         expected = law.project(names)
@@ -112,9 +112,9 @@ def test_projections_agree_with_draws() -> None:
         assert (np.abs(found - expected.ravel()) < 7 * errors + 1e-4).all()
 
 
-def test_a_conditioned_law_is_the_projection_given_evidence() -> None:
+@pytest.mark.parametrize("kind", WITH_PROBABILITIES, indirect=True)
+def test_a_conditioned_law_is_the_projection_given_evidence(law: Distribution) -> None:
     """`given` is a distribution of the same kind; its rows all fit, its shares are exact."""
-    law = KINDS["network"]()
     fitting = law.given(MALE)
     joint = law.project(("sex", "age"))
     assert law.kind == fitting.kind
@@ -142,9 +142,14 @@ def test_a_kind_without_probabilities_refuses_by_name(law: Distribution, asked: 
 
 
 @pytest.mark.parametrize("asked", ASKED)
-def test_a_network_answers_all_of_it(asked: str) -> None:
-    """The same questions have answers where there are conditionals."""
-    assert ASKED[asked](KINDS["network"]()) is not None
+@pytest.mark.parametrize("kind", WITH_PROBABILITIES, indirect=True)
+def test_a_kind_with_probabilities_answers_all_of_it(law: Distribution, asked: str) -> None:
+    """The same questions have answers; conditionals of their own only a network has."""
+    if (law.kind, asked) == ("log-linear", "require_network"):
+        with pytest.raises(UsageError, match="kind 'log-linear' is a network times correction"):
+            law.require_network()
+        return
+    assert ASKED[asked](law) is not None
 
 
 def test_rows_that_fit_conditions_are_drawn(model: Model, kind: str) -> None:

@@ -15,7 +15,13 @@ import pytest
 from support.bindings import in_model
 from support.constraints import COLUMNS, Rule, Said, document_of
 from support.joint import cells_of, joint_of
-from support.methods import BUILDERS, EVERYDAY, WITH_BUDGET, WITH_CONDITIONALS
+from support.methods import (
+    BUILDERS,
+    EVERYDAY,
+    WITH_BUDGET,
+    WITH_CONDITIONALS,
+    WITH_PROBABILITIES,
+)
 from support.neighbours import SCHEMA, random_rows, source_of
 from support.replay import check_same
 from support.statistics import NEVER, fit_of_choices
@@ -151,7 +157,7 @@ RULED = Schema.parse(document_of(tuple(COLUMNS), RULES))
 @pytest.mark.parametrize("rows", [0, 300])
 def test_no_row_is_against_a_constraint(builder: str, rows: int, tmp_path: Path) -> None:
     """Though private rows are; by either sampler, and from the model on disk too."""
-    if builder not in WITH_CONDITIONALS:
+    if builder not in WITH_PROBABILITIES:
         with pytest.raises(UsageError, match="keeps no constraints"):
             BUILDERS[builder](RULED).check()
         return
@@ -194,11 +200,14 @@ def test_one_column(builder: str, column: dict[str, object]) -> None:
 
 
 # One of each learner; others ask the same tables of as wide a table.
-WIDE = ("independent", "privbayes greedy replace", "nist pairwise", "nist tree", "nist genetic")
+WIDE = (
+    *("independent", "privbayes greedy replace", "nist pairwise", "nist tree", "nist genetic"),
+    *("adaptive", "adaptive pure"),
+)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("builder", full_but(WIDE, WITH_CONDITIONALS))
+@pytest.mark.parametrize("builder", full_but(WIDE, WITH_PROBABILITIES))
 def test_two_hundred_columns(builder: str) -> None:
     """Wide tables fit within the same budget."""
     columns = {f"c{i}": {"kind": "integer", "min": 0, "max": 1 + i % 7} for i in range(200)}

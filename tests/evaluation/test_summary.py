@@ -19,7 +19,7 @@ from understudy.evaluation.released.summary import (
     NoisyNumber,
     Summarizer,
     Summary,
-    Workload,
+    SummaryWorkload,
     in_steps,
 )
 from understudy.facts.domain import Domain
@@ -50,7 +50,7 @@ def _small(rows: tuple[Row, ...]) -> MemorySource:
     return MemorySource(coded(SMALL, {"a": [r[0] for r in rows], "b": [r[1] for r in rows]}))
 
 
-def _answers(work: Workload, rows: tuple[Row, ...]) -> list[Integers]:
+def _answers(work: SummaryWorkload, rows: tuple[Row, ...]) -> list[Integers]:
     return work.exact(_small(rows))
 
 
@@ -63,7 +63,7 @@ def _tables(most: int) -> list[tuple[Row, ...]]:
 @pytest.mark.parametrize("synthetic", [((0, 0),), ((0, 0), (1, 2), (1, 1)), tuple(CELLS)])
 def test_no_row_moves_an_answer_by_more_than_is_charged(synthetic: tuple[Row, ...]) -> None:
     """All tables of up to three rows and all rows added, removed or replaced: exactly as proved."""
-    work = Workload.of(Domain.of(SMALL), _small(synthetic))
+    work = SummaryWorkload.of(Domain.of(SMALL), _small(synthetic))
     most = 0
     for rows in _tables(3):
         exact = _answers(work, rows)

@@ -23,6 +23,7 @@ from support import foreign
 if TYPE_CHECKING:
     from understudy.facts.domain import Domain
     from understudy.models.model import Model
+    from understudy.models.weighted.raking import Aim
     from understudy.privacy.noisy_marginal import NoisyMarginal
 
 Files = Mapping[str, bytes]
@@ -385,6 +386,34 @@ def _model_members(version: int = 3) -> dict[str, bytes]:
     return {**kept.members(), "manifest.json": _json(manifest)}
 
 
+def log_linear() -> Reader:
+    """Log-linear models as zip archives, a member damaged, with right checksums."""
+    from understudy.methods import Random as Uniform
+    from understudy.models.log_linear import LogLinear
+
+    rows: dict[str, list[Any]] = {name: [] for name in _schema().learned}
+    model = Uniform(_schema(), epsilon=1, rows=5).fit(rows, ledger=None).model_
+    law = LogLinear(model.distribution.require_network(), _aims(model.domain), 5.0)
+    manifest = {"format": "understudy-model", "version": 3, "rows": 5, "kind": law.kind}
+    whole = replace(model, distribution=law)
+    members = {**whole.members(), "manifest.json": _json(manifest)}
+
+    def make(draw: Random) -> Files:
+        return {"m.zip": _zipped(_damaged(members, draw))}
+
+    return Reader(make, "m.zip", _read_model)
+
+
+def _aims(domain: Domain) -> tuple[Aim, ...]:
+    """A table of every attribute, and one of a pair."""
+    import numpy as np
+
+    from understudy.models.weighted.raking import Aim
+
+    sets = [*((name,) for name in domain), domain.attributes[:2]]
+    return tuple(Aim.of(names, np.ones(domain.shape(names)), 2.0, spread=1.0) for names in sets)
+
+
 def _with_tables(model: Model) -> Model:
     """The model with some tables, which its statement says were released."""
     from fractions import Fraction
@@ -622,6 +651,7 @@ READERS: dict[str, Callable[[], Reader]] = {
     "parquet": parquet,
     "model": model,
     "model-folder": model_folder,
+    "model-log-linear": log_linear,
     "ledger": ledger,
     "statement": statement,
     "stream-state": stream_state,

@@ -75,7 +75,7 @@ def test_a_method_reads_as_its_figure(name: str) -> None:
 
 def test_an_unknown_method_is_refused_by_name() -> None:
     """The message lists what there is."""
-    with pytest.raises(UsageError, match=r"'forest' is unknown; use one of auto, dpgan, histogram"):
+    with pytest.raises(UsageError, match=r"'forest' is unknown; use one of auto, adaptive, dpgan"):
         registry.method("forest")
 
 

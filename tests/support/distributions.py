@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
+from understudy.facts.axes import Axes
+from understudy.facts.codes import code_type
 from understudy.facts.domain import Domain
 from understudy.facts.schema import Schema
 from understudy.facts.unit import Neighbours, Unit
@@ -15,16 +18,20 @@ from understudy.gan.image_model import ImageGenerator
 from understudy.gan.images import label_schema
 from understudy.models.bayes_net import BayesNet
 from understudy.models.conditional import Conditional
-from understudy.models.distribution import Distribution
+from understudy.models.distribution import CodedRows, Distribution
 from understudy.models.generator import RowGenerator
+from understudy.models.log_linear import LogLinear
 from understudy.models.model import Model
 from understudy.models.network import Family
 from understudy.models.records import ReleasedRecords
+from understudy.models.weighted.pool import Pool
+from understudy.models.weighted.raking import Aim, log_weights
 from understudy.privacy.accounting.composition import PURE, Bound
 from understudy.privacy.accounting.events import Charge, GaussianEvent
 from understudy.privacy.mechanisms.released import table_question
 from understudy.privacy.noisy_marginal import NoisyMarginal
 from understudy.privacy.statements.statement import Statement
+from understudy.system.arrays import Floats
 
 SCHEMA = Schema.parse(
     {
@@ -53,6 +60,48 @@ def network() -> BayesNet:
     )
 
 
+FACTORS: dict[tuple[str, ...], float] = {("sex",): 0.3, ("age", "well"): 1.0, ("sex", "well"): 0.5}
+
+
+def log_linear() -> LogLinear:
+    """The network times factors of three tables, whose counts are those of the law."""
+    random = np.random.default_rng(9)
+    logarithms = {
+        names: random.normal(0, size, DOMAIN.shape(names)) for names, size in FACTORS.items()
+    }
+    return with_factors(network(), logarithms)
+
+
+def with_factors(base: BayesNet, logarithms: Mapping[tuple[str, ...], Floats]) -> LogLinear:
+    """A log-linear model whose tables have the counts that its own law expects."""
+    aims = [
+        Aim(names, np.zeros(table.shape), 1e-4, 1.0, table) for names, table in logarithms.items()
+    ]
+    law = LogLinear(base, tuple(aims), float(ROWS))
+    counted = [replace(aim, counts=ROWS * table_of(law, aim.attributes)) for aim in aims]
+    pool = Pool.of(law.domain, base.draw(50_000, np.random.default_rng(2)), 1.0)
+    scale = float(np.log(np.exp(log_weights(pool, aims)).mean()))
+    return replace(law, aims=tuple(counted), scale=scale, effective=0.5)
+
+
+def enumerated(law: LogLinear) -> Floats:
+    """The probability of every row of a small law, by multiplication; an axis each attribute."""
+    every = law.domain.attributes
+    grid = np.indices(law.domain.shape(every)).reshape(len(every), -1)
+    codes: CodedRows = {
+        a: held.astype(np.uint16).astype(code_type(law.domain[a]))
+        for a, held in zip(every, grid, strict=True)
+    }
+    pool = Pool.of(law.domain, codes, 1.0)
+    chances = np.exp(log_weights(pool, law.aims)) * law.base.chances_of(codes)
+    return np.asarray((chances / chances.sum()).reshape(law.domain.shape(every)))
+
+
+def table_of(law: LogLinear, names: tuple[str, ...]) -> Floats:
+    """The distribution of some attributes, or coarser copies, by enumeration of all rows."""
+    return Axes(law.domain.attributes).project(enumerated(law), names, law.domain)
+
+
 def records() -> ReleasedRecords:
     """Rows that were drawn from the network once."""
     return ReleasedRecords(DOMAIN, network().draw(ROWS, np.random.default_rng(4)))
@@ -76,6 +125,7 @@ def images() -> ImageGenerator:
 
 KINDS: dict[str, Callable[[], Distribution]] = {
     "network": network,
+    "log-linear": log_linear,
     "records": records,
     "generator": generator,
     "images": images,

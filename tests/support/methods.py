@@ -11,6 +11,7 @@ from support.torches import adversarial, by_noise_layer
 from understudy.facts.protection import Protection
 from understudy.facts.schema import Schema
 from understudy.methods import (
+    AdaptiveMarginals,
     Histogram,
     Independent,
     Nist,
@@ -96,6 +97,15 @@ BUILDERS: dict[str, Builder] = {
         structure="tree",
         restrictions=protecting(schema),
     ),
+    "adaptive": lambda schema: AdaptiveMarginals(schema, epsilon=1, delta=1e-6),
+    "adaptive replace": lambda schema: AdaptiveMarginals(
+        schema, epsilon=1, delta=1e-6, neighbours="replace"
+    ),
+    "adaptive declared": lambda schema: AdaptiveMarginals(schema, epsilon=1, delta=1e-6, rows=60),
+    "adaptive pure": lambda schema: AdaptiveMarginals(schema, epsilon=1),
+    "adaptive pure replace": lambda schema: AdaptiveMarginals(
+        schema, epsilon=1, neighbours="replace"
+    ),
     "histogram replace": lambda schema: Histogram(schema, epsilon=1, rows=500),
     "dpgan": lambda schema: adversarial(schema, epsilon=1, delta=1e-6),
     "dpgan target": lambda schema: adversarial(
@@ -112,6 +122,7 @@ BUILDERS: dict[str, Builder] = {
 EVERYDAY = (
     *("random", "independent approximate replace", "privbayes greedy replace", "nist pairwise"),
     *("privbayes tree protected replace", "nist genetic", "histogram replace", "noise-gan replace"),
+    *("adaptive", "adaptive pure replace"),
 )
 
 
@@ -127,10 +138,12 @@ for _name in registry.names()[len(registry.BUILT_IN) :]:
     for _relation in registry.method(_name).relations():
         BUILDERS[f"{_name} {_relation}"] = _added(_name, str(_relation))
 
-# Methods whose models hold conditionals; others hold rows that were released, or a generator.
-WITH_CONDITIONALS = [
+# Methods whose models have probabilities; others hold rows that were released, or a generator.
+WITH_PROBABILITIES = [
     name for name in BUILDERS if registry.abilities(name.partition(" ")[0]).has_probabilities
 ]
+# Of those, the methods whose law of rows is the product of conditionals, and nothing else.
+WITH_CONDITIONALS = [name for name in WITH_PROBABILITIES if not name.startswith("adaptive")]
 
 # The same methods with the budget left open, for extreme amounts.
 WITH_BUDGET: dict[str, Callable[[Schema, str, str], Synthesizer]] = {
@@ -141,10 +154,21 @@ WITH_BUDGET: dict[str, Callable[[Schema, str, str], Synthesizer]] = {
         if delta == "0"
         else Nist(schema, epsilon=epsilon, delta=delta)
     ),
+    "adaptive": lambda schema, epsilon, delta: AdaptiveMarginals(
+        schema, epsilon=epsilon, delta=delta
+    ),
     "histogram": lambda schema, epsilon, _: Histogram(schema, epsilon=epsilon, rows=10),
     "dpgan": lambda schema, epsilon, delta: adversarial(
         schema, epsilon=epsilon, delta=delta if delta != "0" else "1e-6", rows=300
     ),
 }
 
-__all__ = ["BUILDERS", "EVERYDAY", "QUICK", "WITH_BUDGET", "WITH_CONDITIONALS", "Builder"]
+__all__ = [
+    "BUILDERS",
+    "EVERYDAY",
+    "QUICK",
+    "WITH_BUDGET",
+    "WITH_CONDITIONALS",
+    "WITH_PROBABILITIES",
+    "Builder",
+]

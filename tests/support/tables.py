@@ -84,7 +84,8 @@ DIRTY_TEXTS = (
 # Characters from which most texts that some parser accepts are made.
 _NEARLY = "0123456789+-.eExXTtZzW:_ ()anifINF１\u00a0\t"
 
-_UNSEEN: Any = ("Cc", "Cf", "Cs", "Zl", "Zp")
+# Some characters that are not assigned are refused in names.
+_UNSEEN: Any = ("Cc", "Cf", "Cn", "Cs", "Zl", "Zp")
 names = st.text(
     st.characters(exclude_categories=_UNSEEN, include_characters="\t\n\r\u200d"),
     min_size=1,

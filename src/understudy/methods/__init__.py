@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from understudy.system.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from understudy.methods.adaptive import AdaptiveMarginals as AdaptiveMarginals
     from understudy.methods.base import Synthesizer as Synthesizer
     from understudy.methods.estimation.learned import Learned as Learned
     from understudy.methods.histogram import Histogram as Histogram
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from understudy.methods.random import Random as Random
 
 _HOMES = {
+    "AdaptiveMarginals": "understudy.methods.adaptive",
     "Histogram": "understudy.methods.histogram",
     "Independent": "understudy.methods.independent",
     "Learned": "understudy.methods.estimation.learned",

@@ -7,9 +7,7 @@ chosen by noisy errors in closed form, and the estimate is a re-weighted network
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -31,7 +29,7 @@ from understudy.methods.estimation.parameters import (
 from understudy.methods.structure.restrict import NONE, Restrictions
 from understudy.methods.structure.rounds import (
     REMAINING,
-    Candidates,
+    CandidateTables,
     Choice,
     ModelErrors,
     connected,
@@ -179,7 +177,7 @@ class AdaptiveMarginals(Synthesizer):
     @property
     def _fewest_pairs(self) -> int:
         """How many pairs there are to ask about; with a target or a workload, of those in it."""
-        pairs = self._rules.among(itertools.combinations(self._rules.domain, 2))
+        pairs = self._rules.among(tables_of(self._rules.domain, (2,), most_cells=_MOST_CELLS))
         return len(self._rules.preferred(pairs) or pairs)
 
     def _known_rows(self, curator: Curator) -> float | None:
@@ -202,8 +200,7 @@ class AdaptiveMarginals(Synthesizer):
         """Ask for noisy errors of all candidates at once, and choose in closed form."""
         domain, unit = curator.domain, curator.unit
         share = errors_budget(curator.budget, budget)
-        every = tables_of(domain, sizes, most_cells=most_cells(found, budget, unit))
-        tables = self._candidates(found, share, every)
+        tables = self._candidates(found, budget, share, sizes)
         if not tables:
             return [], budget
         kernel = ModelErrors({table: found.pool.project(table) for table in tables})
@@ -212,7 +209,7 @@ class AdaptiveMarginals(Synthesizer):
         anyway = self._anyway(found, kernel, tables, left)
         # Weights multiply after the noise: they are public, and so is what they do to answers.
         worth = (shrunk(errors, variance) - anyway) * self._rules.weights(tables)
-        candidates = Candidates.of(tables, worth, domain)
+        candidates = CandidateTables.of(tables, worth, domain)
         if 3 in sizes:
             candidates = candidates.with_larger(
                 domain, most_cells=_MOST_LARGER_CELLS, allowed=self._rules.allows
@@ -220,12 +217,14 @@ class AdaptiveMarginals(Synthesizer):
         return Choice(mean_noise(left, unit), 2 / 3).among(candidates, domain), left
 
     def _candidates(
-        self, found: Estimation, share: Budget, every: Iterable[Attributes]
+        self, found: Estimation, budget: Budget, share: Budget, sizes: tuple[int, ...]
     ) -> list[Attributes]:
         """The tables to ask about: all, those that count more if all are too many, or none."""
-        rules = self._rules
+        domain, rules = found.domain, self._rules
         measured = [marginal.attributes for marginal in found.marginals]
-        tables = connected(rules.among(every), measured, found.domain, _MOST_TABLES)
+        most = most_cells(found, budget, self.unit)
+        every = rules.among(tables_of(domain, sizes, most_cells=most))
+        tables = connected(every, measured, domain, _MOST_TABLES)
         for asked in (tables, rules.preferred(tables)):
             if asked and errors_noise(share, self.unit, len(asked)) <= _HOPELESS * found.total:
                 return asked
@@ -322,7 +321,7 @@ class RoundPlan:
         typical = sizes[len(sizes) // 2] ** 2
         affordable = _USEFUL * size / max(mean_noise(left, unit) * typical, 1e-9)
         picks = math.floor(min(affordable, _PICKS_PER_ATTRIBUTE * len(domain)))
-        if picks < 1:
+        if picks < 1 or not any(tables_of(domain, (2,), most_cells=_MOST_CELLS)):
             return cls(Budget(left.measure, one_way.amount + left.amount), (), ())
         return cls(one_way, tuple((part, (2,)) for part in left.split([1] * picks)), ())
 

@@ -35,6 +35,7 @@ from understudy.models.inference.elimination import Factor, factor_of, ties_of
 from understudy.models.inference.labels import Label
 from understudy.models.network import Family, Network
 from understudy.models.sampling.choosing import way_of
+from understudy.models.sampling.forward import configurations
 from understudy.models.sampling.weighting import Proposal, WeightedRows
 from understudy.models.sampling.without_replacement import deal_codes
 from understudy.system.arrays import Probabilities
@@ -101,6 +102,16 @@ class BayesNet(Distribution):
     ) -> CodedRows:
         """Draw rows attribute by attribute; none of them is against a constraint."""
         return (sampler or deal_codes)(self, rows, generator)
+
+    def chances_of(self, codes: CodedRows) -> Probabilities:
+        """Return the probability of each of some rows, constraints left out."""
+        rows = len(next(iter(codes.values())))
+        found = np.ones(rows)
+        for conditional in self.conditionals:
+            family = conditional.family
+            given = configurations(family.axes[:-1], codes, self.domain, rows)
+            found *= conditional.chances(given, codes[family.child], self.domain)
+        return found
 
     def subject_to(self, completions: Completions) -> BayesNet:
         """Return the law of rows that obey constraints."""

@@ -136,6 +136,10 @@ class Distribution(ABC):
         """Return the network of conditionals; a kind that has none refuses."""
         raise self._refusal()
 
+    def sampling_network(self) -> BayesNet:
+        """Return the network that rows are first drawn from; a kind that has none refuses."""
+        return self.require_network()
+
     def project(self, attributes: Attributes) -> Probabilities:
         """Return the joint distribution of some attributes, an axis for each in their order."""
         return self.posterior(attributes, {})[0]

@@ -2,7 +2,7 @@
 
 The law of rows is P(row) ∝ network(row) · Π factor of the row's cell in each table. Rows are drawn
 from the network and re-weighted, so that no table of many attributes is ever made and the number
-of factors has no limit by treewidth.
+of factors has no limit by treewidth. Proof: docs/proofs/log_linear.md.
 """
 
 from __future__ import annotations
@@ -32,7 +32,13 @@ from understudy.models.archive import (
 from understudy.models.bayes_net import BayesNet
 from understudy.models.distribution import CodedRows, Distribution
 from understudy.models.inference import Evidence
-from understudy.models.inference.elimination import Factor, ImpossibleEvidence, joint_of
+from understudy.models.inference.elimination import (
+    Factor,
+    ImpossibleEvidence,
+    best_of,
+    joint_of,
+    membership,
+)
 from understudy.models.network import Network
 from understudy.models.sampling.estimate import estimated_distribution
 from understudy.models.sampling.forward import Last, sample_codes, sample_last
@@ -40,9 +46,9 @@ from understudy.models.sampling.ways import How, Weighting
 from understudy.models.sampling.weighting import Proposal, WeightedRows, fit_of
 from understudy.models.sampling.without_replacement import deal_codes, deal_last
 from understudy.models.weighted.pool import Pool, joined, rows_of
-from understudy.models.weighted.raking import Aim, raked, weighed
+from understudy.models.weighted.raking import Aim, log_weights, raked, weighed
 from understudy.models.weighted.rounding import rounded
-from understudy.system.arrays import Probabilities
+from understudy.system.arrays import Floats, Probabilities
 from understudy.system.files.arrow import Types, UnsoundArrow, read_arrow
 from understudy.system.files.members import parsed_document
 
@@ -58,6 +64,8 @@ _ASKED_ROWS, _SEED = 1 << 18, 20
 _FEW = 2_000
 # Tables that exact answers may make, in cells.
 _MOST_CELLS = 1 << 22
+# Numbers that squares and exponentials of stay finite.
+_MOST_ROWS, _LARGEST_LOGARITHM = 2.0**63, 600.0
 _NUMBERS = pa.large_list(pa.float64())
 _OF_FACTORS: Types = {"counts": (_NUMBERS,), "logarithms": (_NUMBERS,)}
 
@@ -90,11 +98,13 @@ class LogLinear(Distribution):
 
     def __post_init__(self) -> None:
         """Refuse numbers that are not those of tables over the network's attributes."""
-        sound = all(math.isfinite(x) for x in (self.total, self.scale, self.effective))
-        if not sound or self.total < 0 or not 0 <= self.effective <= 1:
+        sound = 0 <= self.total <= _MOST_ROWS and 0 <= self.effective <= 1
+        if not sound or not abs(self.scale) < _LARGEST_LOGARITHM:
             raise UsageError("the log-linear model's numbers are not possible")
         for aim in self.aims:
             _check_aim(aim, self.domain)
+        if len({frozenset(aim.attributes) for aim in self.aims}) < len(self.aims):
+            raise UsageError("the log-linear model has two factors for the same attributes")
         for name in self.last:
             if name not in self.domain.sizes or name in self._depended_on:
                 raise UsageError(f"attribute {name!r} cannot be drawn last: others depend on it")
@@ -108,6 +118,17 @@ class LogLinear(Distribution):
     def network(self) -> Network:
         """The structure of the network that rows are drawn from."""
         return self.base.network
+
+    def sampling_network(self) -> BayesNet:
+        """Return the network that rows are drawn from before they are re-weighted."""
+        return self.base
+
+    def require_network(self) -> BayesNet:
+        """Refuse: the conditionals of the network alone are not the law of rows."""
+        raise UsageError(
+            f"a model of kind {self.kind!r} is a network times correction factors, and its "
+            "conditionals alone are not its law; ask it questions, use its rows, or fit by nist"
+        )
 
     @cached_property
     def _weighed(self) -> Domain:
@@ -153,11 +174,18 @@ class LogLinear(Distribution):
         self, rows: int, generator: np.random.Generator, sampler: Sampler | None
     ) -> CodedRows:
         pool = self.pool(max(_POOL_PER_ROW * rows, _LEAST_POOL), generator)
+        most = self._most(pool, rows)
         if sampler is not sample_codes:
-            return self._completed(rounded(pool, rows, generator), rows, generator)
-        chances = pool.weights / pool.weights.sum()
-        chosen = rows_of(pool.codes, generator.choice(len(pool), rows, p=chances))
+            chosen = rounded(pool, rows, generator, most=most)
+            return self._completed(chosen, rows, generator)
+        numbers = pool.chosen(rows, generator, most=most, ordered=False)
+        chosen = rows_of(pool.codes, generator.permutation(numbers))
         return self._completed(chosen, rows, generator, draw=sample_last)
+
+    def _most(self, pool: Pool, rows: int) -> Floats:
+        """How often each row may be expected among n rows: as often as the law says, or once."""
+        weights = pool.weights * (len(pool) / max(pool.total, 1e-300))
+        return np.clip(rows * self.base.chances_of(pool.codes) * weights, 1.0, max(rows, 1))
 
     def pool(self, rows: int, generator: np.random.Generator) -> Pool:
         """Draw rows of the network, with weights at which they stand for rows of the law.
@@ -168,7 +196,12 @@ class LogLinear(Distribution):
         held = {name: drawn[name] for name in self._weighed}
         pool = Pool(self._weighed, held, np.full(rows, max(self.total, 1.0) / max(rows, 1)))
         pool = weighed(pool, self.aims)
-        return raked(pool, self.aims, sweeps=_SWEEPS)[0] if self.calibrated else pool
+        pool = raked(pool, self.aims, sweeps=_SWEEPS)[0] if self.calibrated else pool
+        if rows and not 0 < pool.total < math.inf:
+            raise UsageError(
+                "the factors of the model leave its rows without weights; fit the model again"
+            )
+        return pool
 
     def _completed(
         self,
@@ -223,23 +256,33 @@ class LogLinear(Distribution):
 
     def _towards(self, evidence: Evidence) -> Proposal:
         """The network under the evidence where that is exact, else drawn towards it."""
-        base, chance = self.base, 1.0
+        base = self.base
         try:
             if not base.is_constrained:
                 base, chance = base.conditioned(evidence)
-                return Proposal(base, (*self._factors(chance), *self._weights))
+                return Reweighted(base, (), self.aims, math.log(chance) - self._log_mean_weight)
         except CapacityError:
             pass
         towards = Proposal.towards(base, evidence)
-        return replace(towards, factors=(*towards.factors, *self._factors(chance), *self._weights))
+        return Reweighted(towards.drawn, towards.factors, self.aims, -self._log_mean_weight)
 
-    def _factors(self, chance: float) -> tuple[Factor, ...]:
-        """One number: the probability of what the network was put under, by the mean weight."""
-        return (Factor((), np.array(chance * math.exp(-self.scale))),)
+    @cached_property
+    def _log_mean_weight(self) -> float:
+        """The logarithm of the mean weight of rows; constraints change which rows there are."""
+        if not self.base.is_constrained:
+            return self.scale
+        drawn = deal_codes(self.base, _LEAST_POOL, np.random.default_rng(_SEED))
+        logarithms = log_weights(Pool.of(self.domain, drawn, 1.0), self.aims)
+        largest = float(logarithms.max(initial=0.0))
+        return largest + math.log(float(np.exp(logarithms - largest).mean()))
 
     @cached_property
     def _weights(self) -> tuple[Factor, ...]:
-        return tuple(Factor(aim.attributes, np.exp(aim.logarithms)) for aim in self.aims)
+        """The factors, each divided by its largest value: what that leaves out cancels."""
+        return tuple(
+            Factor(aim.attributes, np.exp(aim.logarithms - aim.logarithms.max()))
+            for aim in self.aims
+        )
 
     # --- probabilities ------------------------------------------------------------------------
 
@@ -262,8 +305,16 @@ class LogLinear(Distribution):
         return [
             *self.base.factors(),
             *self._weights,
+            *self._ties,
             *(Factor((a,), f) for a, f in evidence.items()),
         ]
+
+    @cached_property
+    def _ties(self) -> list[Factor]:
+        """What ties coarser copies of the tables to their attributes, where no family does."""
+        tied = {name for family in self.network for name in family.copies}
+        names = dict.fromkeys(name for aim in self.aims for name in aim.attributes)
+        return [membership(self.domain, n) for n in names if n in self.domain.coarser.keys() - tied]
 
     def posterior(self, targets: Attributes, evidence: Evidence) -> tuple[Probabilities, float]:
         """Return the joint distribution of attributes given evidence, and its probability.
@@ -301,10 +352,22 @@ class LogLinear(Distribution):
 
     def conditioned(self, evidence: Evidence) -> tuple[LogLinear, float]:
         """Return the law of the rows that fit evidence, and the probability of the evidence."""
-        base, _ = self.base.conditioned(evidence)
+        base, of_network = self.base.conditioned(evidence)
         chance = self.posterior((), evidence)[1]
+        # Rows that fit weigh so much more, on average, as the law has more of them.
+        scale = self.scale + math.log(chance) - math.log(of_network)
         last = tuple(name for name in self.last if not any(name in f.parents for f in base.network))
-        return replace(self, base=base, calibrated=False, last=last), chance
+        return replace(self, base=base, scale=scale, calibrated=False, last=last), chance
+
+    def most_probable(self, evidence: Evidence) -> tuple[dict[str, int], float]:
+        """Return the codes of the most probable row that fits evidence, and its probability."""
+        if self._log_constant is None:
+            raise CapacityError(
+                "the law has constraints or too many factors for its most probable row to be "
+                "found; draw rows and look for it among them"
+            )
+        row, logarithm = best_of(self._all_factors(evidence), self.domain.attributes)
+        return row, math.exp(logarithm - self._log_constant)
 
     # --- what leaves --------------------------------------------------------------------------
 
@@ -347,7 +410,27 @@ class LogLinear(Distribution):
             aims = tuple(_aims(listed, held, domain))
         total, scale, effective = (float(document[n]) for n in ("total", "scale", "effective"))
         last = tuple(map(str, document["last"]))
-        return cls(base, aims, total, scale, effective, last=last)
+        return cls(base, aims, total, scale=scale, effective=effective, last=last)
+
+
+@dataclass(frozen=True, eq=False)
+class Reweighted(Proposal):
+    """A network to draw from, whose rows are weighed by the factors of tables too.
+
+    Attributes:
+        aims: the tables whose factors are multiplied.
+        logarithm: of a number that every weight is multiplied by.
+    """
+
+    aims: tuple[Aim, ...]
+    logarithm: float
+
+    def draw(self, rows: int, generator: np.random.Generator) -> WeightedRows:
+        """Independent rows with their weights."""
+        found = super().draw(rows, generator)
+        logarithms = log_weights(Pool.of(self.drawn.domain, found.codes, 1.0), self.aims)
+        weights = np.exp(np.minimum(logarithms + self.logarithm, _LARGEST_LOGARITHM / 2))
+        return replace(found, weights=found.weights * weights)
 
 
 class _Completing(Weighting):
@@ -366,15 +449,17 @@ class _Completing(Weighting):
 def _check_aim(aim: Aim, domain: Domain) -> None:
     shape = domain.shape(aim.attributes)
     fits = shape == aim.counts.shape == aim.logarithms.shape
-    sound = fits and np.isfinite(aim.counts).all() and (np.abs(aim.logarithms) < 700).all()
-    if not sound or not aim.variance >= 0 or not 0 < (aim.spread or 0) < math.inf:
+    counted = fits and bool((np.abs(aim.counts) <= _MOST_ROWS).all())
+    sound = counted and bool((np.abs(aim.logarithms) < _LARGEST_LOGARITHM).all())
+    spread = 0.0 if aim.spread is None else aim.spread
+    if not sound or not 0 <= aim.variance <= _MOST_ROWS**2 or not 0 < spread < math.inf:
         raise UsageError(f"the factors of {', '.join(aim.attributes)} do not fit the attributes")
 
 
 def _announced(entry: Any, domain: Domain) -> tuple[Attributes, float, float]:
     """The attributes of a table, its variance and its spread, if there can be such a table."""
     attributes = tuple(map(str, entry["attributes"]))
-    if len({*map(domain.base, attributes)}) < len(attributes):
+    if not attributes or len({*map(domain.base, attributes)}) < len(attributes):
         raise ValueError(FACTORS)
     return attributes, float(entry["variance"]), float(entry["spread"])
 
@@ -390,4 +475,4 @@ def _aims(
         if {len(counts.values), len(logarithms.values)} != {math.prod(shape)}:
             raise UnsoundArrow("holds another number of factors than the list announces")
         found = [np.array(each.values, np.float64).reshape(shape) for each in (counts, logarithms)]
-        yield Aim(attributes, found[0], variance, spread, found[1])
+        yield Aim(attributes, found[0], variance, spread=spread, logarithms=found[1])

@@ -67,7 +67,7 @@ def strengths_of(
     """
     if not model.network.families:
         return Strengths({}, None)
-    law = model.distribution.require_network()
+    law = model.distribution.sampling_network()
     try:
         tables = family_distributions(law.conditionals, law.domain, most_cells=most_cells)
         return Strengths(_scores(law.network, tables), None)

@@ -17,6 +17,7 @@ from understudy.errors import UsageError, WorkerLost
 from understudy.facts.domain import Attributes
 from understudy.facts.unit import Neighbours
 from understudy.methods import (
+    AdaptiveMarginals,
     Histogram,
     Independent,
     Learned,
@@ -65,10 +66,20 @@ def alone(method: Synthesizer, *, runs: int, confidence: float = 0.99) -> Audit:
 @pytest.mark.parametrize("name", full_but((*EVERYDAY, "dpgan"), BUILDERS))
 def test_no_method_is_refuted(name: str) -> None:
     """Every method in every setting: attacks find nothing, noise is as claimed, replay agrees."""
-    runs = 6 if "gan" in name else 60
+    # Training takes long, and so does a pool of rows.
+    runs = 6 if "gan" in name else 20 if "adaptive" in name else 60
     found = audit(BUILDERS[name](SCHEMA), runs=runs, confidence=SURE, processes=1)
     assert [] == found.reasons
     assert runs == found.runs
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delta", ["1e-6", "0"])
+def test_rounds_of_errors_are_not_refuted(delta: str) -> None:
+    """With budget for rounds: noisy errors and choices are attacked, too."""
+    method = AdaptiveMarginals(SCHEMA, epsilon=60, delta=delta)
+    found = audit(method, runs=20, confidence=SURE, processes=1)
+    assert [] == found.reasons
 
 
 @pytest.mark.slow

@@ -19,8 +19,7 @@ from understudy.facts.domain import Domain
 from understudy.facts.schema import Schema
 from understudy.facts.workload import workload
 from understudy.jobs import example
-from understudy.methods import Independent, Nist, PrivBayes, Random, Synthesizer
-from understudy.methods.adaptive import AdaptiveMarginals
+from understudy.methods import AdaptiveMarginals, Independent, Nist, PrivBayes, Random, Synthesizer
 from understudy.methods.planning import MOST_COLUMNS, MOST_ROWS, Plan, plan_fit
 from understudy.methods.planning.rehearsal import (
     Silence,
@@ -35,7 +34,6 @@ from understudy.methods.planning.watching import (
     Stage,
     stages,
 )
-from understudy.models.sampling import deal_codes
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Instruments
 from understudy.privacy.spending.ledger import Ledger
@@ -61,6 +59,7 @@ BUILDERS: dict[str, Callable[[], Synthesizer]] = {
         SCHEMA, epsilon=1, structure="tree", neighbours="add-remove"
     ),
     "adaptive": lambda: AdaptiveMarginals(SCHEMA, epsilon=1, delta=1e-6),
+    "adaptive pure": lambda: AdaptiveMarginals(SCHEMA, epsilon=1),
     "adaptive replace": lambda: AdaptiveMarginals(
         SCHEMA, epsilon=1, delta=1e-6, neighbours="replace"
     ),
@@ -228,18 +227,19 @@ def test_chance_keeps_tables_apart() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["nist", "privbayes", "independent"])
+@pytest.mark.parametrize("method", ["adaptive", "nist", "privbayes", "independent"])
 def test_the_forecast_is_near(method: str) -> None:
     """On a table whose making had no part in the populations it is within a factor of two."""
     schema = example.schema()
     table = Table.of(Codec(schema).encode(example.rows()))
     synthesizer: Synthesizer = {
+        "adaptive": AdaptiveMarginals(schema, epsilon=1, delta=1e-9),
         "nist": Nist(schema, epsilon=1, delta=1e-9),
         "privbayes": PrivBayes(schema, epsilon=1),
         "independent": Independent(schema, epsilon=1, delta=1e-9),
     }[method]
     model = seeded(synthesizer, 1).fit(MemorySource(table), ledger=None).model_
-    made = Table(table.domain, deal_codes(model, model.rows, np.random.default_rng(1)), model.rows)
+    made = Table(table.domain, model.law.draw(model.rows, np.random.default_rng(1)), model.rows)
     for ways, band in enumerate(_planned(synthesizer, table.rows).expected.distances, start=1):
         assert band is not None
         measured = total_variation(table, made, workload(table.domain, ways)).mean()

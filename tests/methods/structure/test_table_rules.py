@@ -22,6 +22,7 @@ from understudy.methods.structure.table_rules import (
     check_table_rules,
 )
 from understudy.rows.counting import Marginal
+from understudy.system.arrays import Floats
 
 DOMAIN = Domain({"age": 4, "sex": 2, "ill": 3, "income": 2})
 EVERY = list(tables_of(DOMAIN, (2, 3), most_cells=1000))
@@ -82,8 +83,11 @@ def test_rules_about_directions_are_refused(restrictions: Restrictions, says: st
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 def test_weighted_errors_move_by_their_sensitivity_at_most(neighbours: Neighbours) -> None:
     """For every cell that a row may be in, and reached by the heaviest table."""
-    weights = {("sex",): 2.5, ("ill",): 0.5}
-    expected = {("sex",): np.array([1.2, 9.5]), ("ill",): np.array([0.0, 7.0, 2.0])}
+    weights: dict[Attributes, float] = {("sex",): 2.5, ("ill",): 0.5}
+    expected: dict[Attributes, Floats] = {
+        ("sex",): np.array([1.2, 9.5]),
+        ("ill",): np.array([0.0, 7.0, 2.0]),
+    }
     score = WeightedErrors(ModelErrors(expected), weights).score(Unit(neighbours))
     moved = 2 if neighbours is Neighbours.REPLACE else 1
     assert (moved * Fraction(5, 2), neighbours) == (score.sensitivity, score.neighbours)

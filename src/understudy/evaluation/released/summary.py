@@ -137,14 +137,14 @@ class Summarizer:
         if real.rows_per_person != self.unit.rows_per_person:
             raise UsageError(f"the promise is for a {self.unit.label}; open the rows for the same")
         books = self._run.books(ledger, dataset)
-        work = Workload.of(Domain.of(self.schema), synthetic)
+        work = SummaryWorkload.of(Domain.of(self.schema), synthetic)
         # Noise that would be too wide is refused here, before a ledger hears of it.
         asked = list(self._asked(work, Adaptive().counted(self.budget)))
         with self._run.granted(books) as run:
             answers = run.curator_over(real).release_all(asked, work.exact)
         return _summary(work, asked, answers, run.statement())
 
-    def _asked(self, work: Workload, budget: Budget) -> Iterator[_Asked]:
+    def _asked(self, work: SummaryWorkload, budget: Budget) -> Iterator[_Asked]:
         """The number of rows, a mean for every kind of marginal, and the columns one by one."""
         step, columns = Fraction(STEPS * self.unit.rows), len(work.domain)
         weights = [_WEIGHT] * (1 + len(work.sets)) + [_COLUMNS_WEIGHT]
@@ -177,7 +177,7 @@ class _Asked(Measurement[Integers, Numbers]):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Workload:
+class SummaryWorkload:
     """The marginals that are compared, and the synthetic counts of each.
 
     Attributes:
@@ -191,7 +191,7 @@ class Workload:
     rows: int
 
     @classmethod
-    def of(cls, domain: Domain, synthetic: CountSource) -> Workload:
+    def of(cls, domain: Domain, synthetic: CountSource) -> SummaryWorkload:
         """The fixed workload of a domain, as far as tables are small enough, counted in public."""
         sets = {ways: _small(domain, ways) for ways in WAYS}
         sets = {ways: found for ways, found in sets.items() if found}
@@ -225,7 +225,7 @@ class Workload:
         return int(np.abs(self.rows * real - rows * self.counts[attributes]).sum())
 
     def __repr__(self) -> str:
-        return f"Workload({', '.join(self.domain)})"
+        return f"SummaryWorkload({', '.join(self.domain)})"
 
 
 def in_steps(apart: int, scale: int) -> int:
@@ -250,7 +250,7 @@ def _counted(
 
 
 def _summary(
-    work: Workload, asked: Sequence[_Asked], answers: Sequence[Numbers], statement: Statement
+    work: SummaryWorkload, asked: Sequence[_Asked], answers: Sequence[Numbers], statement: Statement
 ) -> Summary:
     """Noisy rows and distances as shares; post-processing."""
     rows = _Noisy(int(answers[0][0]), _reach(asked[0].mechanism), 1)

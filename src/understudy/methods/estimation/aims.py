@@ -60,4 +60,4 @@ def _seen(marginal: NoisyMarginal, domain: Domain) -> Iterator[tuple[Attributes,
 def _aim(names: Attributes, counts: Floats, variance: float, nogoods: Collection[Nogood]) -> Aim:
     if nogoods:
         counts = np.where(forbidden_cells(nogoods, names, counts.shape), 0.0, counts)
-    return Aim(names, counts, variance, None, np.zeros(counts.shape))
+    return Aim.of(names, counts, variance)

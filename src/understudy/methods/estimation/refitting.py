@@ -33,7 +33,7 @@ _PRIOR_ROWS = 5.0
 # Cells that no rows can fill cost nothing: this many rows are thought of for each that is.
 _ROWS_PER_CELL = 5.0
 
-Edge = tuple[float, Attributes, Floats]
+ScoredPair = tuple[float, Attributes, Floats]
 
 
 def one_way_shares(aims: Sequence[Aim], total: float) -> dict[str, Probabilities]:
@@ -60,7 +60,7 @@ def fitted_tree(aims: Sequence[Aim], domain: Domain, total: float) -> tuple[Cond
     return _rooted(_spanning(edges, domain), alone, domain)
 
 
-def _edge(aim: Aim, alone: Mapping[str, Probabilities], domain: Domain, total: float) -> Edge:
+def _edge(aim: Aim, alone: Mapping[str, Probabilities], domain: Domain, total: float) -> ScoredPair:
     """The mutual information of a pair, in rows, and its table."""
     bases = [domain.base(name) for name in aim.attributes]
     shares = [
@@ -85,15 +85,17 @@ def _pair(aim: Aim, shares: Sequence[Probabilities], total: float) -> Probabilit
     weights = np.maximum(np.multiply.outer(*shares).ravel() * total, 1e-9)
     pool = Pool(small, dict(zip(names, grid, strict=True)), weights)
     single = [
-        Aim((name,), share * total, 1e-6, 1.0, np.zeros(share.shape))
+        Aim.of((name,), share * total, 1e-6, spread=1.0)
         for name, share in zip(names, shares, strict=True)
     ]
-    both = Aim(names, aim.counts, aim.variance, None, np.zeros(aim.counts.shape))
+    both = Aim.of(names, aim.counts, aim.variance)
     found, _ = raked(pool, [both, *single], sweeps=_TREE_SWEEPS, loose=True)
     return found.weights.reshape(aim.counts.shape) / found.total
 
 
-def _spanning(edges: Sequence[Edge], domain: Domain) -> dict[str, list[tuple[Attributes, Floats]]]:
+def _spanning(
+    edges: Sequence[ScoredPair], domain: Domain
+) -> dict[str, list[tuple[Attributes, Floats]]]:
     """Edges that close no circle, strongest first, by the attributes at their ends."""
     group = {attribute: attribute for attribute in domain}
     found: dict[str, list[tuple[Attributes, Floats]]] = {attribute: [] for attribute in domain}

@@ -122,7 +122,7 @@ def shrunk(errors: Floats, variance: float) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
+class CandidateTables:
     """Tables that may be measured: what each would put right, and the noise that it would have.
 
     Attributes:
@@ -136,7 +136,7 @@ class Candidates:
     cells: Floats
 
     @classmethod
-    def of(cls, tables: Sequence[Attributes], errors: Floats, domain: Domain) -> Candidates:
+    def of(cls, tables: Sequence[Attributes], errors: Floats, domain: Domain) -> CandidateTables:
         """Tables with errors of their own."""
         cells = np.array([domain.cells(table) for table in tables], float)
         return cls(tuple(tables), errors, cells)
@@ -147,7 +147,7 @@ class Candidates:
         *,
         most_cells: int,
         allowed: Callable[[Attributes], bool] = lambda _: True,
-    ) -> Candidates:
+    ) -> CandidateTables:
         """Add tables of four and five attributes, where they are small, judged by their triples.
 
         Such a table puts right all triples that it holds, each with the noise of several cells
@@ -174,7 +174,7 @@ class Candidates:
         if not found:
             return self
         errors, noises = ([each[place] for each in found] for place in (1, 2))
-        return Candidates(
+        return CandidateTables(
             (*self.tables, *(table for table, _, _ in found)),
             np.concatenate([self.errors, errors]),
             np.concatenate([self.cells, noises]),
@@ -211,13 +211,14 @@ class Choice:
     power: float
     most: int = 400
 
-    def among(self, candidates: Candidates, domain: Domain) -> list[Attributes]:
+    def among(self, candidates: CandidateTables, domain: Domain) -> list[Attributes]:
         """The tables to measure, best first."""
         parts, held = candidates.cells**self.power, _held(candidates.tables, domain)
         left, open_to = np.maximum(candidates.errors, 0.0), np.ones(len(parts), bool)
         taken, chosen = 0.0, list[int]()
         while len(chosen) < min(self.most, len(parts)):
-            cost = REMAINING * self.noise * self._growth(taken, parts)
+            # Without noise tables cost nothing, and any error is worth it.
+            cost = np.maximum(REMAINING * self.noise * self._growth(taken, parts), 1e-12)
             worth = np.where(open_to & (left > cost), left / cost, 0.0)
             best = int(worth.argmax())
             if worth[best] <= 0:

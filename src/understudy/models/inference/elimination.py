@@ -148,7 +148,12 @@ def most_probable(
 ) -> tuple[dict[str, int], float]:
     """The codes of the most probable row that fits the evidence, and its probability."""
     every = tuple(conditional.family.child for conditional in conditionals)
-    factors = _relevant(conditionals, every, evidence, domain)
+    row, logarithm = best_of(_relevant(conditionals, every, evidence, domain), every)
+    return row, math.exp(logarithm)
+
+
+def best_of(factors: list[Factor], every: Attributes) -> tuple[dict[str, int], float]:
+    """The codes at which a product of factors is largest, and the logarithm of that value."""
     steps: list[tuple[str, Attributes, npt.NDArray[np.int64]]] = []
     order, tables = _order(factors, ())
     _ensure_fits(tables, "ask by samples instead")
@@ -158,13 +163,13 @@ def most_probable(
         product = product_of(bucket, (*rest, attribute))
         steps.append((attribute, rest, product.argmax(axis=-1)))
         factors.append(Factor(rest, product.max(axis=-1)))
-    chance = math.prod(float(factor.values) for factor in factors)
-    if chance <= 0:
+    chances = [float(factor.values) for factor in factors]
+    if min(chances, default=1.0) <= 0:
         raise ImpossibleEvidence()
     row: dict[str, int] = {}
     for attribute, rest, best in reversed(steps):
         row[attribute] = int(best[tuple(row[other] for other in rest)])
-    return {attribute: row[attribute] for attribute in every}, chance
+    return {attribute: row[attribute] for attribute in every}, sum(map(math.log, chances))
 
 
 def _relevant(
@@ -204,9 +209,14 @@ def ties_of(conditionals: Sequence[Conditional], domain: Domain) -> Iterator[Fac
     shares = {c.family.axes[-1]: c.within for c in conditionals if c.within is not None}
     for name in dict.fromkeys(name for c in conditionals for name in c.family.copies):
         if name in domain.coarser:
-            level = domain.coarser[name]
-            belongs = np.eye(level.size)[:, level.groups]
-            yield Factor((name, level.of), belongs * shares.get(name, 1.0))
+            tie = membership(domain, name)
+            yield Factor(tie.attributes, tie.values * shares.get(name, 1.0))
+
+
+def membership(domain: Domain, name: str) -> Factor:
+    """Which codes of an attribute are in which group of a coarser copy."""
+    level = domain.coarser[name]
+    return Factor((name, level.of), np.eye(level.size)[:, level.groups])
 
 
 def _summed(rest: Attributes, product: Probabilities) -> tuple[Factor, float]:

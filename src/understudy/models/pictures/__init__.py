@@ -40,7 +40,7 @@ def network_svg(
         theme: "light", "dark", or "auto", which follows the reader's own choice.
         strengths: the scores of the edges, where they are known already.
     """
-    model.distribution.require_network()
+    model.distribution.sampling_network()
     known_of = model.protection or Protection()
     protected = tuple(known_of.protected) if protected is None else protected
     target = known_of.target if target is None else target

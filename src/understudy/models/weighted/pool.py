@@ -15,7 +15,7 @@ from understudy.models.distribution import CodedRows
 from understudy.system.arrays import Floats
 from understudy.system.jit import kernel
 
-Places = npt.NDArray[np.uint16 | np.uint32]
+RowCells = npt.NDArray[np.uint16 | np.uint32]
 """For every row of a pool, the number of its cell in a table."""
 
 
@@ -53,10 +53,10 @@ class Pool:
         squares = float((self.weights**2).sum())
         return self.total**2 / squares if squares else 0.0
 
-    def places(self, attributes: Attributes) -> Places:
+    def places(self, attributes: Attributes) -> RowCells:
         """For every row, the number of its cell in the table of some attributes, or copies."""
         narrow = self.domain.cells(attributes) <= 2**16
-        found: Places = np.zeros(len(self), np.uint16 if narrow else np.uint32)
+        found: RowCells = np.zeros(len(self), np.uint16 if narrow else np.uint32)
         for name in attributes:
             held = as_coarse(self.codes[self.domain.base(name)], name, self.domain)
             _extend(found, held, self.domain[name])
@@ -79,16 +79,79 @@ class Pool:
         of rows that it stands for, to less than one.
         """
         order = self._ordered
-        reached = self.weights[order].cumsum()
-        points = (np.arange(rows) + generator.random()) * (reached[-1] / max(rows, 1))
-        # Rounding may carry a point beyond the last row that has a weight.
-        last = int(np.searchsorted(reached, reached[-1]))
-        found = np.minimum(np.searchsorted(reached, points, side="right"), last)
-        return np.asarray(order[found])
+        return np.asarray(order[_systematic(self.weights[order], rows, generator)])
+
+    def chosen(
+        self,
+        rows: int,
+        generator: np.random.Generator,
+        *,
+        most: Floats | None = None,
+        ordered: bool = True,
+    ) -> npt.NDArray[np.int64]:
+        """Numbers of rows, each as often as its weight says, but within bounds.
+
+        Args:
+            rows: how many.
+            generator: what the draws are made from.
+            most: for every row, how often it and its equals together may be expected; each row
+                once unless given.
+            ordered: whether rows are taken in the order of their codes, so that every part of the
+                pool gets the number of rows that it stands for; in random order otherwise.
+        """
+        order = self._ordered if ordered else generator.permutation(len(self))
+        bounds = np.ones(len(self)) if most is None else most / self.copies[self.equals]
+        expected = bounded_numbers(self.weights, rows, bounds)
+        return np.asarray(order[_systematic(expected[order], rows, generator)])
+
+    @cached_property
+    def equals(self) -> npt.NDArray[np.int64]:
+        """For every row, a number that it shares with all rows of the same codes."""
+        order = self._ordered
+        differs = np.zeros(len(self), np.bool_)
+        for codes in self.codes.values():
+            differs[1:] |= codes[order[1:]] != codes[order[:-1]]
+        found = np.empty(len(self), np.int64)
+        found[order] = differs.cumsum()
+        return found
+
+    @cached_property
+    def copies(self) -> npt.NDArray[np.int64]:
+        """For every such number, how many rows share it."""
+        return np.bincount(self.equals)
 
     @cached_property
     def _ordered(self) -> npt.NDArray[np.int64]:
         return np.lexsort([self.codes[name] for name in reversed(self.domain.attributes)])
+
+
+def bounded_numbers(weights: Floats, rows: int, most: Floats) -> Floats:
+    """How often each row is expected: in proportion to weights, within bounds, n rows together.
+
+    Where the bounds leave room for fewer rows than that, they are the weights as they are.
+    """
+    if float(most[weights > 0].sum()) <= rows:
+        return weights
+    seen = weights > float(weights.max()) * 1e-200
+    reached_at = np.divide(most, weights, out=np.full(len(weights), np.inf), where=seen)
+    order = reached_at.argsort()
+    # With the first k rows at their bounds, the others share in proportion what is left.
+    left = rows - np.concatenate([[0.0], most[order].cumsum()[:-1]])
+    behind = weights[order][::-1].cumsum()[::-1]
+    share = np.divide(left, behind, out=np.zeros(len(weights)), where=behind > 0)
+    first = int((share <= reached_at[order]).argmax())
+    return np.asarray(np.minimum(weights * share[first], most))
+
+
+def _systematic(
+    weights: Floats, rows: int, generator: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    """RowCells of rows, each taken as often as its weight says, rounded up or down."""
+    reached = weights.cumsum()
+    points = (np.arange(rows) + generator.random()) * (reached[-1] / max(rows, 1))
+    # Rounding may carry a point beyond the last row that has a weight.
+    last = int(np.searchsorted(reached, reached[-1]))
+    return np.asarray(np.minimum(np.searchsorted(reached, points, side="right"), last))
 
 
 def rows_of(codes: CodedRows, numbers: npt.NDArray[np.int64]) -> CodedRows:
@@ -102,21 +165,21 @@ def joined(parts: Sequence[CodedRows]) -> CodedRows:
 
 
 @kernel
-def _extend(places: Places, codes: Codes, size: int) -> None:
+def _extend(places: RowCells, codes: Codes, size: int) -> None:
     """Mixed radix: place ← place · size + code."""
     for i in range(codes.size):
         places[i] = places[i] * size + codes[i]
 
 
 @kernel
-def add_weights(places: Places, weights: Floats, masses: Floats) -> None:
+def add_weights(places: RowCells, weights: Floats, masses: Floats) -> None:
     """Add the weight of every row to its cell."""
     for i in range(places.size):
         masses[places[i]] += weights[i]
 
 
 @kernel
-def multiply_weights(places: Places, weights: Floats, factors: Floats) -> None:
+def multiply_weights(places: RowCells, weights: Floats, factors: Floats) -> None:
     """Multiply the weight of every row by the factor of its cell."""
     for i in range(places.size):
         weights[i] *= factors[places[i]]

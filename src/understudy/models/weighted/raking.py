@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from understudy.facts.domain import Attributes
-from understudy.models.weighted.pool import Places, Pool, add_weights, multiply_weights
+from understudy.models.weighted.pool import Pool, RowCells, add_weights, multiply_weights
 from understudy.system.arrays import Floats
 from understudy.system.jit import kernel
 
@@ -57,6 +57,13 @@ class Aim:
     spread: float | None
     logarithms: Floats
 
+    @classmethod
+    def of(
+        cls, attributes: Attributes, counts: Floats, variance: float, *, spread: float | None = None
+    ) -> Aim:
+        """Return an aim that weights owe nothing to yet."""
+        return cls(attributes, counts, variance, spread=spread, logarithms=np.zeros(counts.shape))
+
 
 def raked(
     pool: Pool, aims: Sequence[Aim], *, sweeps: int, doubt: float = 0.0, loose: bool = False
@@ -82,18 +89,18 @@ def raked(
     for _ in range(sweeps):
         for number, aim in enumerate(found):
             places = kept[number] if kept else pool.places(aim.attributes)
-            found[number] = _bring(places, weights, aim, tau, sampling)
+            found[number] = _bring(places, weights, aim, tau=tau, sampling=sampling)
         weights *= total / weights.sum()
     shaped = [replace(a, logarithms=a.logarithms.reshape(a.counts.shape)) for a in found]
     return pool.with_weights(weights), shaped
 
 
-def _kept_places(pool: Pool, aims: Sequence[Aim]) -> list[Places]:
+def _kept_places(pool: Pool, aims: Sequence[Aim]) -> list[RowCells]:
     wide = sum(2 if aim.counts.size <= 2**16 else 4 for aim in aims)
     return [pool.places(aim.attributes) for aim in aims] if wide * len(pool) <= _MOST_KEPT else []
 
 
-def _bring(places: Places, weights: Floats, aim: Aim, tau: float, sampling: float) -> Aim:
+def _bring(places: RowCells, weights: Floats, aim: Aim, *, tau: float, sampling: float) -> Aim:
     """One table: find the factors of its cells, and multiply weights by them."""
     masses, factors = np.zeros(aim.counts.size), np.empty(aim.counts.size)
     add_weights(places, weights, masses)
@@ -143,9 +150,15 @@ def weighed(pool: Pool, aims: Sequence[Aim]) -> Pool:
 
     Weights far above their mean are cut (truncated importance sampling, Ionides 2008).
     """
-    logarithms = np.zeros(len(pool))
-    for aim in aims:
-        logarithms += aim.logarithms.ravel()[pool.places(aim.attributes)]
+    logarithms = log_weights(pool, aims)
     weights = pool.weights * np.exp(logarithms - logarithms.max(initial=0.0))
     weights = np.minimum(weights, _HEAVIEST * weights.mean())
     return pool.with_weights(weights * (pool.total / max(float(weights.sum()), 1e-300)))
+
+
+def log_weights(pool: Pool, aims: Sequence[Aim]) -> Floats:
+    """For every row of a pool, the logarithm of the product of its factors."""
+    logarithms = np.zeros(len(pool))
+    for aim in aims:
+        logarithms += aim.logarithms.ravel()[pool.places(aim.attributes)]
+    return logarithms

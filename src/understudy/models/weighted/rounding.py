@@ -1,6 +1,8 @@
 """Rows without weights whose tables are as near to those of a weighted pool as can be.
 
-Rows are first taken systematically, in the order of their codes. Then chosen rows are exchanged for
+Rows are first taken systematically, in the order of their codes, and none more often than the law
+would repeat it: a row whose weight is that of several stands for others like it.
+Then chosen rows are exchanged for
 others of the pool wherever that brings small tables nearer, in the sum of squares, to those of the
 weighted pool: controlled rounding (Cox 1987) by exchanges. Every row that is taken is a row of the
 pool, so that nothing is made that the pool's law does not make.
@@ -17,7 +19,7 @@ import numpy.typing as npt
 from understudy.facts.domain import Attributes, Domain
 from understudy.models.distribution import CodedRows
 from understudy.models.weighted.pool import Pool, rows_of
-from understudy.system.arrays import Integers, Singles
+from understudy.system.arrays import Floats, Integers, Singles
 from understudy.system.jit import kernel
 
 _PASSES, _TRIES = 4, 8
@@ -28,14 +30,24 @@ _CANDIDATES_PER_ROW = 4
 CellNumbers = npt.NDArray[np.int32]
 
 
-def rounded(pool: Pool, rows: int, generator: np.random.Generator) -> CodedRows:
-    """Choose rows of a pool, in random order, whose tables are near to those of the whole."""
+def rounded(
+    pool: Pool, rows: int, generator: np.random.Generator, *, most: Floats | None = None
+) -> CodedRows:
+    """Choose rows of a pool, in random order, whose tables are near to those of the whole.
+
+    Args:
+        pool: what is chosen from.
+        rows: how many.
+        generator: what the draws are made from.
+        most: for every row of the pool, how often it and its equals together may be expected;
+            each row once unless given.
+    """
     if rows == 0 or len(pool) == 0:
         return rows_of(pool.codes, np.zeros(0, np.int64))
-    chosen = pool.resampled(rows, generator)
+    chosen = pool.chosen(rows, generator, most=most)
     tables = _compared(pool.domain, generator)
     if tables and rows > 1:
-        _exchange(pool, chosen, tables, generator)
+        _exchange(pool, chosen, tables, generator, most=most)
     return rows_of(pool.codes, generator.permutation(chosen))
 
 
@@ -57,14 +69,20 @@ def _exchange(
     chosen: npt.NDArray[np.int64],
     tables: Sequence[Attributes],
     generator: np.random.Generator,
+    *,
+    most: Floats | None,
 ) -> None:
     """Exchange chosen rows, in place, while that brings the tables nearer."""
     cells, excess = _against(pool, chosen, tables)
+    equals = np.arange(len(pool)) if most is None else pool.equals
+    room = np.zeros(int(equals.max()) + 1, np.int64)
+    room[equals] = 1 if most is None else np.maximum(np.rint(most), 1)
+    room -= np.bincount(equals[chosen], minlength=room.size)
     offered = generator.permutation(pool.resampled(_CANDIDATES_PER_ROW * len(pool), generator))
     start = 0
     for _ in range(_PASSES):
         order = generator.permutation(chosen.size)
-        start = _pass(chosen, order, cells, offered, excess, start)
+        start = _pass(chosen, order, (equals, room), cells, offered, excess, start)
 
 
 def _against(
@@ -88,22 +106,26 @@ def _against(
 def _pass(
     chosen: Integers,
     order: Integers,
+    limits: tuple[Integers, Integers],
     cells: CellNumbers,
     offered: Integers,
     excess: Singles,
     start: int,
 ) -> int:
-    """Offer every chosen row, one after the other, a few others of the pool for itself.
+    """Offer every chosen row, one after the other, a few others that have room for itself.
 
     Taking row j for row i changes the sum of squares by Σ 2·(excess of j − excess of i + 1) over
     the tables in which their cells differ.
     """
+    equals, room = limits
     for number in order:
         row = chosen[number]
         best, taken = 0.0, -1
         for _ in range(_TRIES):
             other = offered[start]
             start = start + 1 if start + 1 < offered.size else 0
+            if room[equals[other]] <= 0:
+                continue
             gain = 0.0
             for t in range(cells.shape[1]):
                 mine, its = cells[row, t], cells[other, t]
@@ -115,5 +137,7 @@ def _pass(
             for t in range(cells.shape[1]):
                 excess[cells[row, t]] -= 1.0
                 excess[cells[taken, t]] += 1.0
+            room[equals[row]] += 1
+            room[equals[taken]] -= 1
             chosen[number] = taken
     return start

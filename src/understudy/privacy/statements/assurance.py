@@ -75,7 +75,22 @@ _FLOATS = (
     "is measured and not proved to the last bit"
 )
 
+_NOT_ATTACKED = "whole runs are not attacked with real noise, only their mechanisms are."
+
 METHODS: Mapping[str, Assurance] = {
+    "adaptive": Assurance(
+        (
+            *_COUNTED,
+            "gaussian_curve",
+            "model_errors",
+            "score_grid",
+            "permute_and_flip",
+            "exact_choices",
+            "log_linear",
+        ),
+        *((_REPLAY,), (_ATTACK,), (_NOISE, _CURVE)),
+        commands=_PLANNED,
+    ),
     "random": Assurance(
         ("count_sensitivity", "discrete_laplace", "gaussian_curve"),
         *((_REPLAY,), (_ATTACK,), (_NOISE, _CURVE)),
@@ -135,19 +150,19 @@ RELEASES: Mapping[str, Assurance] = {
         ("codec_stability", "key_release", "quantiles"),
         ("tests/methods/discover/test_inference_replay.py",),
         ("tests/privacy/mechanisms/test_keys.py",),
-        missing="whole runs are not attacked with real noise, only their mechanisms are.",
+        missing=_NOT_ATTACKED,
         commands=("schema infer",),
     ),
     "evaluate": Assurance(
         ("released_summary", "codec_stability"),
         ("tests/evaluation/test_summary.py",),
-        missing="whole runs are not attacked with real noise, only their mechanisms are.",
+        missing=_NOT_ATTACKED,
         commands=("evaluate",),
     ),
     "federated": Assurance(
         ("federated", "scores", "score_grid"),
         ("tests/federated/test_holder_replay.py",),
-        missing="whole runs are not attacked with real noise, only their mechanisms are.",
+        missing=_NOT_ATTACKED,
         commands=("holder", "analyst"),
     ),
     "stream": Assurance(

@@ -1,0 +1,145 @@
+"""Errors of a model as scores, and which tables are worth measuring by them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from understudy.facts.domain import Attributes, Domain
+from understudy.facts.unit import Neighbours, Unit
+from understudy.methods.structure.rounds import (
+    CandidateTables,
+    Choice,
+    ModelErrors,
+    connected,
+    expected_anyway,
+    shrunk,
+    tables_of,
+)
+from understudy.rows.counting import Marginal
+from understudy.system.arrays import Floats, Integers
+
+ROW, REPLACED = Unit(Neighbours.ADD_REMOVE), Unit(Neighbours.REPLACE)
+PAIR = ("a", "b")
+
+
+def _error(expected: Floats, counts: Integers) -> float:
+    return ModelErrors({PAIR: expected})(Marginal(PAIR, counts))
+
+
+def _tables(rows: int) -> list[Integers]:
+    """All tables of two by two cells with so many rows."""
+    cells = itertools.product(range(rows + 1), repeat=4)
+    return [np.array(c).reshape(2, 2) for c in cells if sum(c) == rows]
+
+
+EXPECTED = [
+    np.zeros((2, 2)),
+    np.array([[9.0, 0.5], [0.25, 3.0]]),
+    np.array([[-1.0, 2.5], [7.0, 0.0]]),
+    np.full((2, 2), 1.75),
+]
+
+
+@pytest.mark.parametrize("place", range(len(EXPECTED)))
+def test_a_row_more_moves_an_error_by_at_most_one(place: int) -> None:
+    """Whatever the model expects; and by exactly one for some row."""
+    score, moves = ModelErrors({PAIR: EXPECTED[place]}).score(ROW), set()
+    for counts, cell in itertools.product(_tables(3), np.ndindex(2, 2)):
+        more = counts.copy()
+        more[cell] += 1
+        moves.add(abs(_error(EXPECTED[place], more) - _error(EXPECTED[place], counts)))
+    assert Fraction(1) == score.sensitivity
+    assert 1.0 == pytest.approx(max(moves))
+
+
+def test_a_replaced_row_moves_an_error_by_at_most_two() -> None:
+    """Both cells may lie on the far side of what is expected."""
+    score, found = ModelErrors({PAIR: EXPECTED[1]}).score(REPLACED), 0.0
+    for expected, counts in itertools.product(EXPECTED, _tables(3)):
+        for here, there in itertools.permutations(np.ndindex(2, 2), 2):
+            if counts[here]:
+                other = counts.copy()
+                other[here] -= 1
+                other[there] += 1
+                found = max(found, abs(_error(expected, other) - _error(expected, counts)))
+    assert Fraction(2) == score.sensitivity
+    assert 2.0 == pytest.approx(found)
+    assert Neighbours.REPLACE is score.neighbours
+
+
+def test_a_model_scaled_to_the_true_number_of_rows_would_move_further() -> None:
+    """Why what is expected has the released total: by up to two, where one is charged."""
+    shares = np.array([[0.0, 1.0], [0.0, 0.0]])
+    counts, more = np.array([[3, 0], [0, 0]]), np.array([[4, 0], [0, 0]])
+    moved = _error(4 * shares, more) - _error(3 * shares, counts)
+    assert 2.0 == moved
+
+
+def test_tables_are_the_small_ones_of_some_sizes() -> None:
+    """Smaller sets first; those of too many cells are left out."""
+    domain = Domain({"a": 2, "b": 3, "c": 5})
+    assert [("a", "b"), ("a", "c")] == [*tables_of(domain, (2, 3), most_cells=10)]
+    assert ("a", "b", "c") == [*tables_of(domain, (2, 3), most_cells=30)][-1]
+
+
+def test_larger_tables_are_asked_about_where_their_pairs_were_measured() -> None:
+    """Half of the pairs at least; those with more come first, and all pairs always come."""
+    domain = Domain(dict.fromkeys("abcd", 2))
+    tables = [*tables_of(domain, (2, 3), most_cells=100)]
+    found = connected(tables, [("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")], domain, 100)
+    assert tables[:6] == found[:6]
+    assert [("a", "b", "c"), ("a", "c", "d"), ("b", "c", "d")] == found[6:]
+    assert tables[:6] == connected(tables, [], domain, 4)
+
+
+def test_noisy_errors_are_drawn_to_their_mean_by_the_part_that_is_noise() -> None:
+    """All the way where everything is noise, and not at all without noise."""
+    errors = np.array([1.0, 3.0, 8.0])
+    assert errors.tolist() == shrunk(errors, 0.0).tolist()
+    assert [4.0] * 3 == shrunk(errors, 1e6).tolist()
+    half = float(errors.var()) / 2
+    assert [2.5, 3.5, 6.0] == pytest.approx(shrunk(errors, half).tolist())
+    assert [5.0, 5.0] == shrunk(np.array([5.0, 5.0]), 1.0).tolist()
+
+
+def _among(
+    choice: Choice, tables: Sequence[Attributes], errors: Floats, domain: Domain
+) -> list[Attributes]:
+    return choice.among(CandidateTables.of(tables, errors, domain), domain)
+
+
+def test_tables_are_taken_while_errors_outweigh_their_noise() -> None:
+    """The best first; none at all where noise outweighs every error."""
+    domain = Domain(dict.fromkeys("abcd", 3))
+    tables = [("a", "b"), ("c", "d"), ("a", "c")]
+    errors = np.array([40.0, 90.0, 0.5])
+    assert [("c", "d"), ("a", "b")] == _among(Choice(1.0, 2 / 3), tables, errors, domain)
+    assert [] == _among(Choice(1e4, 2 / 3), tables, errors, domain)
+    assert tables[1:2] == _among(Choice(1.0, 2 / 3, most=1), tables, errors, domain)
+    assert [] == _among(Choice(1.0, 2 / 3), [], np.zeros(0), domain)
+
+
+def test_without_noise_every_table_with_an_error_is_taken() -> None:
+    """As where nothing is private."""
+    domain = Domain(dict.fromkeys("abc", 2))
+    tables = [*tables_of(domain, (2,), most_cells=9)]
+    chosen = _among(Choice(0.0, 2 / 3), tables, np.array([1.0, 0.0, 2.0]), domain)
+    assert {tables[0], tables[2]} == {*chosen}
+
+
+def test_what_is_there_anyway_is_taken_off() -> None:
+    """Chance, up to the noise of a cell, and the noise of single columns."""
+    kernel = ModelErrors({PAIR: np.full((2, 2), 100.0)})
+    given = {"alone": {"a": 4.0, "b": 6.0}, "domain": Domain({"a": 2, "b": 2})}
+    quiet, loud = (
+        float(expected_anyway(kernel, [PAIR], noise=noise, **given)[0])  # type: ignore[arg-type]
+        for noise in (0.0, 1e9)
+    )
+    assert quiet < loud
+    assert kernel.by_chance(PAIR, 1e9) == pytest.approx(4 * 10 * np.sqrt(2 / np.pi))
+    assert 0.0 == kernel.by_chance(PAIR, 0.0)
