@@ -85,7 +85,7 @@ def test_nothing_crosses_a_protected_attribute(kept: str, delta: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kept", KEPT)
 def test_rows_of_a_saved_model_keep_the_independence(tmp_path: Path, kept: str) -> None:
-    """Given what it may depend on, a protected column tells nothing about others in many rows."""
+    """Given what it may depend on, a protected column is independent of others in many rows."""
     restrictions = _protecting(KEPT[kept])
     _fitted(restrictions=restrictions).save(tmp_path / "m.zip")
     model = Model.load(tmp_path / "m.zip")
