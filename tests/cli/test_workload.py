@@ -20,7 +20,7 @@ ADAPTIVE = ("--method", "adaptive")
 
 @pytest.fixture
 def clinic(desk: Desk) -> Desk:
-    """A desk with four columns that have to do with each other."""
+    """A folder with a table of four columns, its schema and a workload."""
     desk.schema.write_text(SCHEMA)
     desk.data.write_text(ROWS)
     (desk.folder / "w.json").write_text(json.dumps([["age", "income"]]))

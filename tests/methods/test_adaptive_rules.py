@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,7 @@ from understudy.facts.domain import Attributes, Domain
 from understudy.facts.protection import Protection
 from understudy.facts.schema import Schema
 from understudy.facts.workload import NamedSet, Workload
-from understudy.methods.adaptive import AdaptiveMarginals
+from understudy.methods import AdaptiveMarginals
 from understudy.methods.structure.restrict import Restrictions
 from understudy.models.log_linear import LogLinear
 from understudy.models.model import Model
@@ -86,7 +85,7 @@ def test_nothing_crosses_a_protected_attribute(kept: str, delta: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kept", KEPT)
 def test_rows_of_a_saved_model_keep_the_independence(tmp_path: Path, kept: str) -> None:
-    """Given what it may depend on, a protected column tells nothing about others in many rows."""
+    """Given what it may depend on, a protected column is independent of others in many rows."""
     restrictions = _protecting(KEPT[kept])
     _fitted(restrictions=restrictions).save(tmp_path / "m.zip")
     model = Model.load(tmp_path / "m.zip")
@@ -107,7 +106,7 @@ def test_rows_without_protection_are_dependent() -> None:
 
 
 def _dependence(
-    codes: Mapping[str, Codes], one: str, other: str, given: Attributes
+    codes: dict[str, Codes], one: str, other: str, given: Attributes
 ) -> tuple[float, int]:
     """Pearson's statistic of two columns within every configuration of others, and its freedom."""
     sizes = [DOMAIN[one], DOMAIN[other]]
@@ -147,6 +146,16 @@ def test_a_constraint_with_the_target_holds_for_rows_drawn_last() -> None:
     method = AdaptiveMarginals(constrained, epsilon=5, restrictions=_protecting(None))
     codes = method.fit(_source(), ledger=None).model_.law.draw(5_000, np.random.default_rng(1))
     assert {0, 1} == {*codes["ill"][codes["income"] == 0].tolist()}
+
+
+@pytest.mark.slow
+def test_every_column_may_be_protected() -> None:
+    """Nothing is left to re-weight, and all columns are drawn independently."""
+    protection = Protection(protected=dict.fromkeys(DOMAIN, ()))
+    model = _fitted(restrictions=Restrictions(protection=protection))
+    codes = model.law.draw(60_000, np.random.default_rng(1))
+    statistic, freedom = _dependence(codes, "age", "ill", ())
+    assert statistic < freedom + 5 * np.sqrt(2 * freedom)
 
 
 @pytest.mark.slow

@@ -106,6 +106,12 @@ BUILDERS: dict[str, Builder] = {
     "adaptive pure replace": lambda schema: AdaptiveMarginals(
         schema, epsilon=1, neighbours="replace"
     ),
+    "adaptive protected": lambda schema: AdaptiveMarginals(
+        schema, epsilon=1, delta=1e-6, restrictions=protecting(schema)
+    ),
+    "adaptive pure target replace": lambda schema: AdaptiveMarginals(
+        schema, epsilon=1, neighbours="replace", target=list(schema.learned)[-1]
+    ),
     "histogram replace": lambda schema: Histogram(schema, epsilon=1, rows=500),
     "dpgan": lambda schema: adversarial(schema, epsilon=1, delta=1e-6),
     "dpgan target": lambda schema: adversarial(

@@ -48,7 +48,7 @@ class NamedSet:
 
 @dataclass(frozen=True)
 class Workload:
-    """What rows are for: sets of columns, and how much more each of them counts. It is public.
+    """Sets of columns that rows are made for, and how much more each counts than others; public.
 
     A marginal has the largest weight of the named sets that it lies in, or that lie in it, and
     weight 1 where there is none. One column alone thus lends its weight to every marginal with it.

@@ -7,6 +7,7 @@ chosen by noisy errors in closed form, and the estimate is a re-weighted network
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -179,7 +180,7 @@ class AdaptiveMarginals(Synthesizer):
     @property
     def _fewest_pairs(self) -> int:
         """How many pairs there are to ask about; with a target or a workload, of those in it."""
-        pairs = self._rules.among(tables_of(self._rules.domain, (2,), most_cells=_MOST_CELLS))
+        pairs = self._rules.among(itertools.combinations(self._rules.domain, 2))
         return len(self._rules.preferred(pairs) or pairs)
 
     def _known_rows(self, curator: Curator) -> float | None:

@@ -139,6 +139,12 @@ class LogLinear(Distribution):
         return Domain(sizes, coarser)
 
     @cached_property
+    def _pooled(self) -> BayesNet:
+        """The network of the attributes that have a part in weights."""
+        kept = (c for c in self.base.conditionals if c.family.child not in self.last)
+        return BayesNet(self._weighed, tuple(kept))
+
+    @cached_property
     def _depended_on(self) -> frozenset[str]:
         """The attributes that are parents in the network, or in a table that has factors."""
         parents = (name for family in self.network for name in family.parents)
@@ -173,6 +179,8 @@ class LogLinear(Distribution):
     def _part(
         self, rows: int, generator: np.random.Generator, sampler: Sampler | None
     ) -> CodedRows:
+        if not len(self._weighed):
+            return self._completed({}, rows, generator)
         pool = self.pool(max(_POOL_PER_ROW * rows, _LEAST_POOL), generator)
         most = self._most(pool, rows)
         if sampler is not sample_codes:
@@ -185,7 +193,7 @@ class LogLinear(Distribution):
     def _most(self, pool: Pool, rows: int) -> Floats:
         """How often each row may be expected among n rows: as often as the law says, or once."""
         weights = pool.weights * (len(pool) / max(pool.total, 1e-300))
-        return np.clip(rows * self.base.chances_of(pool.codes) * weights, 1.0, max(rows, 1))
+        return np.clip(rows * self._pooled.chances_of(pool.codes) * weights, 1.0, max(rows, 1))
 
     def pool(self, rows: int, generator: np.random.Generator) -> Pool:
         """Draw rows of the network, with weights at which they stand for rows of the law.
