@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -106,7 +107,7 @@ def test_rows_without_protection_are_dependent() -> None:
 
 
 def _dependence(
-    codes: dict[str, Codes], one: str, other: str, given: Attributes
+    codes: Mapping[str, Codes], one: str, other: str, given: Attributes
 ) -> tuple[float, int]:
     """Pearson's statistic of two columns within every configuration of others, and its freedom."""
     sizes = [DOMAIN[one], DOMAIN[other]]
