@@ -55,7 +55,7 @@ class Entrant(ABC):
 
     @abstractmethod
     def settings(self, table: ArenaTable) -> Settings:
-        """What a record names: another value makes it out of date."""
+        """Return the facts that a record names: another value makes it out of date."""
 
     def check(self, *, may_make: bool) -> None:
         """Refuse with `Unavailable` where it cannot be run."""
@@ -90,7 +90,7 @@ class Process(Entrant):
 
     @abstractmethod
     def command(self, table: ArenaTable, folder: Folder, epsilon: str, *, run: int) -> list[str]:
-        """The whole job as a command."""
+        """Return the whole job as a command."""
 
     def variables(self) -> Mapping[str, str]:
         """Variables of the environment that the process gets."""
@@ -104,7 +104,7 @@ class OurMethod(Process):
     Attributes:
         method: its name in the registry.
         options: arguments besides schema and ε.
-        with_target: whether it is told the attribute that will be predicted.
+        with_target: whether it is given the attribute that will be predicted.
         revision: a number that is raised when its code changes the rows it makes.
     """
 
@@ -126,7 +126,7 @@ class OurMethod(Process):
             raise Unavailable(f"{self.method} is not a registered method")
 
     def enters(self, table: ArenaTable) -> bool:
-        """Only a table with a target has something to tell."""
+        """Only a table with a target has something to predict."""
         return not self.with_target or table.target is not None
 
     def command(self, table: ArenaTable, folder: Folder, epsilon: str, *, run: int) -> list[str]:
@@ -167,7 +167,7 @@ class PeerMethod(Process):
         return 1
 
     def settings(self, table: ArenaTable) -> Settings:
-        """What differs from the tool's defaults."""
+        """Name the settings that differ from the tool's defaults."""
         return {**self.reduced, **self.on.get(table.name, {})}
 
     def check(self, *, may_make: bool) -> None:
@@ -208,7 +208,9 @@ CONTROLS = (
 )
 OURS = (
     OurMethod("adaptive", "`adaptive`", "adaptive", {"delta": DELTA}),
-    OurMethod("adaptive-target", "`adaptive`, told the target", "adaptive", {"delta": DELTA}, True),
+    OurMethod(
+        "adaptive-target", "`adaptive`, given the target", "adaptive", {"delta": DELTA}, True
+    ),
     OurMethod("nist", "`nist`", "nist", {"delta": DELTA}),
     OurMethod("privbayes", "`privbayes`, δ = 0", "privbayes"),
     OurMethod("independent", "`independent`", "independent", {"delta": DELTA}),

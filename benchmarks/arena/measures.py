@@ -1,4 +1,4 @@
-"""What is measured of synthetic rows: one piece of code for all tools, on codes.
+"""Measures of synthetic rows: one piece of code for all tools, on codes.
 
 Codes outside the declared domain are counted in a cell of their own, so that a tool that invents
 values is further away. On Adult the distances and predictions equal those of the shared referee.

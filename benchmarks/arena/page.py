@@ -45,7 +45,7 @@ class Result:
 
     @property
     def status(self) -> str:
-        """What became of it, where no run left rows."""
+        """Say how it ended, where no run left rows."""
         return str(self.runs[0]["status"])
 
 

@@ -35,7 +35,7 @@ class RecordFile:
 
     @property
     def facts(self) -> Facts:
-        """What the runs depend on."""
+        """Return the facts that the runs depend on."""
         found: Facts = json.loads(self.path.read_text(encoding="utf-8"))["facts"]
         return found
 

@@ -140,7 +140,7 @@ class Runner:
 
 
 def facts_of(entrant: Entrant, table: ArenaTable) -> Facts:
-    """What the numbers of a record depend on."""
+    """Return the facts that the numbers of a record depend on."""
     versions = " ".join(entrant.peer.pins) if isinstance(entrant, PeerMethod) else ""
     return {
         "settings": entrant.settings(table),

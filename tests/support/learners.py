@@ -64,7 +64,8 @@ def _extended(
     domain: Domain, seed: int, table_cost: TableCost, degree: int, r: Restrictions
 ) -> Network:
     if degree == 0:
-        return Network.without_edges(domain.attributes)
+        first = r.protection.target
+        return Network.without_edges(sorted(domain, key=lambda name: name != first))
     pairs = random_pairs(domain, seed)
     tree = spanning_tree(pairs, table_cost, restrictions=r)
     most = table_cost.most_cells

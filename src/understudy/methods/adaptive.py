@@ -356,12 +356,12 @@ def mean_noise(budget: Budget, unit: Unit) -> float:
 
 
 def errors_budget(whole: Budget, part: Budget) -> Budget:
-    """What noisy errors may cost: a part of a round, and never much of the whole."""
+    """Limit the cost of noisy errors: a part of a round, and never much of the whole."""
     return min(part * _ERRORS_SHARE, whole * _MOST_ERRORS_SHARE, key=lambda b: b.amount)
 
 
 def errors_noise(budget: Budget, unit: Unit, tables: int) -> float:
-    """The standard deviation of the noise of so many errors together."""
+    """Return the standard deviation of the noise of this number of errors together."""
     if budget.amount == 0:
         return 0.0 if budget.measure is Measure.UNLIMITED else math.inf
     moved = float(unit.count_l1)

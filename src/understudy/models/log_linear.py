@@ -111,7 +111,7 @@ class LogLinear(Distribution):
 
     @property
     def domain(self) -> Domain:  # type: ignore[override]
-        """The attributes of the network."""
+        """Return the attributes of the network."""
         return self.base.domain
 
     @property
@@ -157,7 +157,7 @@ class LogLinear(Distribution):
     def rows_note(self) -> str:
         """Say how the rows are made, and how far the network is from them."""
         return (
-            f"rows unless told otherwise, re-weighted by {len(self.aims):,} tables; "
+            f"rows by default, re-weighted by {len(self.aims):,} tables; "
             f"100 rows of the network are worth {100 * self.effective:.0f}"
         )
 
@@ -319,7 +319,7 @@ class LogLinear(Distribution):
 
     @cached_property
     def _ties(self) -> list[Factor]:
-        """What ties coarser copies of the tables to their attributes, where no family does."""
+        """Tie coarser copies of the tables to their attributes, where no family does."""
         tied = {name for family in self.network for name in family.copies}
         names = dict.fromkeys(name for aim in self.aims for name in aim.attributes)
         return [membership(self.domain, n) for n in names if n in self.domain.coarser.keys() - tied]

@@ -33,7 +33,7 @@ small_tables = st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 4)
 
 
 def _tables(shape: Shape, rows: int) -> Iterator[Counts]:
-    """Every table of a shape that holds so many rows."""
+    """Every table of a shape that holds this number of rows."""
     cells = math.prod(shape)
     for bars in itertools.combinations(range(rows + cells - 1), cells - 1):
         edges = (-1, *bars, rows + cells - 1)

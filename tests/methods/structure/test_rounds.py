@@ -32,7 +32,7 @@ def _error(expected: Floats, counts: Integers) -> float:
 
 
 def _tables(rows: int) -> list[Integers]:
-    """All tables of two by two cells with so many rows."""
+    """All tables of two by two cells with this number of rows."""
     cells = itertools.product(range(rows + 1), repeat=4)
     return [np.array(c).reshape(2, 2) for c in cells if sum(c) == rows]
 

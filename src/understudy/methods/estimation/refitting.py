@@ -169,7 +169,7 @@ class _Entropies:
         return self.known[key]
 
     def shared(self, one: str, other: str) -> float:
-        """The mutual information of two names."""
+        """Return the mutual information of two names."""
         return self.of([one]) + self.of([other]) - self.of([one, other])
 
     def gain(self, child: str, parents: Sequence[str], more: str) -> float:
@@ -263,7 +263,7 @@ def _parents(child: str, offered: Sequence[str], entropies: _Entropies, degree: 
 def _surplus(
     child: str, parents: Sequence[str], more: str, cells: int, entropies: _Entropies
 ) -> float:
-    """What one more parent explains, less what it would seem to explain by chance."""
+    """Return the gain of one more parent, less the gain that chance alone would show."""
     domain = entropies.pool.domain
     wider = cells * domain[more]
     if wider > _MOST_CELLS:

@@ -47,7 +47,7 @@ class Extension:
 
     @property
     def domain(self) -> Domain:
-        """The attributes and their coarser copies."""
+        """Return the attributes and their coarser copies."""
         return self.pairs.domain
 
     def candidates(self, family: Family, placed: Sequence[str]) -> list[Attributes]:
@@ -68,7 +68,7 @@ class Extension:
         return [(*parents, name, child) for _, name in hopeful]
 
     def _hoped(self, family: Family, parent: str) -> float:
-        """What a parent could be worth, by its pair's score."""
+        """Return the most that a parent could be worth, by its pair's score."""
         wider = (parent, *family.axes)
         if self.domain.cells(wider) > self.most_cells:
             return -1.0

@@ -46,7 +46,7 @@ class ModelErrors:
     expected: Mapping[Attributes, Floats]
 
     def __call__(self, marginal: Marginal) -> float:
-        """The exact distance of one table."""
+        """Return the exact distance of one table."""
         return float(np.abs(marginal.counts - self.expected[marginal.attributes]).sum())
 
     def score(self, unit: Unit) -> Score:
@@ -55,7 +55,7 @@ class ModelErrors:
         return Score("the model's L1 error", self, Fraction(moved), unit.neighbours)
 
     def by_chance(self, attributes: Attributes, noise: float) -> float:
-        """The distance that rows of the model itself would have, were there so many.
+        """Return the distance that as many rows of the model itself would have.
 
         Where a cell's noise is smaller than that, it can be measured, and does not count.
         """
@@ -212,7 +212,7 @@ class Choice:
     most: int = 400
 
     def among(self, candidates: CandidateTables, domain: Domain) -> list[Attributes]:
-        """The tables to measure, best first."""
+        """Return the tables to measure, best first."""
         parts, held = candidates.cells**self.power, _held(candidates.tables, domain)
         left, open_to = np.maximum(candidates.errors, 0.0), np.ones(len(parts), bool)
         taken, chosen = 0.0, list[int]()

@@ -155,7 +155,7 @@ def _systematic(
 
 
 def rows_of(codes: CodedRows, numbers: npt.NDArray[np.int64]) -> CodedRows:
-    """The rows with these numbers."""
+    """Return the rows with these numbers."""
     return {attribute: held[numbers] for attribute, held in codes.items()}
 
 
