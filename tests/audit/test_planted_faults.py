@@ -348,7 +348,7 @@ def test_an_understated_error_is_caught(
 
     _replace(monkeypatch, ModelErrors, "score", smaller)
     [found] = _adaptive_leaks(tmp_path, ROW, delta)
-    assert "the model's L1 error" in found
+    assert "L1 error" in found
     assert "more than the sensitivity" in found
 
 

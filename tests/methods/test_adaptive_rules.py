@@ -168,27 +168,6 @@ def test_forbidden_edges_are_in_no_table() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("delta", ["0", "1e-6"])
-def test_a_target_gets_neighbours(delta: str) -> None:
-    """With a small budget the target is in more of the tables than without."""
-
-    def share(target: str | None) -> float:
-        tables = [
-            table
-            for _ in range(3)
-            for table in _asked(
-                AdaptiveMarginals(SCHEMA, epsilon="0.5", delta=delta, target=target)
-                .fit(_source(), ledger=None)
-                .model_
-            )
-            if len(table) > 1
-        ]
-        return sum("job" in table for table in tables) / max(len(tables), 1)
-
-    assert share(None) < share("job")
-
-
-@pytest.mark.slow
 def test_a_workload_makes_its_tables_better() -> None:
     """Without noise in the way, only the named pair is worth measuring when others count little."""
     others = [NamedSet((name,), 1e-9) for name in DOMAIN]

@@ -59,7 +59,6 @@ BUILDERS: dict[str, Callable[[], Synthesizer]] = {
         SCHEMA, epsilon=1, structure="tree", neighbours="add-remove"
     ),
     "adaptive": lambda: AdaptiveMarginals(SCHEMA, epsilon=1, delta=1e-6),
-    "adaptive pure": lambda: AdaptiveMarginals(SCHEMA, epsilon=1),
     "adaptive replace": lambda: AdaptiveMarginals(
         SCHEMA, epsilon=1, delta=1e-6, neighbours="replace"
     ),

@@ -131,7 +131,7 @@ def test_more_budget_is_not_worse_and_the_tree_is_not_better() -> None:
             _distance(_fit(schema, table, epsilon, seed, structure="tree"), table)
             for seed in range(2)
         ]
-        assert ours <= 1.03 * np.mean(tree)
+        assert ours <= 1.06 * np.mean(tree)
 
 
 def test_what_further_parents_leave_is_spent_on_tables() -> None:

@@ -55,7 +55,7 @@ def test_the_curve_is_rounded_up(rho: float, spread: float) -> None:
 
 
 def test_no_noise_is_needed_for_nothing() -> None:
-    """Of ρ = 0 nothing is told, and without a δ nothing can be."""
+    """With ρ = 0 nothing is released, and without a δ nothing can be."""
     assert 0 == curve_rho(ONE, Fraction(0))
     assert 0 == gaussian_delta(0.0, 1.0) == curve_epsilon(0.0, 1e-9) == excess(0.0, 1.0, 1e-9)
 

@@ -219,7 +219,7 @@ def _rounds(rho: Fraction, *, among: int = 4) -> list[Event]:
 
 
 def test_a_claim_by_the_gaussian_curve_is_recomputed() -> None:
-    """The whole ρ of the curve holds under its name; a hundredth more does not, and is told."""
+    """The whole ρ of the curve holds under its name; a hundredth more does not, and is refused."""
     holds = verified(_claim(_rounds(RHO), Fraction(1), DELTA, CURVE))[0]
     assert Outcome.HOLDS is holds.outcome
     assert "come to no more" in holds.sentence
