@@ -254,7 +254,7 @@ def test_cells_are_selected_by_patterns() -> None:
     assert len(every) == len(set(every))
     assert every == list(cells.chosen(every, ()))
     assert {"adult"} == {cell.table for cell in cells.chosen(every, ("adult",))}
-    assert {"dpmm-aim", "dpmm-mst", "dpmm-privbayes"} == {
+    assert {"dpmm-aim", "dpmm-aim-30", "dpmm-mst", "dpmm-privbayes"} == {
         cell.entrant for cell in cells.chosen(every, ("*/dpmm-*/1",))
     }
     both = cells.chosen(every, ("cmc/nist/1", "heart/nist/0.1"))

@@ -136,9 +136,9 @@ def test_people_are_told_too(desk: Desk) -> None:
     inspected = desk.run("inspect", model)
     assert ("", "") == (fitted.out, sampled.out)
     assert "any one row added or removed" in fitted.err
-    assert "method privbayes, because no delta was given" in fitted.err
+    assert "method adaptive, the default" in fitted.err
     assert "0 rows" in sampled.err
-    assert all(word in inspected.out for word in ("privbayes", "counts of name", "ε ="))
+    assert all(word in inspected.out for word in ("adaptive", "counts of name", "ε ="))
 
 
 def test_names_with_brackets_are_shown_as_they_are(desk: Desk) -> None:
@@ -242,7 +242,7 @@ def test_ledger_show_and_limit(desk: Desk) -> None:
         *(dataset[key]["epsilon"] for key in ("limit", "spent", "remaining")),
     )
     [run] = dataset["runs"]
-    assert ("privbayes", Schema.load(desk.schema).fingerprint) == (run["method"], run["schema"])
+    assert ("adaptive", Schema.load(desk.schema).fingerprint) == (run["method"], run["schema"])
 
 
 def test_the_ledger_named_on_the_command_line_wins(desk: Desk) -> None:
@@ -283,7 +283,7 @@ def test_demo_runs_in_a_folder_of_its_own(desk: Desk) -> None:
 def test_demo_prints_one_object(desk: Desk) -> None:
     """`demo --json` is for machines."""
     document = desk.run("demo", "--folder", desk.folder / "demo", "--json").document
-    assert ("privbayes", 9) == (document["method"], document["columns"])
+    assert ("adaptive", 9) == (document["method"], document["columns"])
     assert {"fit", "sample"} == set(document["seconds"])
 
 
@@ -298,15 +298,26 @@ def test_help_and_version(desk: Desk) -> None:
 def test_models_are_readable_from_python(desk: Desk) -> None:
     """What the command writes, the library reads."""
     desk.run("fit", desk.data, "-s", desk.schema, "-e", 1, "-o", desk.folder / "m.zip")
-    assert "privbayes" == Model.load(desk.folder / "m.zip").statement.method
+    assert "adaptive" == Model.load(desk.folder / "m.zip").statement.method
 
 
-def test_auto_follows_delta(desk: Desk) -> None:
-    """With a delta the method is nist, and the person is told so."""
-    result = desk.synth("--delta", "1e-6")
-    assert "method nist, because a delta was given" in result.err
+@pytest.mark.parametrize(
+    ("options", "method", "why"),
+    [
+        (("--delta", "1e-6"), "adaptive", ", the default"),
+        (("--degree", 1), "privbayes", ", because --degree shapes a network and no delta"),
+        (("--tier", "age", "--delta", "1e-6"), "nist", ", because --tier shapes a network and a"),
+        (("--target", "age", "--forbid", "age:name"), "adaptive", ", the default"),
+    ],
+)
+def test_auto_follows_the_options(
+    desk: Desk, options: tuple[object, ...], method: str, why: str
+) -> None:
+    """Auto is adaptive unless an option shapes a network, and the person is told so."""
+    result = desk.synth(*options)
+    assert f"method {method}{why}" in result.err
     statement = Path(f"{desk.output}.privacy.json")
-    assert "nist" == json.loads(statement.read_text())["method"]
+    assert method == json.loads(statement.read_text())["method"]
 
 
 def test_a_given_network_is_kept(desk: Desk) -> None:

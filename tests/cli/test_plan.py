@@ -15,7 +15,7 @@ def test_a_plan_needs_no_data(desk: Desk) -> None:
     desk.data.unlink()
     result = desk.run("plan", "--schema", desk.schema, "--rows", 900, "--epsilon", 1)
     assert 0 == result.code, result.err
-    assert "privbayes on 900 rows × 2 columns, epsilon = 1, add-remove neighbours" in result.out
+    assert "adaptive on 900 rows × 2 columns, epsilon = 1, add-remove neighbours" in result.out
     assert "Nothing was read and nothing was spent." in result.out
     assert {desk.schema.name} == desk.files
 

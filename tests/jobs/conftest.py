@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,13 @@ def request_at_one(folder: Path) -> LearningRequest:
         fit=FitRequest(epsilon="1"),
         payer=LedgerRequest(ledger=folder / "ledger.jsonl"),
     )
+
+
+@pytest.fixture
+def network_model(folder: Path, request_at_one: LearningRequest) -> Path:
+    """A Bayesian network of the table."""
+    by_name = replace(request_at_one, fit=FitRequest(epsilon="1", method="privbayes"))
+    return fit(by_name, folder / "network.zip").output
 
 
 @pytest.fixture

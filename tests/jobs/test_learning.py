@@ -15,7 +15,7 @@ from understudy.facts.schema import Schema
 from understudy.jobs.images import ImageRequest
 from understudy.jobs.learning import LearningRequest, fit, synthesize
 from understudy.jobs.method import FitRequest, TrainingRequest
-from understudy.methods import PrivBayes
+from understudy.methods import AdaptiveMarginals
 from understudy.models.model import Model
 from understudy.privacy.spending.ledger import Ledger
 from understudy.rows.reading import read_rows
@@ -46,7 +46,7 @@ def test_fit_saves_a_model(folder: Path, request_at_one: LearningRequest) -> Non
     result = fit(request_at_one, folder / "model.zip")
     model = Model.load(folder / "model.zip")
     assert (model.statement.sentence,) == result.sentences
-    assert "method privbayes, because no delta was given" == result.remarks[0]
+    assert "method adaptive, the default" == result.remarks[0]
 
 
 def test_a_job_shows_its_progress(folder: Path, request_at_one: LearningRequest) -> None:
@@ -83,18 +83,18 @@ def test_the_rows_are_read_and_the_method_is_checked_once(
     """From the request to the model nothing is opened or checked a second time."""
     opened: list[Any] = []
     checked: list[Any] = []
-    check = PrivBayes.check
+    check = AdaptiveMarginals.check
 
     def read(*arguments: Any, **options: Any) -> Any:
         opened.append(arguments)
         return read_rows(*arguments, **options)
 
-    def note(synthesizer: PrivBayes) -> None:
+    def note(synthesizer: AdaptiveMarginals) -> None:
         checked.append(synthesizer)
         check(synthesizer)
 
     monkeypatch.setattr("understudy.rows.sources.read_rows", read)
-    monkeypatch.setattr(PrivBayes, "check", note)
+    monkeypatch.setattr(AdaptiveMarginals, "check", note)
     fit(request_at_one, folder / "model.zip")
     assert (1, 1) == (len(opened), len(checked))
 
@@ -113,7 +113,7 @@ def test_python_reads_as_the_command_line_does(folder: Path) -> None:
     table = folder / "people.csv"
     table.write_text("".join(f"{line},1\n" for line in table.read_text().splitlines()))
     schema = Schema.load(folder / "people.toml")
-    own = PrivBayes(schema, epsilon=1)
+    own = AdaptiveMarginals(schema, epsilon=1)
     assert own.fit(table, ledger=None, access=Access(ignore_extra=True)).model_.schema == schema
     with pytest.raises(DataError, match="is not in the schema"):
         own.fit(table, ledger=None)

@@ -22,10 +22,10 @@ def test_a_model_is_described(folder: Path, model: Path) -> None:
     assert len(document["tables"]) == sum(table is not None for table in found.tables)
 
 
-def test_a_network_is_drawn(folder: Path, model: Path) -> None:
+def test_a_network_is_drawn(folder: Path, network_model: Path) -> None:
     """As a picture, or for other programs."""
-    inspect(model, output=folder / "network.svg")
-    inspect(model, output=folder / "network.bif")
+    inspect(network_model, output=folder / "network.svg")
+    inspect(network_model, output=folder / "network.bif")
     assert (folder / "network.svg").read_text().startswith("<svg")
     assert "variable" in (folder / "network.bif").read_text()
 

@@ -18,9 +18,11 @@ def test_rows_are_drawn_from_a_model(folder: Path, model: Path) -> None:
     assert (folder / "out.csv.privacy.json").exists()
 
 
-def test_conditions_hold_for_all_rows(folder: Path, model: Path) -> None:
+def test_conditions_hold_for_all_rows(folder: Path, network_model: Path) -> None:
     """Every row meets them, and a remark says how rows were drawn."""
-    asked = SampleRequest(model=model, output=folder / "out.csv", rows=20, where="name = Ann")
+    asked = SampleRequest(
+        model=network_model, output=folder / "out.csv", rows=20, where="name = Ann"
+    )
     result = sample(asked)
     names = {line.split(",")[0] for line in (folder / "out.csv").read_text().splitlines()[1:]}
     assert {"Ann"} == names

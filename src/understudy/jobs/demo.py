@@ -54,7 +54,7 @@ class Demonstration:
 def demonstrate(folder: Path, *, progress: JobProgress = SILENT) -> Demonstration:
     """Write the example to a folder, and make a stand-in for it at epsilon = 1."""
     from understudy.facts.codec import Codec
-    from understudy.methods import PrivBayes
+    from understudy.methods import AdaptiveMarginals
     from understudy.models.row_writing import write_rows
     from understudy.privacy.spending.ledger import Ledger
 
@@ -64,7 +64,7 @@ def demonstrate(folder: Path, *, progress: JobProgress = SILENT) -> Demonstratio
     write_rows([private], data, codec)
     watch, ledger = Stopwatch(), Ledger(folder / "ledger.jsonl")
     with progress.spinner("fitting"), watch.timed("fit"):
-        synthesizer = PrivBayes(schema, epsilon=1).fit(data, ledger=ledger)
+        synthesizer = AdaptiveMarginals(schema, epsilon=1).fit(data, ledger=ledger)
     with progress.spinner("sampling"), watch.timed("sample"):
         synthetic = synthesizer.sample()
         write_rows([synthetic], output, codec)

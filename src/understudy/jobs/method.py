@@ -76,12 +76,23 @@ class MethodRequest(JobRequest):
 
     @property
     def chosen(self) -> str:
-        """The method's own name: auto is nist where a delta is given, and privbayes otherwise."""
+        """The method's own name: auto is adaptive, or a network where options shape one."""
         from understudy.privacy.budget import exact
 
         if self.method != registry.AUTOMATIC:
             return self.method
+        if not self.about_networks:
+            return registry.DEFAULT
         return "nist" if exact(self.delta, what="delta") > 0 else "privbayes"
+
+    @property
+    def about_networks(self) -> list[str]:
+        """The options given that only a method with a network can follow."""
+        learning = {"--structure": self.structure, "--degree": self.degree}
+        found = [option for option, value in learning.items() if value is not None]
+        return found + [
+            option for option in self.network.given if option.removeprefix("--") not in TABLE_RULES
+        ]
 
 
 @dataclass(frozen=True)
@@ -157,10 +168,9 @@ def _refuse_unfit(request: FitRequest, able: Abilities) -> None:
         raise UsageError(f"--workload is for {weighing}; leave it out")
     if able.learns_network:
         return
-    network = {"structure": request.structure, "degree": request.degree}
-    unfit = [f"--{name}" for name, value in network.items() if value is not None]
     known = {*able.options, *(TABLE_RULES if "restrictions" in able.options else ())}
-    unfit += [each for each in request.network.given if each.removeprefix("--") not in known]
+    unfit = [each for each in request.network.given if each.removeprefix("--") not in known]
+    unfit = [*request.about_networks, *unfit]
     if unfit:
         networks = " and ".join(registry.taking("structure"))
         raise UsageError(f"{unfit[0]} is for {networks}; leave it out")
@@ -183,6 +193,13 @@ def remarks(request: FitRequest, model: Model) -> list[str]:
     """Explain to a person how a model came about; all of it is public or released."""
     said = []
     if request.method == registry.AUTOMATIC:
-        why = "a delta was given" if request.chosen == "nist" else "no delta was given"
-        said.append(f"method {request.chosen}, because {why}")
+        said.append(f"method {request.chosen}{_reason(request)}")
     return said + registry.method(request.chosen).remarks(model)
+
+
+def _reason(request: FitRequest) -> str:
+    """Say why auto is a network, where it is."""
+    if not request.about_networks:
+        return ", the default"
+    delta = "a delta was given" if request.chosen == "nist" else "no delta was given"
+    return f", because {request.about_networks[0]} shapes a network and {delta}"

@@ -28,7 +28,10 @@ NAME = re.compile(r"[a-z][a-z0-9-]*")
 """What a method of another distribution may be called."""
 
 AUTOMATIC = "auto"
-"""What a command line says instead of a name, to have the budget decide."""
+"""What a command line says instead of a name: the default, or a network where options shape one."""
+
+DEFAULT = "adaptive"
+"""The method that is best or as good as the best in the arena, and is taken by default."""
 
 
 @dataclass(frozen=True)
@@ -195,6 +198,7 @@ def _checked(entry: Entry, kind: Any) -> type[Synthesizer]:
 __all__ = [
     "AUTOMATIC",
     "BUILT_IN",
+    "DEFAULT",
     "GROUP",
     "NAME",
     "Entry",

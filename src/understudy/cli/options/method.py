@@ -25,8 +25,9 @@ MethodName = Annotated[
         metavar="NAME",
         rich_help_panel=METHOD,
         autocompletion=completion.methods_or_auto,
-        help=f"Learn by this method: {registry.listed(registry.AUTOMATIC)}. auto is nist with a "
-        f"delta, else privbayes. {less_proven_sentence()}",
+        help=f"Learn by this method: {registry.listed(registry.AUTOMATIC)}. auto is "
+        f"{registry.DEFAULT}; where an option shapes a network it is nist with a delta, else "
+        f"privbayes. {less_proven_sentence()}",
     ),
 ]
 StructureName = Annotated[
