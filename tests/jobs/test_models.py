@@ -64,3 +64,16 @@ def test_a_file_that_does_not_exist_is_refused(folder: Path) -> None:
         verify(VerifyRequest(file=folder / "none.csv"))
     with pytest.raises(UsageError, match="does not exist"):
         verify(VerifyRequest(file=folder / "people.csv", ledger=folder / "none.jsonl"))
+
+
+def test_a_table_that_was_asked_again_is_one_question(model: Path) -> None:
+    """Its costs are added up, and its noise is that of the best average."""
+    found = inspect(model)
+    questions = [asked.question for asked in found.answers if asked.table]
+    assert len(questions) == len(set(questions))
+    assert sum(len(asked.events) for asked in found.answers) == len(found.tables)
+    for asked in found.answers:
+        assert sum(e["epsilon"] for e in asked.events) == pytest.approx(asked.cost["epsilon"])
+        if asked.table:
+            precisions = sum(table.noise**-2 for table in asked.tables if table)
+            assert asked.table.noise == pytest.approx(precisions**-0.5)

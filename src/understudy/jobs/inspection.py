@@ -18,6 +18,39 @@ SUFFIXES = (".svg", ".png", ".bif")
 
 
 @dataclass(frozen=True)
+class AskedQuestion:
+    """All charges for one question: the tables that they paid for, and their costs.
+
+    Attributes:
+        tables: of each charge; None where it paid for something else.
+        events: the charges, as the statement has them.
+    """
+
+    tables: tuple[ReleasedTable | None, ...]
+    events: tuple[dict[str, Any], ...]
+
+    @property
+    def question(self) -> str:
+        """What was asked for."""
+        return str(self.events[0]["question"])
+
+    @property
+    def table(self) -> ReleasedTable | None:
+        """What all tables together say; None where the answer is not a table."""
+        from understudy.privacy.mechanisms.released import together
+
+        tables = [table for table in self.tables if table]
+        return together(tables) if tables else None
+
+    @property
+    def cost(self) -> dict[str, Any]:
+        """The charges added up: all of them are of one kind."""
+        kinds = [kind for kind in ("epsilon", "rho") if kind in self.events[0]]
+        sums = {kind: sum(event[kind] for event in self.events) for kind in kinds}
+        return {**self.events[0], **sums}
+
+
+@dataclass(frozen=True)
 class ModelInspection:
     """A model, and how strong the edges of its network are, where it has any."""
 
@@ -32,6 +65,19 @@ class ModelInspection:
         model = self.model
         charges = (charge for charge, _ in model.statement.grouped)
         return [released_table(charge, model.domain, model.rows) for charge in charges]
+
+    @property
+    def answers(self) -> list[AskedQuestion]:
+        """Every question with all that was paid for it; a table that was asked again is one."""
+        events = self.model.statement.document()["events"]
+        found: dict[str, list[tuple[ReleasedTable | None, dict[str, Any]]]] = {}
+        for number, pair in enumerate(zip(self.tables, events, strict=True)):
+            table, event = pair
+            found.setdefault(event["question"] if table else f"{number}", []).append(pair)
+        return [
+            AskedQuestion(tuple(t for t, _ in all_), tuple(e for _, e in all_))
+            for all_ in found.values()
+        ]
 
     def document(self) -> dict[str, Any]:
         """Describe the model for machines: its statement, network, scores and released tables."""

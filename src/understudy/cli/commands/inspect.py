@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from understudy.facts.protection import Protection
-    from understudy.jobs.inspection import ModelInspection
+    from understudy.jobs.inspection import AskedQuestion, ModelInspection
     from understudy.privacy.mechanisms.released import ReleasedTable
 
 
@@ -63,7 +63,7 @@ def inspect(
 def _show(found: ModelInspection) -> None:
     console, model = results(), found.model
     note = model.distribution.rows_note
-    kept = f"; {len(model.tables):,} released tables kept" if model.tables else ""
+    kept = f"; made from {len(model.tables):,} released tables" if model.tables else ""
     console.print(f"{model.statement.method}, {model.rows:,} {note}{kept}", style="bold")
     console.print(model.statement.sentence)
     console.print(f"accounting: {model.statement.bound.accounting}\n")
@@ -103,20 +103,26 @@ def _show_answers(console: Console, found: ModelInspection) -> None:
     for head in ("reads", "cost"):
         listing.add_column(head)
     others = table_of(["answer", "mechanism", "cost"])
-    tables = found.tables
-    for table, event in zip(tables, found.model.statement.document()["events"], strict=True):
+    for answer in found.answers:
+        table, cost = answer.table, _cost(answer.cost)
         if table is None:
-            times = f"{event['times']:,} × " if "times" in event else ""
-            others.add_row(f"{times}{event['question']}", event["mechanism"], _cost(event))
+            times = f"{answer.cost['times']:,} × " if "times" in answer.cost else ""
+            others.add_row(f"{times}{answer.question}", answer.cost["mechanism"], cost)
         else:
             numbers = map(_number, (table.average, table.noise, table.ratio))
-            cells = f"{table.cells:,}"
-            listing.add_row(event["question"], cells, *numbers, table.word, _cost(event))
+            listing.add_row(_asked(answer), f"{table.cells:,}", *numbers, table.word, cost)
     if listing.row_count:
+        tables = [answer.table for answer in found.answers]
         console.print(listing)
         console.print(f"{_tally([table for table in tables if table])}\n", style="dim")
     if others.row_count:
         console.print(others)
+
+
+def _asked(answer: AskedQuestion) -> str:
+    """What was asked for, and how often where that is more than once."""
+    again = len(answer.events)
+    return answer.question if again == 1 else f"{answer.question}, {again} times"
 
 
 def _tally(tables: list[ReleasedTable]) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -99,6 +99,17 @@ class ReleasedTable:
             "ratio": self.ratio if math.isfinite(self.ratio) else None,
             "reads": self.word,
         }
+
+
+def together(tables: Sequence[ReleasedTable]) -> ReleasedTable:
+    """One table for several of the same attributes, with the noise of their best average.
+
+    Averaged by the inverse of their variances, cells have the variance 1 / Σ (1 / noise²).
+    """
+    first = tables[0]
+    if any(table.noise == 0 for table in tables):
+        return replace(first, noise=0.0)
+    return replace(first, noise=sum(table.noise**-2 for table in tables) ** -0.5)
 
 
 def released_table(charge: Charge, domain: Domain, rows: int) -> ReleasedTable | None:
