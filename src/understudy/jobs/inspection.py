@@ -45,9 +45,9 @@ class AskedQuestion:
     @property
     def cost(self) -> dict[str, Any]:
         """The charges added up: all of them are of one kind."""
-        kinds = [kind for kind in ("epsilon", "rho") if kind in self.events[0]]
-        sums = {kind: sum(event[kind] for event in self.events) for kind in kinds}
-        return {**self.events[0], **sums}
+        first = self.events[0]
+        kinds = {"epsilon", "rho"} & first.keys()
+        return first | {kind: sum(event[kind] for event in self.events) for kind in kinds}
 
 
 @dataclass(frozen=True)
