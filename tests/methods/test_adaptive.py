@@ -16,7 +16,7 @@ from understudy.facts.domain import Domain
 from understudy.facts.schema import Schema
 from understudy.facts.unit import Neighbours, Unit
 from understudy.methods import AdaptiveMarginals, Independent, Nist, Synthesizer
-from understudy.methods.adaptive import RoundPlan, errors_budget, errors_noise
+from understudy.methods.structure.round_plan import RoundPlan, errors_budget, errors_noise
 from understudy.models.distribution import CodedRows
 from understudy.models.log_linear import LogLinear
 from understudy.models.model import Model
