@@ -8,6 +8,7 @@ chosen by noisy errors in closed form, and the estimate is a re-weighted network
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -27,11 +28,10 @@ from understudy.methods.estimation.parameters import (
 )
 from understudy.methods.structure.restrict import NONE, Restrictions
 from understudy.methods.structure.round_plan import (
-    HOPELESS,
     MOST_CELLS,
+    SIZE_SHARE,
+    Round,
     RoundPlan,
-    errors_budget,
-    errors_noise,
     mean_noise,
 )
 from understudy.methods.structure.rounds import (
@@ -39,6 +39,7 @@ from understudy.methods.structure.rounds import (
     CandidateTables,
     Choice,
     ModelErrors,
+    apart,
     connected,
     expected_anyway,
     shrunk,
@@ -56,14 +57,12 @@ from understudy.privacy.noisy_marginal import NoisyMarginal
 from understudy.privacy.spending.pricing import GaussianRounds, Pricing
 from understudy.system.arrays import Floats
 
-_SIZE_SHARE = Fraction(1, 100)
 # A table may have so many cells that its noise displaces this part of the rows, in a fair share
 # of the budget, and not fewer or more than these.
 _DISPLACED, _LEAST_CELLS = 0.5, 3_000
 _MOST_TABLES = 2_000
 # Tables of four and five attributes are small ones, or are not considered.
 _MOST_LARGER_CELLS = 64
-_PICK_SHARE = Fraction(1, 10)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -148,8 +147,8 @@ class AdaptiveMarginals(Synthesizer):
         """One-way tables; rounds of errors, choice and tables; one law of all that was measured."""
         plan = self._plan(curator)
         found = self._estimated(curator, measure_one_way(curator, plan.one_way))
-        for budget, sizes in plan.rounds:
-            chosen, left = self._chosen(curator, found, budget, sizes)
+        for each in plan.rounds:
+            chosen, left = self._chosen(curator, found, each)
             asked = [*chosen, *plan.again]
             tables = measure_tables(curator, asked, left, counting=self._rules.weight)
             found = self._estimated(curator, [*found.marginals, *tables])
@@ -161,7 +160,7 @@ class AdaptiveMarginals(Synthesizer):
 
     def _plan(self, curator: Curator) -> RoundPlan:
         """The budgets of all stages, from public numbers and the number of rows."""
-        share = curator.budget * (0 if self._known_rows(curator) is not None else _SIZE_SHARE)
+        share = curator.budget * (0 if self._known_rows(curator) is not None else SIZE_SHARE)
         size = self._known_rows(curator)
         if size is None:
             [count] = curator.measure([()], share)
@@ -180,48 +179,42 @@ class AdaptiveMarginals(Synthesizer):
         return None if known is None else max(float(known), 1.0)
 
     def _chosen(
-        self, curator: Curator, found: Estimation, budget: Budget, sizes: tuple[int, ...]
+        self, curator: Curator, found: Estimation, planned: Round
     ) -> tuple[list[Attributes], Budget]:
         """The tables that are worth a round's budget, and what is left of it for them."""
-        if not sizes:
-            return [], budget
-        if budget.measure is Measure.PURE:
-            return self._picked(curator, found, budget, sizes)
-        return self._by_errors(curator, found, budget, sizes)
+        if planned.picks:
+            return self._picked(curator, found, planned)
+        return self._by_errors(curator, found, planned)
 
     def _by_errors(
-        self, curator: Curator, found: Estimation, budget: Budget, sizes: tuple[int, ...]
+        self, curator: Curator, found: Estimation, planned: Round
     ) -> tuple[list[Attributes], Budget]:
         """Ask for noisy errors of all candidates at once, and choose in closed form."""
-        domain, unit = curator.domain, curator.unit
-        share = errors_budget(curator.budget, budget)
-        tables = self._candidates(found, budget, share, sizes)
+        domain, unit, left = curator.domain, curator.unit, planned.measuring
+        tables = self._candidates(found, planned)
         if not tables:
-            return [], budget
+            return [], planned.budget
         kernel = ModelErrors({table: found.pool.project(table) for table in tables})
-        errors, variance = curator.score(tables, kernel.score(unit), share)
-        left = Budget(budget.measure, budget.amount - share.amount)
+        errors, variance = curator.score(tables, kernel.score(unit), planned.choosing)
         anyway = self._anyway(found, kernel, tables, left)
         # Weights multiply after the noise: they are public, and so is what they do to answers.
         worth = (shrunk(errors, variance) - anyway) * self._rules.weights(tables)
         candidates = CandidateTables.of(tables, worth, domain)
-        if 3 in sizes:
+        if 3 in planned.sizes:
             candidates = candidates.with_larger(
                 domain, most_cells=_MOST_LARGER_CELLS, allowed=self._rules.allows
             )
         return Choice(mean_noise(left, unit), 2 / 3).among(candidates, domain), left
 
-    def _candidates(
-        self, found: Estimation, budget: Budget, share: Budget, sizes: tuple[int, ...]
-    ) -> list[Attributes]:
+    def _candidates(self, found: Estimation, planned: Round) -> list[Attributes]:
         """The tables to ask about: all, those that count more if all are too many, or none."""
         domain, rules = found.domain, self._rules
         measured = [marginal.attributes for marginal in found.marginals]
-        most = most_cells(found, budget, self.unit)
-        every = rules.among(tables_of(domain, sizes, most_cells=most))
+        most = most_cells(found, planned.budget, self.unit)
+        every = rules.among(tables_of(domain, planned.sizes, most_cells=most))
         tables = connected(every, measured, domain, _MOST_TABLES)
         for asked in (tables, rules.preferred(tables)):
-            if asked and errors_noise(share, self.unit, len(asked)) <= HOPELESS * found.total:
+            if planned.may_ask(len(asked), found.total, self.unit):
                 return asked
         return []
 
@@ -236,28 +229,44 @@ class AdaptiveMarginals(Synthesizer):
         )
 
     def _picked(
-        self, curator: Curator, found: Estimation, budget: Budget, sizes: tuple[int, ...]
+        self, curator: Curator, found: Estimation, planned: Round
     ) -> tuple[list[Attributes], Budget]:
-        """One table, by a private choice: its error less the noise that it would have."""
-        domain, unit = curator.domain, curator.unit
-        every = tables_of(domain, sizes, most_cells=most_cells(found, budget, unit))
-        tables = self._rules.among(every)
+        """A few tables, each by a private choice: its error less the noise that it would have.
+
+        Tables that share two attributes with one that was chosen explain much of the same error,
+        and wait for the next estimate.
+        """
+        domain, each = curator.domain, planned.budget * Fraction(1, planned.picks)
+        every = tables_of(domain, planned.sizes, most_cells=most_cells(found, each, self.unit))
+        tables, chosen = self._rules.among(every), list[Attributes]()
         if not tables:
-            return [], budget
+            return [], planned.budget
         weights = {table: self._rules.weight(table) for table in tables}
         kernel = ModelErrors({table: found.pool.project(table) for table in tables})
-        share = budget * _PICK_SHARE
-        left = Budget(budget.measure, budget.amount - share.amount)
-        noise = REMAINING * mean_noise(left, unit)
-        anyway = dict(zip(tables, self._anyway(found, kernel, tables, left), strict=True))
-        chosen = curator.select(
-            tables,
-            WeightedErrors(kernel, weights).score(unit),
-            share,
-            of=lambda table: table,
-            penalty=lambda t: weights[t] * (noise * domain.cells(t) + anyway[t]),
-        )
-        return [chosen], left
+        score = WeightedErrors(kernel, weights).score(self.unit)
+        penalties = self._penalties(found, kernel, planned, weights)
+        for share in planned.choosing.split([1] * planned.picks):
+            left = apart(tables, chosen, domain) or tables
+            chosen.append(
+                curator.select(left, score, share, of=tuple, penalty=penalties.__getitem__)
+            )
+        return [*dict.fromkeys(chosen)], planned.measuring
+
+    def _penalties(
+        self,
+        found: Estimation,
+        kernel: ModelErrors,
+        planned: Round,
+        weights: Mapping[Attributes, float],
+    ) -> dict[Attributes, float]:
+        """The noise that every table would have, and the part of its error that would remain."""
+        left = planned.measuring * Fraction(1, planned.picks)
+        noise, tables = REMAINING * mean_noise(left, self.unit), [*weights]
+        anyway = self._anyway(found, kernel, tables, left)
+        return {
+            table: weights[table] * (noise * found.domain.cells(table) + remains)
+            for table, remains in zip(tables, anyway, strict=True)
+        }
 
 
 def most_cells(found: Estimation, budget: Budget, unit: Unit) -> int:
