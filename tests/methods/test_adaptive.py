@@ -16,7 +16,7 @@ from understudy.facts.domain import Domain
 from understudy.facts.schema import Schema
 from understudy.facts.unit import Neighbours, Unit
 from understudy.methods import AdaptiveMarginals, Independent, Nist, Synthesizer
-from understudy.methods.adaptive import RoundPlan, errors_budget, errors_noise
+from understudy.methods.structure.round_plan import SIZE_SHARE, RoundPlan, errors_noise
 from understudy.models.distribution import CodedRows
 from understudy.models.log_linear import LogLinear
 from understudy.models.model import Model
@@ -124,13 +124,38 @@ def test_hopeless_noise_leaves_single_columns_and_spends_all_on_them() -> None:
     assert not any("error" in name for name in names)
 
 
-def test_little_is_spent_before_a_decision_to_stop() -> None:
-    """The errors of a round cost at most four hundredths of all there is."""
-    for epsilon in ("0.1", 1, 10):
-        whole = Budget.zcdp(Fraction(epsilon))
-        plan = RoundPlan.of(DOMAIN, whole, ROW, 10_000.0)
-        for part, _ in plan.rounds:
-            assert errors_budget(whole, part).amount <= whole.amount * Fraction(4, 100)
+@pytest.mark.parametrize("columns", [2, 6, 40])
+@pytest.mark.parametrize("size", [1e3, 1e4, 1e9])
+@pytest.mark.parametrize("rho", ["1e-4", "1/50", 10])
+def test_little_is_spent_before_a_decision_to_stop(columns: int, size: float, rho: Any) -> None:
+    """The number of rows and the errors of the first round cost at most four hundredths."""
+    whole = Budget.zcdp(Fraction(rho))
+    count = whole * SIZE_SHARE
+    left = Budget.zcdp(whole.amount - count.amount)
+    plan = RoundPlan.of(Domain({f"c{i}": 3 for i in range(columns)}), left, ROW, size)
+    errors = sum(each.choosing.amount for each in plan.rounds if not each.follows)
+    assert count.amount + errors <= whole.amount * Fraction(4, 100)
+    assert [False, True] == [each.follows for each in plan.rounds] or not plan.rounds
+
+
+def test_a_run_without_dependences_spends_little_on_errors() -> None:
+    """Where no table pays, the second round asks for no errors: one-way tables get the rest."""
+    places = np.arange(8 * 3**6)
+    codes = {name: (places // 3**i % 3).astype(np.uint8) for i, name in enumerate(DOMAIN)}
+    source = MemorySource(Table(DOMAIN, codes, len(places)))
+    method = seeded(AdaptiveMarginals(SCHEMA, epsilon=2, delta=1e-6), 3)
+    charges = method.fit(source, ledger=None).model_.statement.charges
+    asked = [c.question for c in charges if "error" in c.question or "number of" in c.question]
+    assert ["number of rows", "the model's L1 error of 15 sets of attributes"] == asked
+    assert not any(" × " in charge.question for charge in charges)
+
+
+def test_pure_runs_stop_by_the_number_of_rows_alone() -> None:
+    """It costs at most two hundredths; every private choice is followed by its table."""
+    plan = RoundPlan.of(DOMAIN, Budget.pure(1), ROW, 1e5)
+    assert SIZE_SHARE <= Fraction(2, 100)
+    assert 3 * len(DOMAIN) == sum(each.picks for each in plan.rounds)
+    assert all(9 * each.choosing.amount == each.measuring.amount for each in plan.rounds)
 
 
 @pytest.mark.parametrize("size", [1.0, 50.0, 1e4, 1e9])
@@ -138,7 +163,7 @@ def test_little_is_spent_before_a_decision_to_stop() -> None:
 def test_a_plan_divides_all_of_the_budget(whole: Budget, size: float) -> None:
     """Exactly, whatever the number of rows; the fewer rows, the more single columns get."""
     plan = RoundPlan.of(DOMAIN, whole, ROW, size)
-    parts = [plan.one_way, *(part for part, _ in plan.rounds)]
+    parts = [plan.one_way, *(each.budget for each in plan.rounds)]
     assert whole.amount == sum(part.amount for part in parts)
     assert all(part.amount > 0 for part in parts)
     larger = RoundPlan.of(DOMAIN, whole, ROW, 10 * size)
@@ -150,7 +175,7 @@ def test_columns_of_many_codes_are_planned(whole: Budget) -> None:
     """Though no pair of them is small enough to be asked about."""
     domain = Domain({"a": 60, "b": 60})
     plan = RoundPlan.of(domain, whole, ROW, 1e6)
-    assert whole.amount == plan.one_way.amount + sum(part.amount for part, _ in plan.rounds)
+    assert whole.amount == plan.one_way.amount + sum(each.budget.amount for each in plan.rounds)
 
 
 def test_noise_of_nothing_is_infinite() -> None:

@@ -15,6 +15,7 @@ from understudy.methods.structure.rounds import (
     CandidateTables,
     Choice,
     ModelErrors,
+    apart,
     connected,
     expected_anyway,
     shrunk,
@@ -95,6 +96,15 @@ def test_larger_tables_are_asked_about_where_their_pairs_were_measured() -> None
     assert tables[:6] == found[:6]
     assert [("a", "b", "c"), ("a", "c", "d"), ("b", "c", "d")] == found[6:]
     assert tables[:6] == connected(tables, [], domain, 4)
+
+
+def test_tables_that_share_two_attributes_with_a_chosen_one_wait() -> None:
+    """One attribute in common is no hindrance."""
+    domain = Domain(dict.fromkeys("abcd", 2))
+    tables = [("a", "b"), ("b", "c"), ("a", "b", "d")]
+    assert tables == apart(tables, [], domain)
+    assert [("b", "c")] == apart(tables, [("a", "b")], domain)
+    assert [] == apart(tables, [("b", "a", "c")], domain)
 
 
 def test_noisy_errors_are_drawn_to_their_mean_by_the_part_that_is_noise() -> None:

@@ -19,6 +19,7 @@ from understudy.models.log_linear import LogLinear
 from understudy.models.sampling.without_replacement import deal_codes
 from understudy.models.weighted.pool import Pool
 from understudy.models.weighted.raking import Aim, raked, weighed
+from understudy.models.weighted.reweighting import log_mean_weight
 from understudy.privacy.noisy_marginal import NoisyMarginal
 
 _POOL = 100_000
@@ -80,6 +81,11 @@ class Estimation:
         )
 
     @property
+    def has_dependences(self) -> bool:
+        """Whether a table of several attributes was measured."""
+        return any(len(marginal.attributes) > 1 for marginal in self.marginals)
+
+    @property
     def one_way_noise(self) -> dict[str, float]:
         """The mean L1 noise of every attribute's own table, as far as it was measured."""
         mean = math.sqrt(2 / math.pi)
@@ -128,10 +134,6 @@ def drawn_pool(law: BayesNet, total: float, *, seed: int = _SEED) -> Pool:
 def _scaled(law: LogLinear) -> LogLinear:
     """The law with what a row of its network weighs on average, and what it is worth."""
     pool = drawn_pool(law.base, 1.0, seed=_SEED + _REFITS)
-    logarithms = np.zeros(len(pool))
-    for aim in law.aims:
-        logarithms += aim.logarithms.ravel()[pool.places(aim.attributes)]
-    largest = float(logarithms.max(initial=0.0))
-    scale = largest + math.log(float(np.exp(logarithms - largest).mean()))
+    scale = log_mean_weight(pool, law.aims)
     weighted = weighed(pool, law.aims)
     return replace(law, scale=scale, effective=min(weighted.effective / len(pool), 1.0))

@@ -113,6 +113,15 @@ def connected(
     return [*pairs, *(table for _, table in kept[: max(most - len(pairs), 0)])]
 
 
+def apart(
+    tables: Sequence[Attributes], chosen: Sequence[Attributes], domain: Domain
+) -> list[Attributes]:
+    """The tables that share at most one attribute with each that was chosen."""
+    taken = [frozenset(map(domain.base, table)) for table in chosen]
+    held = ((table, frozenset(map(domain.base, table))) for table in tables)
+    return [table for table, names in held if all(len(names & other) < 2 for other in taken)]
+
+
 def shrunk(errors: Floats, variance: float) -> Floats:
     """Noisy errors drawn towards their mean by the part of their spread that is noise."""
     spread = float(errors.var())
