@@ -5,9 +5,9 @@ Numbers, days and moments lie on a line and are cut into bins; categories and bo
 
 from __future__ import annotations
 
-from understudy.facts.column.base import MOST_LEVELS, Scalar, text_of
+from understudy.facts.column.base import MISSING_TEXTS, MOST_LEVELS, Scalar, text_of
 from understudy.facts.column.binned import DEFAULT_BINS, WHOLE_RANGE, Ordinate
-from understudy.facts.column.generated import IdColumn
+from understudy.facts.column.generated import IdColumn, TextColumn
 from understudy.facts.column.listed import (
     FALSE_WORDS,
     TRUE_WORDS,
@@ -30,6 +30,7 @@ __all__ = [
     "HIGHEST_WHOLE_REAL",
     "KINDS",
     "LOWEST_WHOLE",
+    "MISSING_TEXTS",
     "MOST_LEVELS",
     "TRUE_WORDS",
     "WHOLE_RANGE",
@@ -40,12 +41,14 @@ __all__ = [
     "DateColumn",
     "DatetimeColumn",
     "FloatColumn",
+    "GeneratedColumn",
     "IdColumn",
     "IntegerColumn",
     "LearnedColumn",
     "ListedColumn",
     "Ordinate",
     "Scalar",
+    "TextColumn",
     "text_of",
 ]
 
@@ -54,6 +57,7 @@ LearnedColumn = (
 )
 ListedColumn = CategoricalColumn | BooleanColumn
 BinnedColumn = IntegerColumn | FloatColumn | DateColumn | DatetimeColumn
-Column = LearnedColumn | IdColumn
+GeneratedColumn = IdColumn | TextColumn
+Column = LearnedColumn | GeneratedColumn
 
-KINDS = ("categorical", "boolean", "integer", "float", "date", "datetime", "id")
+KINDS = ("categorical", "boolean", "integer", "float", "date", "datetime", "id", "text")

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from understudy.facts.column.dtypes import check_dtype
 
 Scalar = bool | int | float | str
 
 # Codes are held in 16 bits.
 MOST_LEVELS = 2**16 - 1
+
+# What files write for a missing cell, beside nothing at all; public, and the same for everybody.
+MISSING_TEXTS = (
+    *("NA", "N/A", "n/a", "na", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", "none"),
+    *("-", "--", ".", "?", "k.A.", "k. A.", "missing"),
+)
+
+Treatment = Literal["level", "drop", "mean", "median", "model"]
 
 
 def text_of(value: object) -> str:
@@ -34,18 +44,32 @@ class ColumnBase(BaseModel):
 
     note: str | None = None
     unreviewed: bool = False
+    dtype: str | None = None
+
+    @model_validator(mode="after")
+    def _check_dtype(self) -> Self:
+        if self.dtype is not None:
+            check_dtype(self.dtype, self.named_kind)
+        return self
+
+    @property
+    def named_kind(self) -> str:
+        """The name of the kind, as a schema file has it."""
+        return str(getattr(self, "kind"))  # noqa: B009 - every kind of column declares it
 
     def document(self) -> dict[str, Any]:
         """Return the column as a schema file has it."""
         given = self.model_dump(exclude_defaults=True).items()
-        kind = getattr(self, "kind")  # noqa: B009 - every kind of column declares it
-        return {"kind": kind} | {k: list(v) if isinstance(v, tuple) else v for k, v in given}
+        return {"kind": self.named_kind} | {
+            k: list(v) if isinstance(v, tuple) else v for k, v in given
+        }
 
 
 class LearnedBase(ColumnBase):
     """A column that becomes an attribute: declared levels, and perhaps one for missing cells."""
 
     missing: Annotated[tuple[str, ...] | None, Field(strict=False)] = None
+    missing_as: Treatment = "level"
 
     @field_validator("missing", mode="before")
     @classmethod
@@ -62,6 +86,32 @@ class LearnedBase(ColumnBase):
             )
         return [text_of(marker).strip() for marker in value]
 
+    @model_validator(mode="after")
+    def _check_treatment(self) -> Self:
+        if self.missing_as != "level" and self.missing is None:
+            raise ValueError(
+                f"missing_as is {self.missing_as!r}, and no cell counts as missing; "
+                "add missing = [], or a list of markers"
+            )
+        return self
+
+    @property
+    def missing_texts(self) -> tuple[str, ...]:
+        """The texts that say that a cell is missing: the declared ones, and those known to all."""
+        if self.missing is None:
+            return ("",)
+        return tuple(dict.fromkeys(("", *self.missing, *MISSING_TEXTS)))
+
+    @property
+    def fills_missing(self) -> bool:
+        """Whether missing cells of synthetic rows are filled from what was released."""
+        return self.missing_as in ("mean", "median", "model")
+
+    @property
+    def has_nulls(self) -> bool:
+        """Whether a synthetic row may have no value here."""
+        return self.missing is not None and self.missing_as == "level"
+
     @property
     def levels(self) -> int:
         """How many declared values or bins the column has, the missing level not counted."""
@@ -70,9 +120,9 @@ class LearnedBase(ColumnBase):
     @property
     def size(self) -> int:
         """How many codes the attribute has: levels, and one more if cells may be missing."""
-        return self.levels + (self.missing is not None)
+        return self.levels + (self.missing_code is not None)
 
     @property
     def missing_code(self) -> int | None:
-        """The code of a missing cell, the last one; None when the column declares no missing."""
-        return self.levels if self.missing is not None else None
+        """The code of a missing cell, the last one; None where such cells have no level."""
+        return None if self.missing is None or self.missing_as == "drop" else self.levels

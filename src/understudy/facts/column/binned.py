@@ -11,6 +11,8 @@ from typing import Any, ClassVar, Self
 from pydantic import field_validator, model_validator
 
 from understudy.facts.column.base import MOST_LEVELS, LearnedBase, text_of
+from understudy.facts.column.notation import Notation
+from understudy.facts.column.steps import Steps
 
 Ordinate = int | float
 
@@ -30,6 +32,7 @@ class BinnedBase(LearnedBase):
     edges: Any = None
     bins: int | None = None
     outside: Any = "clip"
+    step: Any = None
 
     @field_validator("outside")
     @classmethod
@@ -71,10 +74,17 @@ class BinnedBase(LearnedBase):
 
     def _bin_count(self, low: Ordinate, high: Ordinate) -> int:
         if not self.whole:
-            return 1 if low == high else self.bins or DEFAULT_BINS
-        values = int(high) - int(low) + 1
+            return 1 if low == high else self._real_bins(low, high)
+        values = (int(high) - int(low)) // int(self.step or 1) + 1
         default = values if values <= WHOLE_RANGE else DEFAULT_BINS
         return min(self.bins or default, values)
+
+    def _real_bins(self, low: Ordinate, high: Ordinate) -> int:
+        """How many bins real numbers get: no more by default than values that are written."""
+        steps = self.declared_steps
+        if self.bins is not None or steps is None or low > high:
+            return self.bins or DEFAULT_BINS
+        return max(1, min(DEFAULT_BINS, steps.last_to(high) - steps.first_from(low) + 1))
 
     @property
     def levels(self) -> int:
@@ -100,7 +110,50 @@ class BinnedBase(LearnedBase):
             raise ValueError("the bins are narrower than floating point can tell apart; use fewer")
         self._check_markers()
         self._check_outside()
+        self._check_steps()
         return self
+
+    def _check_steps(self) -> None:
+        if self.step is not None and not self.step > 0:
+            raise ValueError(f"step is {self.step}; use a number above 0")
+        steps = self.declared_steps
+        if steps is None:
+            return
+        low, high = self.bounds
+        if not self.whole and not steps.tells_apart(low, high):
+            raise ValueError(
+                "decimals or step ask for more digits than floating point holds; use fewer decimals"
+            )
+        for first, last in self.bin_ends:
+            if steps.first_from(first) > steps.last_to(last):
+                raise ValueError(
+                    f"the bin from {self.value_at(first)} to {self.value_at(last)} holds no value "
+                    "of this step or of these decimals; use fewer bins, other edges or finer steps"
+                )
+
+    @property
+    def declared_steps(self) -> Steps | None:
+        """The values that the column writes, where they are declared."""
+        if self.step is None or not self.whole:
+            return None
+        return Steps(origin=int(self.bounds[0]), stride=int(self.step))
+
+    @property
+    def steps(self) -> Steps | None:
+        """The values that the column writes; None where all of them are written."""
+        return self.declared_steps
+
+    @property
+    def notation(self) -> Notation | None:
+        """How the column's values are written as texts; None where it is the usual way."""
+        return None
+
+    @property
+    def bin_ends(self) -> list[tuple[Ordinate, Ordinate]]:
+        """The first and the last value that each bin may hold."""
+        edges = self.left_edges
+        before = [e - 1 if self.whole else math.nextafter(e, -math.inf) for e in edges]
+        return list(zip(edges, [*before[1:], self.bounds[1]], strict=True))
 
     def _check_keys(self) -> None:
         if self.edges is not None and not self.edges:
@@ -113,6 +166,12 @@ class BinnedBase(LearnedBase):
             )
         if self.bins is not None and (self.edges or self.bins < 1):
             raise ValueError(f"bins is {self.bins}; use a positive number beside min and max alone")
+
+    @property
+    def marked_places(self) -> list[Ordinate]:
+        """The ordinates of those missing markers that are themselves values of this kind."""
+        places = (self._place_or_nan(marker) for marker in self.missing or ())
+        return [place for place in places if place == place]
 
     def _check_markers(self) -> None:
         low, high = self.bounds

@@ -11,11 +11,13 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from understudy.facts.column.base import LearnedBase, Scalar, text_of
+from understudy.facts.column.dtypes import WHOLE_TYPES, whole_bounds
 from understudy.facts.taxonomy import Branch, paths_of
 
-# What a cell of a boolean column may say, cases aside.
-TRUE_WORDS = ("true", "t", "yes", "y", "1")
-FALSE_WORDS = ("false", "f", "no", "n", "0")
+# What a cell of a boolean column may say, cases aside: English, German, French, Spanish, Italian.
+TRUE_WORDS = ("true", "t", "yes", "y", "1", "1.0", "on", "ja", "j", "wahr", "oui", "vrai")
+TRUE_WORDS += ("si", "sí", "sì", "vero")
+FALSE_WORDS = ("false", "f", "no", "n", "0", "0.0", "off", "nein", "falsch", "non", "faux", "falso")
 
 
 class ListedBase(LearnedBase):
@@ -38,7 +40,13 @@ class ListedBase(LearnedBase):
         if outside == "drop":
             return None
         text = text_of(outside)
-        return self.texts.index(text) if text in self.texts else self.missing_code
+        if text in (self.missing or ()):
+            return self.missing_code
+        return self.texts.index(self.respelled(text))
+
+    def respelled(self, text: str) -> str:
+        """Return a text's other meaning, where the kind of column has one."""
+        return text
 
     def _check_listed(self, outside: Scalar) -> None:
         both = sorted(set(self.texts) & set(self.missing or ()))
@@ -47,7 +55,8 @@ class ListedBase(LearnedBase):
         if outside == "clip":
             raise ValueError('outside = "clip" needs numbers; use "drop" or one of the values')
         declared = {*self.texts, *(self.missing or ())}
-        if outside != "drop" and text_of(outside) not in declared:
+        text = text_of(outside)
+        if outside != "drop" and not declared & {text, self.respelled(text)}:
             raise ValueError(
                 f'outside is {outside!r}, which is not a declared value; declare it or use "drop"'
             )
@@ -87,6 +96,28 @@ class CategoricalColumn(ListedBase):
             )
         self._check_listed(self.outside)
         self._check_taxonomy()
+        if self.missing_as == "mean" or (self.missing_as == "median" and not self.ordered):
+            raise ValueError(
+                f'missing_as is {self.missing_as!r}, which needs an order or numbers; use "model", '
+                '"level" or "drop"'
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _check_type(self) -> Self:
+        if self.dtype is None or self.dtype in ("category", "string", "object"):
+            return self
+        kinds = {type(value) for value in self.values}
+        if self.dtype in WHOLE_TYPES:
+            least, most = whole_bounds(self.dtype)
+            fits = kinds == {int} and all(least <= int(v) <= most for v in self.values)
+        else:
+            fits = kinds == {bool} if self.dtype.startswith("bool") else kinds <= {int, float}
+        if not fits:
+            raise ValueError(
+                f"dtype is {self.dtype}, which does not hold every declared value; "
+                "use another type, or list other values"
+            )
         return self
 
     def _check_taxonomy(self) -> None:
@@ -102,9 +133,10 @@ class CategoricalColumn(ListedBase):
 
 
 class BooleanColumn(ListedBase):
-    """A column that is true or false."""
+    """A column that is true or false; its labels are the words for true and for false."""
 
     kind: Literal["boolean"] = "boolean"
+    labels: Annotated[tuple[str, str] | None, Field(strict=False)] = None
     outside: Scalar = "drop"
 
     @property
@@ -112,7 +144,43 @@ class BooleanColumn(ListedBase):
         """False, then true."""
         return ("false", "true")
 
+    @property
+    def words(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The words for true and for false, in small letters: labels, and those known to all."""
+        true, false = [(label.lower(),) for label in self.labels] if self.labels else ((), ())
+        return (*true, *TRUE_WORDS), (*false, *FALSE_WORDS)
+
+    def respelled(self, text: str) -> str:
+        """Return `true` or `false` where a text says so, else the text."""
+        true, false = self.words
+        lower = text.lower()
+        return "true" if lower in true else "false" if lower in false else text
+
     @model_validator(mode="after")
     def _check(self) -> Self:
+        self._check_labels()
         self._check_listed(self.outside)
+        if self.missing_as in ("mean", "median"):
+            raise ValueError(
+                f'missing_as is {self.missing_as!r}, which needs numbers; use "model", "level" '
+                'or "drop"'
+            )
         return self
+
+    def _check_labels(self) -> None:
+        if self.labels is None:
+            return
+        true, false = (label.strip().lower() for label in self.labels)
+        if not true or not false or true == false:
+            raise ValueError(
+                "labels need two different words: the one for true, then the one for false"
+            )
+        for label, others in ((true, FALSE_WORDS), (false, TRUE_WORDS)):
+            if label in others:
+                raise ValueError(
+                    f"label {label!r} is a word for the opposite; labels are the word for true, "
+                    "then the word for false"
+                )
+        marked = {marker.lower() for marker in self.missing or ()} & {true, false}
+        if marked:
+            raise ValueError(f"{min(marked)!r} is both a label and a missing marker; keep one")
