@@ -189,7 +189,8 @@ def moment(draw: st.DrawFn) -> Document:
     )
     column = draw(_cut(within, low, high) | st.just(_whole(low, high)))
     markers = st.lists(st.just("?"), max_size=1)
-    forms = [{}, {"format": "%d/%m/%Y %H:%M:%S"}, {"zone": "UTC"}, {"zone": "Asia/Tokyo"}]
+    forms = [{}, {"format": "%d/%m/%Y %H:%M:%S"}, {"zone": "UTC"}]
+    forms += [{"zone": "Asia/Tokyo"}, {"zone": "America/New_York"}] if low.year > 1950 else []
     column |= draw(st.sampled_from(forms))
     return draw(_finished({"kind": "datetime", **column}, markers, within))
 

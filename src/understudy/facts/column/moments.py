@@ -104,10 +104,16 @@ class DatetimeColumn(CalendarBase):
             return self
         try:
             ZoneInfo(self.zone)
-        except (OSError, ValueError):
+        except (KeyError, OSError, ValueError):
             raise ValueError(
                 f"zone is {self.zone!r}, which is not known; use a name such as Europe/Berlin"
             ) from None
+        first = self.value_at(self.bounds[0]).replace(tzinfo=UTC)
+        if first.astimezone(ZoneInfo(self.zone)).utcoffset() % timedelta(minutes=1):
+            raise ValueError(
+                f"zone is {self.zone!r}, whose offset had seconds at the lower bound, which no "
+                "text holds; use a later bound, or UTC"
+            )
         if self._notation is not None and "z" not in self._notation.parts:
             raise ValueError(
                 f"zone is {self.zone!r}, and the format does not write the offset; add %z"

@@ -47,15 +47,19 @@ class Steps:
 
     def first_from(self, place: float) -> int:
         """Return the number of the first value at a place or above it."""
-        return math.ceil((Fraction(place) * self.scale - self.origin) / self.stride)
+        number = math.ceil((Fraction(place) * self.scale - self.origin) / self.stride)
+        # 0.05 as a double lies a little above 5/100, and is this value all the same.
+        return number - 1 if self.value(number - 1) >= place else number
 
     def last_to(self, place: float) -> int:
         """Return the number of the last value at a place or below it."""
-        return math.floor((Fraction(place) * self.scale - self.origin) / self.stride)
+        number = math.floor((Fraction(place) * self.scale - self.origin) / self.stride)
+        return number + 1 if self.value(number + 1) <= place else number
 
     def value(self, number: int) -> float:
         """Return a value by its number; the double that is nearest to it."""
-        return (self.origin + number * self.stride) / self.scale
+        parts = self.origin + number * self.stride
+        return parts if self.scale == 1 else parts / self.scale
 
     def tells_apart(self, low: float, high: float) -> bool:
         """Whether doubles between two bounds hold every value as it is written."""
