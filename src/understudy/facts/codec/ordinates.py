@@ -201,7 +201,7 @@ def _texts_missing(column: BinnedColumn, cells: pa.ChunkedArray) -> pa.ChunkedAr
 def _read_each(column: BinnedColumn, cells: pa.ChunkedArray) -> ColumnOrdinates:
     """The total path: every different text is parsed once, and a null stands after the last."""
     encoded = cells.dictionary_encode().unify_dictionaries()
-    texts: list[str] = encoded.chunk(0).dictionary.to_pylist()
+    texts: list[str] = encoded.chunk(0).dictionary.to_pylist() if encoded.num_chunks else []
     places = [*(_place(column, text) for text in texts), None]
     values = [0 if place is None else place for place in places]
     ordinates = np.array(values, np.int64 if column.whole else np.float64)
