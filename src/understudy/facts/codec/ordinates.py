@@ -208,7 +208,7 @@ def _read_each(column: BinnedColumn, cells: pa.ChunkedArray) -> ColumnOrdinates:
     absent = np.array([*(_is_missing(column, text) for text in texts), True])
     absent |= np.isnan(ordinates)
     unreadable = np.array([place is None for place in places]) & ~absent
-    index = _values(pa.chunked_array([c.indices for c in encoded.chunks]), len(texts))
+    index = _values(pa.chunked_array([c.indices for c in encoded.chunks], pa.int32()), len(texts))
     return ColumnOrdinates(ordinates[index], absent[index], unreadable[index])
 
 
