@@ -11,9 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from understudy import PrivBayes
-from understudy.errors import DataError, UsageError
+from understudy.errors import DataError, OutputError, UsageError
 from understudy.facts.schema import Schema
+from understudy.jobs.filling import fill_file
 from understudy.jobs.sampling import SampleRequest, sample
+from understudy.jobs.signing import Sealing
 from understudy.rows.reading.whole import read_whole
 
 SCHEMA = Schema.parse(
@@ -70,6 +72,15 @@ def test_new_rows_and_filled_ones_are_not_asked_for_together(model: Path, tmp_pa
     )
     with pytest.raises(UsageError, match="leave them out"):
         sample(request)
+
+
+def test_the_output_is_not_the_file_itself(model: Path, tmp_path: Path) -> None:
+    """A file is not filled in its place, and nothing of it is lost."""
+    gaps = tmp_path / "gaps.csv"
+    gaps.write_text("sex,weight\nf,\n")
+    with pytest.raises(OutputError):
+        fill_file(model, gaps, gaps, sealing=Sealing(None, None), seed=1)
+    assert "sex,weight\nf,\n" == gaps.read_text()
 
 
 def test_undeclared_values_are_refused(model: Path, tmp_path: Path) -> None:

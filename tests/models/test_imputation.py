@@ -14,6 +14,7 @@ from understudy.facts.domain import Domain
 from understudy.facts.schema import Schema
 from understudy.models.bayes_net import BayesNet
 from understudy.models.conditional import Conditional
+from understudy.models.distribution import CodedRows
 from understudy.models.gap_filling import fill_table
 from understudy.models.imputation import Imputation, fill
 from understudy.models.model import Model
@@ -70,7 +71,7 @@ def test_the_model_fills_given_the_other_cells() -> None:
     """The weights of women and of men are drawn from their own conditionals, exactly."""
     model = model_of("model")
     rows = 20_000
-    codes = {
+    codes: CodedRows = {
         "sex": (np.arange(rows) % 2).astype(np.uint8),
         "weight": np.full(rows, 10, np.uint8),
     }
@@ -86,7 +87,7 @@ def test_the_model_fills_given_the_other_cells() -> None:
 def test_cells_that_are_there_stay() -> None:
     """Filling moves gaps alone, and the codes that were given are not changed."""
     model = model_of("model")
-    codes = {"sex": np.array([0, 1], np.uint8), "weight": np.array([3, 10], np.uint8)}
+    codes: CodedRows = {"sex": np.array([0, 1], np.uint8), "weight": np.array([3, 10], np.uint8)}
     filled = fill(model, codes, {"weight": np.array([False, True])}, np.random.default_rng(0))
     assert 3 == filled["weight"][0]
     assert [3, 10] == codes["weight"].tolist()
@@ -103,7 +104,7 @@ def test_constraints_hold_for_filled_cells() -> None:
     )
     law = model_of("model").distribution
     model = Model(schema, law, 10, STATEMENT)
-    codes = {"sex": np.zeros(500, np.uint8), "weight": np.full(500, 10, np.uint8)}
+    codes: CodedRows = {"sex": np.zeros(500, np.uint8), "weight": np.full(500, 10, np.uint8)}
     filled = Imputation(model).filled(codes, np.random.default_rng(0))
     assert filled["weight"].max() < 3
 
@@ -111,7 +112,7 @@ def test_constraints_hold_for_filled_cells() -> None:
 def test_released_rows_lend_their_cells() -> None:
     """A model without probabilities takes the cell of a row that agrees in the other columns."""
     schema = Schema.parse({"columns": {"sex": SEX, "weight": {**WEIGHT, "missing_as": "model"}}})
-    held = {
+    held: CodedRows = {
         "sex": np.array([0, 0, 1, 1, 1], np.uint8),
         "weight": np.array([2, 10, 7, 7, 10], np.uint8),
     }

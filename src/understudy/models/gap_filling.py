@@ -14,6 +14,7 @@ from understudy.facts.codes import Mask
 from understudy.facts.column import LearnedColumn
 from understudy.facts.schema import Schema
 from understudy.models.decoding import ColumnDecoder
+from understudy.models.distribution import CodedRows
 from understudy.models.imputation import Imputation, fill
 from understudy.models.model import Model
 
@@ -60,7 +61,7 @@ def fill_table(model: Model, rows: pa.Table, *, seed: int | None = None) -> Fill
     return FilledTable(rows, sum(int(gap.sum()) for gap in gaps.values()))
 
 
-def _encoded(schema: Schema, rows: pa.Table) -> tuple[dict[str, np.ndarray], dict[str, Mask]]:  # type: ignore[type-arg]
+def _encoded(schema: Schema, rows: pa.Table) -> tuple[CodedRows, dict[str, Mask]]:
     """The codes of a table in which every cell may be missing, and which cells are."""
     open_schema = _open(schema)
     found = Codec(open_schema).encode(rows)

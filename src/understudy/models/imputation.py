@@ -80,7 +80,7 @@ def one_way(law: Distribution, name: str) -> Probabilities:
     except UsageError:
         codes = _pool_of(law)[name]
         counts = np.bincount(codes, minlength=law.domain[name]).astype(np.float64)
-        return counts / max(counts.sum(), 1.0)
+        return np.asarray(counts / max(counts.sum(), 1.0))
 
 
 def _pool_of(law: Distribution) -> CodedRows:
@@ -174,7 +174,7 @@ def _drawn(
         return _lent(model, held, name, levels, generator)
     reached = weights.cumsum(axis=1)
     draws = generator.random(len(reached))[:, None] * reached[:, -1:]
-    return np.minimum((reached <= draws).sum(axis=1), levels - 1).astype(np.int64)
+    return np.asarray(np.minimum((reached <= draws).sum(axis=1), levels - 1), np.int64)
 
 
 def _weights(model: Model, held: CodedRows, name: str, levels: int) -> Floats | None:

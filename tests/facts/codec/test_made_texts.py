@@ -12,6 +12,7 @@ import pytest
 from understudy.errors import SchemaError, UsageError
 from understudy.facts.codec import Codec
 from understudy.facts.codec.made_texts import check_makers
+from understudy.facts.column.generated import TextColumn
 from understudy.facts.schema import Schema
 
 SEX = {"kind": "categorical", "values": ["f", "m"]}
@@ -81,6 +82,7 @@ def test_dropped_columns_are_not_written() -> None:
     codec = Codec(Schema.parse({"columns": {"sex": SEX, **columns}}))
     codec.check_nothing_extra(["sex", "mail"])
     assert {"sex": 2} == dict(codec.domain.sizes)
+    assert isinstance(codec.schema.columns["mail"], TextColumn)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from understudy.facts.codec import Codec
+from understudy.facts.codec.presenting import arrow_type_of
+from understudy.facts.column.dtypes import TYPES as DECLARABLE
 from understudy.facts.schema import Schema
 from understudy.models.row_writing import write_rows
 from understudy.rows.reading import read_rows
@@ -108,6 +110,14 @@ def test_what_comes_back_can_go_in(column: dict[str, Any], brand: str) -> None:
     again = codec.encode(read_rows(frame, codec))
     expected = (np.arange(rows.num_rows) % codec.domain["x"]).tolist()
     assert expected == again.codes["x"].tolist()
+
+
+def test_every_declarable_type_is_in_the_table() -> None:
+    """Each kind of column is tried in some of its types, and without one."""
+    assert {c["kind"] for c, *_ in TYPES} == DECLARABLE.keys() - {"text"}
+    assert all(c["dtype"] in DECLARABLE[c["kind"]] for c, *_ in TYPES if "dtype" in c)
+    plain = Schema.parse({"columns": {"x": WHOLE}}).columns["x"]
+    assert arrow_type_of(plain) is None
 
 
 def test_types_do_not_depend_on_what_occurs() -> None:

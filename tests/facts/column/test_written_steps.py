@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from understudy.errors import SchemaError
 from understudy.facts.codec import Codec
+from understudy.facts.column.binned import DEFAULT_BINS
 from understudy.facts.column.steps import Steps, default_decimals
 from understudy.facts.schema import Schema
 
@@ -20,7 +21,8 @@ def decoded(column: dict[str, Any], rows: int = 2_000) -> list[Any]:
     codec = Codec(Schema.parse({"columns": {"x": column}}))
     codes = np.arange(rows) % codec.domain["x"]
     made = codec.decode({"x": codes.astype(np.uint16)}, generator=np.random.default_rng(0))
-    return made.column("x").to_pylist()
+    values: list[Any] = made.column("x").to_pylist()
+    return values
 
 
 def test_declared_decimals_are_written() -> None:
@@ -86,6 +88,8 @@ def test_few_values_get_few_bins() -> None:
     """By default there are no more bins than values that are written."""
     schema = Schema.parse({"columns": {"x": {"kind": "float", "min": 0, "max": 1, "decimals": 1}}})
     assert {"x": 11} == schema.attributes
+    wide = {"kind": "float", "min": 0, "max": 9, "decimals": 1}
+    assert {"x": DEFAULT_BINS} == Schema.parse({"columns": {"x": wide}}).attributes
 
 
 @given(st.integers(0, 6), st.floats(-1e6, 1e6))

@@ -173,7 +173,7 @@ class ListedCodec:
     @property
     def _missing_value(self) -> list[str | None]:
         """Return the missing value in the column's own type: a marker needs a column of texts."""
-        if self.column.missing_code is None:
+        if self.column.missing is None or self.column.missing_code is None:
             return []
         spelled = self.column.missing and self._value_type == pa.string()
         return [self.column.missing[0] if spelled else None]

@@ -10,7 +10,7 @@ from understudy.facts.column.base import ColumnBase
 from understudy.facts.column.dtypes import WHOLE_TYPES
 from understudy.facts.column.patterns import UnsafePattern, read_pattern
 
-Generator = Literal["name", "email", "phone", "address", "iban", "company", "sentence"]
+TextGenerator = Literal["name", "email", "phone", "address", "iban", "company", "sentence"]
 
 
 class IdColumn(ColumnBase):
@@ -30,7 +30,7 @@ class TextColumn(ColumnBase):
     """A column that is not a statistic: made up by a generator or pattern, copied, or dropped."""
 
     kind: Literal["text"] = "text"
-    generator: Generator | None = None
+    generator: TextGenerator | None = None
     pattern: str | None = None
     locale: str | None = None
     same_as: str | None = None

@@ -15,8 +15,10 @@ from understudy.facts.column.dtypes import WHOLE_TYPES, whole_bounds
 from understudy.facts.taxonomy import Branch, paths_of
 
 # What a cell of a boolean column may say, cases aside: English, German, French, Spanish, Italian.
-TRUE_WORDS = ("true", "t", "yes", "y", "1", "1.0", "on", "ja", "j", "wahr", "oui", "vrai")
-TRUE_WORDS += ("si", "sí", "sì", "vero")
+TRUE_WORDS = (
+    *("true", "t", "yes", "y", "1", "1.0", "on", "ja", "j", "wahr", "oui", "vrai"),
+    *("si", "sí", "sì", "vero"),
+)
 FALSE_WORDS = ("false", "f", "no", "n", "0", "0.0", "off", "nein", "falsch", "non", "faux", "falso")
 
 

@@ -108,8 +108,9 @@ class DatetimeColumn(CalendarBase):
             raise ValueError(
                 f"zone is {self.zone!r}, which is not known; use a name such as Europe/Berlin"
             ) from None
-        first = self.value_at(self.bounds[0]).replace(tzinfo=UTC)
-        if first.astimezone(ZoneInfo(self.zone)).utcoffset() % timedelta(minutes=1):
+        first = self.value_at(self.bounds[0])
+        offset = ZoneInfo(self.zone).utcoffset(first) or timedelta()
+        if offset % timedelta(minutes=1):
             raise ValueError(
                 f"zone is {self.zone!r}, whose offset had seconds at the lower bound, which no "
                 "text holds; use a later bound, or UTC"

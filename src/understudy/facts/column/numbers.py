@@ -86,8 +86,8 @@ class NumberBase(BinnedBase):
         return self
 
 
-_GROUPING = (".", ",", "'", "\N{RIGHT SINGLE QUOTATION MARK}", "_", " ", "\N{NO-BREAK SPACE}")
-_GROUPING += ("\N{NARROW NO-BREAK SPACE}",)
+# What may stand between thousands: also a typographic quote, and blanks that no line ends at.
+_GROUPING = (".", ",", "'", "\N{RIGHT SINGLE QUOTATION MARK}", "_", *" \u00a0\u202f")
 
 
 def _is_unit(unit: str) -> bool:
