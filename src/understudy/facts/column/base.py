@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
+from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -95,7 +96,7 @@ class LearnedBase(ColumnBase):
             )
         return self
 
-    @property
+    @cached_property
     def missing_texts(self) -> tuple[str, ...]:
         """The texts that say that a cell is missing: the declared ones, and those known to all."""
         if self.missing is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 from zoneinfo import ZoneInfo
 
@@ -25,7 +26,7 @@ class CalendarBase(BinnedBase):
     format: str | None = None
     step: Annotated[int, Field(ge=1, le=2**40)] | None = None
 
-    @property
+    @cached_property
     def notation(self) -> Notation | None:
         """How values are written; None where ISO 8601 says it."""
         return self._notation

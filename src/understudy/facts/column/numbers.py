@@ -52,7 +52,7 @@ class NumberBase(BinnedBase):
         """How many digits are written at least."""
         return 0
 
-    @property
+    @cached_property
     def notation(self) -> Notation | None:
         """How numbers are written; None where Python would write them so."""
         marked = self.unit or self.percent or self.accounting or self.thousands
