@@ -39,6 +39,7 @@ def test_texts_match_their_pattern(pattern: str, seed: int) -> None:
         ("[0-9]+", "repeats without end"),
         ("a{2,}", "repeats without end"),
         ("(a{1000}){1000}", "up to 1000000 characters"),
+        ("((){9999}){9999}", "repeats of repeats"),
         (".", "no bounded meaning"),
         ("(a", "is not closed"),
         ("a)", "closes nothing"),

@@ -124,7 +124,10 @@ class BinnedBase(LearnedBase):
             raise ValueError(
                 "decimals or step ask for more digits than floating point holds; use fewer decimals"
             )
-        for first, last in self.bin_ends:
+        ends = self.bin_ends
+        if all((last - first) * steps.scale >= steps.stride for first, last in ends):
+            return
+        for first, last in ends:
             if steps.first_from(first) > steps.last_to(last):
                 raise ValueError(
                     f"the bin from {self.value_at(first)} to {self.value_at(last)} holds no value "

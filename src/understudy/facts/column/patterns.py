@@ -12,6 +12,8 @@ from random import Random
 
 _LONGEST_PATTERN = 400
 _LONGEST_TEXT = 1000
+# Repeats of nothing make no text longer, and still take time.
+_MOST_EFFORT = 10_000
 _DEEPEST = 20
 _CLASSES = {
     "d": string.digits,
@@ -41,6 +43,11 @@ class OneOf:
         """The length of the longest text."""
         return 1
 
+    @property
+    def effort(self) -> int:
+        """The number of parts that a text is made of at most."""
+        return 1
+
 
 @dataclass(frozen=True)
 class OneAfterTheOther:
@@ -57,6 +64,11 @@ class OneAfterTheOther:
         """The length of the longest text."""
         return sum(part.longest for part in self.parts)
 
+    @property
+    def effort(self) -> int:
+        """The number of parts that a text is made of at most."""
+        return 1 + sum(part.effort for part in self.parts)
+
 
 @dataclass(frozen=True)
 class Alternatives:
@@ -72,6 +84,11 @@ class Alternatives:
     def longest(self) -> int:
         """The length of the longest text."""
         return max(part.longest for part in self.parts)
+
+    @property
+    def effort(self) -> int:
+        """The number of parts that a text is made of at most."""
+        return 1 + max(part.effort for part in self.parts)
 
 
 @dataclass(frozen=True)
@@ -91,6 +108,11 @@ class Repeated:
     def longest(self) -> int:
         """The length of the longest text."""
         return self.part.longest * self.most
+
+    @property
+    def effort(self) -> int:
+        """The number of parts that a text is made of at most."""
+        return 1 + self.part.effort * self.most
 
 
 TextPart = OneOf | OneAfterTheOther | Alternatives | Repeated
@@ -117,6 +139,8 @@ def read_pattern(pattern: str) -> TextPart:
         raise UnsafePattern(
             f"its texts have up to {part.longest} characters; use at most {_LONGEST_TEXT}"
         )
+    if part.effort > _MOST_EFFORT:
+        raise UnsafePattern("its repeats of repeats are too many; use fewer")
     return part
 
 
