@@ -70,7 +70,6 @@ UNNAMED = {
     "understudy.jobs.collaboration",
     "understudy.jobs.holding",
     "understudy.jobs.output",
-    "understudy.jobs.signing",
     "understudy.methods.abilities",
     "understudy.methods.auditing.replaying",
     "understudy.methods.structure.populations",

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from understudy.errors import OutputError, UsageError
 from understudy.facts.schema import Schema
 from understudy.jobs.ledgers import LedgerRequest
 from understudy.jobs.schema_inference import InferenceRequest, infer
-from understudy.jobs.schemas import confirm, draft_of, schema_document, write_draft
+from understudy.jobs.schemas import confirm, draft_of, schema_document, with_types, write_draft
 
 SKELETON = """
 [columns.name]
@@ -62,3 +64,27 @@ def test_what_a_skeleton_lacks_is_learned(folder: Path) -> None:
     assert 1.0 == float(payer.opened().account("people").spent.epsilon)
     with pytest.raises(OutputError, match="is there already"):
         infer(asked)
+
+
+def test_types_of_a_parquet_file_are_proposals(tmp_path: Path) -> None:
+    """Widths, units, zones and categories are written as unreviewed; common types are not."""
+    path = tmp_path / "rows.parquet"
+    moments = pa.array([0], pa.timestamp("us", "Europe/Berlin"))
+    whole = pa.array([1], pa.int8())
+    words = pa.array(["a"]).dictionary_encode()
+    pq.write_table(pa.table({"n": whole, "t": moments, "c": words, "i": [1], "s": ["x"]}), path)
+    draft = with_types(draft_of(path), path)
+    keys = {name: dict(column.keys) for name, column in draft.columns.items()}
+    assert {"dtype": "int8", "unreviewed": True} == keys["n"]
+    moment = {"dtype": "datetime64[us]", "zone": "Europe/Berlin", "unreviewed": True}
+    assert moment == keys["t"]
+    assert {"dtype": "category", "unreviewed": True} == keys["c"]
+    assert {} == keys["i"] == keys["s"]
+
+
+def test_types_of_a_text_file_are_refused(tmp_path: Path) -> None:
+    """CSV declares no types."""
+    path = tmp_path / "rows.csv"
+    path.write_text("a\n1\n")
+    with pytest.raises(UsageError, match="--types"):
+        with_types(draft_of(path), path)

@@ -83,6 +83,8 @@ STRANGE: Mapping[str, Row] = {
     "beyond 64 bits": Row(size="9" * 30, weight="-1e400"),
     "spelled otherwise": Row(size="0x1F", weight="1e0", sold="TRUE"),
     "a fraction where whole numbers are": Row(size="39.5"),
+    "missing by a marker that all know": Row(colour="NA", weight="k.A.", size="N/A"),
+    "in another language and notation": Row(sold="ja", weight="$3.5"),
 }
 
 

@@ -98,6 +98,14 @@ dirty_texts = st.sampled_from(DIRTY_TEXTS) | st.text(_NEARLY, max_size=12)
 word_markers = st.sampled_from(["?", "NA", "missing", "n/a", "a,b", 'say "so"', "two\nlines"])
 
 
+_NUMBERS_AS_WRITTEN: tuple[Document, ...] = (
+    {"unit": "$", "accounting": True},
+    {"unit": "# %", "decimal": ","},
+    {"percent": True},
+    {"thousands": ".", "decimal": ","},
+)
+
+
 @st.composite
 def categorical(draw: st.DrawFn) -> Document:
     """A categorical column: texts, numbers, truth values or a mixture, perhaps only one value."""
@@ -123,7 +131,11 @@ def boolean(draw: st.DrawFn) -> Document:
     """A boolean column."""
     missing = draw(st.none() | st.lists(word_markers, max_size=2, unique=True))
     outside = draw(st.sampled_from(["drop", True, False, *(missing or ())]))
-    return _with_missing({"kind": "boolean", "outside": outside}, missing)
+    column = {"kind": "boolean", "outside": outside}
+    labels = draw(st.sampled_from([None, ["ja", "nein"], ["Raucher", "a,b!"], ["1", "0"]]))
+    if labels is not None:
+        column |= {"labels": labels}
+    return _with_missing(column, missing)
 
 
 @st.composite
@@ -133,6 +145,8 @@ def integer(draw: st.DrawFn) -> Document:
     low, high = sorted((draw(limits), draw(limits)))
     column = draw(_cut(st.integers(low, high), low, high) | st.just(_whole(low, high)))
     markers = st.lists(st.sampled_from([low - 1, high + 1, high + 2, 2**63 - 1, "?"]), max_size=2)
+    forms = [{}, {}, {"unit": "$"}, {"digits": 5}, {"thousands": "'"}, {"accounting": True}]
+    column |= draw(st.sampled_from(forms))
     return draw(_finished({"kind": "integer", **column}, markers, st.integers(low, high)))
 
 
@@ -147,6 +161,7 @@ def real(draw: st.DrawFn) -> Document:
         column = {"min": low, "max": low}
     beyond = [-2e300, 2e300, "nan", "inf", "?"]
     markers = st.lists(st.sampled_from(beyond), max_size=2)
+    column |= draw(st.sampled_from([{}, {}, *_NUMBERS_AS_WRITTEN]))
     return draw(_finished({"kind": "float", **column}, markers, values))
 
 
@@ -157,6 +172,7 @@ def day(draw: st.DrawFn) -> Document:
     column = draw(_cut(st.dates(low, high), low, high) | st.just(_whole(low, high)))
     beyond = [d for d in (date.min, date.max) if not low <= d <= high]
     markers = st.lists(st.sampled_from([*beyond, "?"]), max_size=2)
+    column |= draw(st.sampled_from([{}, {"format": "%d.%m.%Y"}, {"format": "%B %d, %Y"}]))
     return draw(_finished({"kind": "date", **column}, markers, st.dates(low, high)))
 
 
@@ -173,6 +189,9 @@ def moment(draw: st.DrawFn) -> Document:
     )
     column = draw(_cut(within, low, high) | st.just(_whole(low, high)))
     markers = st.lists(st.just("?"), max_size=1)
+    forms = [{}, {"format": "%d/%m/%Y %H:%M:%S"}, {"zone": "UTC"}]
+    forms += [{"zone": "Asia/Tokyo"}, {"zone": "America/New_York"}] if low.year > 1950 else []
+    column |= draw(st.sampled_from(forms))
     return draw(_finished({"kind": "datetime", **column}, markers, within))
 
 

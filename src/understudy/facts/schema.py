@@ -29,8 +29,9 @@ from understudy.facts.column import (
     KINDS,
     MOST_LEVELS,
     Column,
-    IdColumn,
+    GeneratedColumn,
     LearnedColumn,
+    TextColumn,
     text_of,
 )
 from understudy.facts.constraints import Constraint, check_satisfiable, read_constraint
@@ -146,8 +147,13 @@ class Schema:
 
     @cached_property
     def learned(self) -> Mapping[str, LearnedColumn]:
-        """The columns that become attributes: all but the ids."""
-        return {n: c for n, c in self.columns.items() if not isinstance(c, IdColumn)}
+        """The columns that become attributes: all but ids and texts."""
+        return {n: c for n, c in self.columns.items() if not isinstance(c, GeneratedColumn)}
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """The columns that synthetic rows have, in order: all that are not dropped."""
+        return tuple(n for n, c in self.columns.items() if not getattr(c, "drop", False))
 
     @property
     def unreviewed(self) -> tuple[str, ...]:
@@ -196,16 +202,31 @@ def _read_constraints(
 
 
 def _problems_of_the_whole(columns: Mapping[str, Column], *, complete: bool) -> Iterator[str]:
-    if complete and all(isinstance(column, IdColumn) for column in columns.values()):
-        yield "the schema has no column to learn; declare at least one that is not an id"
+    if complete and all(isinstance(column, GeneratedColumn) for column in columns.values()):
+        yield "the schema has no column to learn; declare at least one that is not an id or text"
     for name, column in columns.items():
         if not name.strip():
             yield f"column {name!r}: the name is blank; name it as in the data"
         unseen = unseen_in(name)
         if unseen is not None:
             yield f"column {name!r}: the name holds {unseen}, which nobody sees; rename the column"
-        if not isinstance(column, IdColumn) and column.size > MOST_LEVELS:
+        if not isinstance(column, GeneratedColumn) and column.size > MOST_LEVELS:
             yield f"column {name!r}: {column.size} values are more than {MOST_LEVELS}; group them"
+    if complete:
+        yield from _problems_of_copies(columns)
+
+
+def _problems_of_copies(columns: Mapping[str, Column]) -> Iterator[str]:
+    """Say which columns follow one that is not there, is dropped, or follows another itself."""
+    for name, column in columns.items():
+        key = column.same_as if isinstance(column, TextColumn) else None
+        if key is None:
+            continue
+        followed = columns.get(key)
+        if followed is None or (isinstance(followed, TextColumn) and followed.drop):
+            yield f"column {name!r}: same_as is {key!r}, which the rows do not have; name one"
+        elif isinstance(followed, TextColumn) and followed.same_as is not None:
+            yield f"column {name!r}: same_as is {key!r}, which follows another; name that one"
 
 
 def _problems_of_the_inference(document: Mapping[str, Any]) -> Iterator[str]:

@@ -47,8 +47,16 @@ def summary(model: Model, rows: int) -> dict[str, Any]:
         "method": model.statement.method,
         "rows": rows,
         **model.decoder.facts,
+        **({"missing": treatments} if (treatments := missing_treatments(model)) else {}),
         "statement": model.statement.document(),
     }
+
+
+def missing_treatments(model: Model) -> dict[str, str]:
+    """What was done about missing cells, by column, where they are not a level of their own."""
+    from understudy.models.imputation import Imputation
+
+    return Imputation(model).treatments
 
 
 def statement_file(output: Path) -> Path:

@@ -27,6 +27,7 @@ class SampleRequest(JobRequest):
         rows: how many; as many as the model was learned from unless given.
         where: conditions that all rows must meet, such as "sex = Female, age >= 30".
         how: exact, rejection or weighting; exact where the network allows it.
+        fill: a public or synthetic file whose missing cells are filled instead.
         seed: makes the rows repeatable.
         sign: the key that signs the statement.
         ledger: the ledger that paid for the model; it seals the rows.
@@ -37,6 +38,7 @@ class SampleRequest(JobRequest):
     rows: int | None = None
     where: str | None = None
     how: str | None = None
+    fill: Path | None = None
     seed: int | None = None
     sign: Path | None = None
     ledger: Path | None = None
@@ -56,6 +58,8 @@ def sample(request: SampleRequest, *, progress: JobProgress = SILENT) -> JobResu
         raise UsageError(
             f"--how is {request.how!r}, and there are no conditions; give some by --where"
         )
+    if request.fill is not None:
+        return _filled(request, request.fill, sealing)
     model = Model.load(request.model)
     decoder = model.decoder
     check_apart(decoder.check_output(request.output), request.model)
@@ -76,6 +80,18 @@ def sample(request: SampleRequest, *, progress: JobProgress = SILENT) -> JobResu
         remarks=() if known is None else (_how_drawn(known),),
         seconds=watch.seconds,
     )
+
+
+def _filled(request: SampleRequest, gaps: Path, sealing: Sealing) -> JobResult:
+    """Fill a public file; what asks for new rows is refused."""
+    from understudy.jobs.filling import fill_file
+
+    if request.rows is not None or request.where is not None:
+        raise UsageError(
+            "--fill keeps the rows of the file, and --rows and --where ask for others; "
+            "leave them out"
+        )
+    return fill_file(request.model, gaps, request.output, sealing=sealing, seed=request.seed)
 
 
 def _conditions(known: ConditionedModel) -> dict[str, Any]:

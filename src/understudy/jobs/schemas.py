@@ -30,6 +30,43 @@ def draft_of(data: Path, *, encoding: str = "utf-8") -> Draft:
     return Draft({name: DraftColumn(kind) for name, kind in kinds.items()})
 
 
+def with_types(draft: Draft, data: Path) -> Draft:
+    """The skeleton with the types that a Parquet file has, as unreviewed proposals.
+
+    Types may have been chosen by the rows: a tool that takes the narrowest one that fits, or
+    categories that list what occurs. So a person has to vouch for them.
+
+    Privacy: reads the header alone.
+    """
+    from understudy.facts.formats import Draft, DraftColumn
+    from understudy.facts.formats.draft import unreviewed
+    from understudy.rows.reading import is_parquet, parquet_types
+
+    if not is_parquet(data):
+        raise UsageError(f"{data}: only Parquet files declare types; leave out --types")
+    types = {field.name: _type_keys(field.type) for field in parquet_types(data)}
+    return Draft(
+        {
+            name: DraftColumn(c.kind, {**c.keys, **unreviewed(types[name])}, c.remark)
+            for name, c in draft.columns.items()
+        }
+    )
+
+
+def _type_keys(kind: pa.DataType) -> dict[str, str]:
+    """The keys of a column by which rows come back in a type; none for that of its kind."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        return {"dtype": "category"}
+    if pa.types.is_timestamp(kind):
+        zone = {} if kind.tz is None else {"zone": str(kind.tz)}
+        return {"dtype": f"datetime64[{kind.unit}]", **zone}
+    narrow = pa.types.is_integer(kind) and kind != pa.int64()
+    named = {pa.float32(): "float32"}
+    return {"dtype": str(kind)} if narrow else {"dtype": named[kind]} if kind in named else {}
+
+
 def _kind(kind: pa.DataType) -> str:
     import pyarrow as pa
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Self
 
 from understudy.errors import UsageError
+from understudy.facts.codec.made_texts import check_makers
 from understudy.facts.codec.persons import Persons
 from understudy.facts.protection import Protection
 from understudy.facts.schema import Schema
@@ -145,6 +146,7 @@ class Synthesizer(ABC):
         """Refuse parameters that cannot work, and an unreviewed schema, before anything is read."""
         _check_schema(self.schema)
         self.schema.check_reviewed()
+        check_makers(self.schema.columns.values())
         _ = self.budget
         self.abilities.check_unit(self.method, self.unit, self.default_neighbours)
         if self.schema.constraints and not self.abilities.constraints:

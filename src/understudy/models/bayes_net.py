@@ -38,7 +38,7 @@ from understudy.models.sampling.choosing import way_of
 from understudy.models.sampling.forward import configurations
 from understudy.models.sampling.weighting import Proposal, WeightedRows
 from understudy.models.sampling.without_replacement import deal_codes
-from understudy.system.arrays import Probabilities
+from understudy.system.arrays import Floats, Probabilities
 from understudy.system.files.arrow import Types, UnsoundArrow, read_arrow
 
 if TYPE_CHECKING:
@@ -111,6 +111,17 @@ class BayesNet(Distribution):
             family = conditional.family
             given = configurations(family.axes[:-1], codes, self.domain, rows)
             found *= conditional.chances(given, codes[family.child], self.domain)
+        return found
+
+    def log_chances(self, codes: CodedRows) -> Floats:
+        """Return the logarithm of the probability of each row, constraints left out."""
+        rows = len(next(iter(codes.values())))
+        found = np.zeros(rows)
+        with np.errstate(divide="ignore"):
+            for conditional in self.conditionals:
+                family = conditional.family
+                given = configurations(family.axes[:-1], codes, self.domain, rows)
+                found += np.log(conditional.chances(given, codes[family.child], self.domain))
         return found
 
     def subject_to(self, completions: Completions) -> BayesNet:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from understudy.facts.codec import Codec
+from understudy.facts.column import Ordinate
 from understudy.models.distribution import CodedRows
 from understudy.models.row_writing import write_rows
 from understudy.system.files.suffixes import check_suffix
@@ -47,6 +48,15 @@ class Decoder(ABC):
             first_row: the number of the first of these rows, for columns that count them.
         """
 
+    def filling(self, fills: Mapping[str, Ordinate]) -> Decoder:
+        """Return a decoder that fills missing cells of some columns; most kinds have none.
+
+        Args:
+            fills: for each such column its number or, where values are listed, its code.
+        """
+        del fills
+        return self
+
     @abstractmethod
     def check_output(self, path: Path) -> Path:
         """Return the path of a file, if these rows can be written to such a file."""
@@ -76,6 +86,10 @@ class ColumnDecoder(Decoder):
     ) -> pa.Table:
         """Decode some rows to legal, typed values."""
         return self.codec.decode(codes, generator=generator, first_row=first_row)
+
+    def filling(self, fills: Mapping[str, Ordinate]) -> ColumnDecoder:
+        """Return a decoder that fills missing cells of some columns."""
+        return replace(self, codec=replace(self.codec, fills=fills)) if fills else self
 
     def check_output(self, path: Path) -> Path:
         """Return the path of a CSV or Parquet file."""

@@ -20,7 +20,7 @@ from understudy.facts.codes import Codes
 from understudy.facts.constraints import Completions
 from understudy.facts.domain import Attributes, Domain
 from understudy.models.network import Network
-from understudy.system.arrays import Probabilities
+from understudy.system.arrays import Floats, Probabilities
 
 if TYPE_CHECKING:
     from understudy.facts.codec.stretches import Region
@@ -93,6 +93,10 @@ class Distribution(ABC):
         for rows in sizes:
             yield self.draw(rows, generator, sampler=sampler)
 
+    def stand_ins(self, rows: int, generator: np.random.Generator) -> CodedRows:
+        """Draw rows that stand for the law where it has no probabilities: at most this many."""
+        return self.draw(rows, generator)
+
     def check_rows(self, rows: int) -> None:
         """Refuse more rows than there are; most kinds make any number."""
         del rows
@@ -147,6 +151,14 @@ class Distribution(ABC):
     def posterior(self, targets: Attributes, evidence: Evidence) -> tuple[Probabilities, float]:
         """Return the joint distribution of attributes given evidence, and its probability."""
         raise self._refusal()
+
+    def log_chances(self, codes: CodedRows) -> Floats | None:
+        """Return how likely each row is, as a logarithm up to a constant; None where unknown.
+
+        Constraints have no part in it.
+        """
+        del codes
+        return None
 
     def given(self, evidence: Evidence) -> Distribution:
         """Return the law of the rows that fit evidence."""

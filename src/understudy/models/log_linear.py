@@ -230,6 +230,11 @@ class LogLinear(Distribution):
                 "ask for fewer rows"
             )
 
+    def log_chances(self, codes: CodedRows) -> Floats:
+        """Return the logarithm of the weight of each row under the law, constraints left out."""
+        factors = log_weights(Pool.of(self.domain, codes, 1.0), self.aims)
+        return np.asarray(self.base.log_chances(codes) + factors)
+
     def subject_to(self, completions: Completions) -> LogLinear:
         """Return the law of rows that obey constraints."""
         return replace(self, base=self.base.subject_to(completions))

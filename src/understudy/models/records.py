@@ -80,6 +80,10 @@ class ReleasedRecords(Distribution):
             self.check_rows(reached)
             yield {attribute: held[start:reached] for attribute, held in self.codes.items()}
 
+    def stand_ins(self, rows: int, generator: np.random.Generator) -> CodedRows:
+        """Return released rows, as many as there are at most."""
+        return self.draw(min(rows, len(self)), generator)
+
     def check_rows(self, rows: int) -> None:
         """Refuse more rows than were released."""
         if rows > len(self):

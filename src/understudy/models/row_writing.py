@@ -13,8 +13,12 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from understudy.facts.codec import Codec
+from understudy.facts.column import TextColumn
 from understudy.system.files.suffixes import check_suffix
 from understudy.system.files.writing import atomic
+
+# Keys of a column whose texts are part of what is written.
+_WRITTEN_KEYS = ("prefix", "unit", "format", "decimal", "thousands")
 
 
 def write_rows(blocks: Iterable[pa.Table], path: str | os.PathLike[str], codec: Codec) -> int:
@@ -34,7 +38,7 @@ def _write_csv(blocks: Iterable[pa.Table], file: BinaryIO, codec: Codec) -> int:
     style = "needed" if _needs_quotes(codec) else "none"
     options = pc.WriteOptions(include_header=False, quoting_style=style)
     file.write(_header_line(codec).encode())
-    spelled = map(codec.spell_missing, blocks)
+    spelled = map(codec.spell, blocks)
     return _pour(spelled, lambda types: pc.CSVWriter(file, types, write_options=options))
 
 
@@ -45,7 +49,7 @@ def _header_line(codec: Codec) -> str:
         writer = csv.writer(line, quoting=csv.QUOTE_ALL, lineterminator="\n")
     else:
         writer = csv.writer(line, lineterminator="\n")
-    writer.writerow(codec.schema.columns)
+    writer.writerow(codec.schema.written)
     return line.getvalue()
 
 
@@ -54,7 +58,10 @@ def _needs_quotes(codec: Codec) -> bool:
     texts = [*codec.schema.columns]
     for column in codec.schema.columns.values():
         texts += [*getattr(column, "texts", ()), *(getattr(column, "missing", None) or ())]
-        texts.append(getattr(column, "prefix", ""))
+        texts += [getattr(column, key, None) or "" for key in _WRITTEN_KEYS]
+        texts += getattr(column, "labels", None) or ()
+    if any(isinstance(column, TextColumn) for column in codec.schema.columns.values()):
+        return True
     return any(character in text for text in texts for character in '",\r\n') or any(
         text != text.strip() for text in texts
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
@@ -51,9 +52,24 @@ def brand_of(data: object) -> str:
 def in_brand(rows: pa.Table, brand: str) -> Any:
     """Arrow rows as a data frame of the given brand."""
     if brand == "pandas":
-        return rows.to_pandas()
+        return _pandas_frame(rows)
     if brand == "polars":
         import polars
 
         return polars.from_arrow(rows)
     return rows
+
+
+def _pandas_frame(rows: pa.Table) -> Any:
+    """Arrow rows as pandas has them: days as moments, and objects where they are declared."""
+    frame = rows.to_pandas(date_as_object=False)
+    for name in _objects(rows):
+        column = rows.column(name).to_pandas(date_as_object=True)
+        frame[name] = column.astype(object).where(column.notna(), None)
+    return frame
+
+
+def _objects(rows: pa.Table) -> list[str]:
+    """The columns that are declared to be objects."""
+    notes = json.loads((rows.schema.metadata or {}).get(b"pandas", "{}")).get("columns", [])
+    return [note["name"] for note in notes if note["numpy_type"] == "object"]

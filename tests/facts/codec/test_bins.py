@@ -148,5 +148,5 @@ def test_missing_decodes_to_the_first_marker_else_null(missing: list[Any], expec
     codec = codec_of(BASE | {"missing": missing})
     rows = codec.decode({"x": np.array([3], np.uint8)}, generator=np.random.default_rng(0))
     assert [expected] == rows.column("x").to_pylist()
-    spelled = codec.spell_missing(rows).column("x").to_pylist()
+    spelled = codec.spell(rows).column("x").to_pylist()
     assert [str(missing[0]) if missing else None] == spelled

@@ -95,7 +95,7 @@ def test_real_numbers_fit(where: str, fits: Callable[[float], bool]) -> None:
     column = {"kind": "float", "min": 0, "max": 10, "bins": 5}
     values = _decoded(column, where, 5_000)
     assert all(map(fits, values))
-    assert len(set(values)) in (1, 3) or len(set(values)) > 4_000
+    assert len(set(values)) in (1, 3) or len(set(values)) >= 200
 
 
 def test_open_ends_of_real_numbers_are_left_out() -> None:

@@ -78,7 +78,7 @@ def test_the_codes_of_a_condition(condition: str, codes: list[int] | None) -> No
     ("condition", "position", "words"),
     [
         ("colour = red", 6, "'colour' is not a column; the columns are key, sex, size"),
-        ("key = 3", 6, "'key' is an id, which is generated afresh; constrain others"),
+        ("key = 3", 6, "'key' is generated afresh, as ids and texts are; constrain others"),
         ("sex = x", 12, "'x' is not a declared value of column 'sex'; declare or correct it"),
         ("sex = ?", 12, "'?' is a missing marker; write: sex missing"),
         ("sex < m", 6, "column 'sex' has no order; use = or in, or declare ordered = true"),

@@ -383,3 +383,11 @@ def test_constraints_on_declared_columns_stay() -> None:
     assert [rule] == [constraint.text for constraint in inferred.schema.constraints]
     with pytest.raises(UsageError, match="speaks of column 'city', which is to be learned"):
         Skeleton.parse({"constraints": ["if city = other then sex = male"], "columns": columns})
+
+
+@pytest.mark.parametrize("key", [{"decimals": 1}, {"step": 0.5}, {"dtype": "float32"}])
+def test_steps_and_types_of_unknown_columns_are_refused(key: dict[str, Any]) -> None:
+    """What is found could contradict them, after it was paid for."""
+    document = {"columns": {"x": {"kind": "float", **key}}}
+    with pytest.raises(UsageError, match="add it to the schema that is found"):
+        Skeleton.parse(document)

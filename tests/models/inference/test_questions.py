@@ -159,7 +159,7 @@ def test_the_most_probable_row_can_be_decoded(model: Model) -> None:
     [
         ("sex", "at character 1: write P(column | conditions)"),
         ("P(sx)", "at character 3: 'sx' is not a column; the columns are id, age"),
-        ("P(id)", "at character 3: 'id' is an id"),
+        ("P(id)", "at character 3: 'id' is generated afresh"),
         ("P(sex | age)", "at character 9: 'age' is alone"),
         ("P(sex | age > )", "at character 14: the end is found where a value is expected"),
         ("P(sex | age > x)", "'x' is not a whole number"),

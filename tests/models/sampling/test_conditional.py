@@ -257,7 +257,7 @@ def test_weights_of_nothing_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("", "at character 1: the end is found where a column is expected"),
         ("sx = male", "at character 1: 'sx' is not a column; the columns are key, age"),
-        ("key = 3", "at character 1: 'key' is an id"),
+        ("key = 3", "at character 1: 'key' is generated afresh"),
         ("sex = male, age", "at character 13: 'age' is alone"),
         ("sex = other", "has no value 'other'; known are male, female"),
         ("age < 5, age > 8", "at character 1: column 'age': no value fits all that is said"),

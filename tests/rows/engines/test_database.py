@@ -430,3 +430,52 @@ def test_memory_that_runs_out_is_told(tmp_path: Path) -> None:
 def _setting(connection: Any, name: str) -> str:
     [(text,)] = connection.raw_sql(f"SELECT current_setting('{name}')").fetchall()
     return str(text)
+
+
+DECLARED_FORMS = Schema.parse(
+    {
+        "columns": {
+            "smoker": {"kind": "boolean", "labels": ["Raucher", "kein Raucher"], "missing": []},
+            "ward": {"kind": "categorical", "values": ["a", "NA"], "missing": ["?"]},
+            "sex": {
+                "kind": "categorical",
+                "values": ["f", "m"],
+                "missing": ["x"],
+                "missing_as": "drop",
+                "outside": "m",
+            },
+            "age": {
+                "kind": "integer",
+                "min": 0,
+                "max": 9,
+                "missing": ["-1"],
+                "missing_as": "drop",
+                "outside": 3,
+            },
+        }
+    }
+)
+
+
+def test_labels_markers_and_dropped_rows_are_those_of_files() -> None:
+    """A database reads labels, common markers and rows to drop as files are read."""
+    smokers = ["RAUCHER", "Kein raucher", "ja", "0", "NA", None, "k.A.", "sí", "other", "nein"]
+    wards = ["a", "NA", "N/A", "?", None, "", "a", "a", "a", "null"]
+    sexes = ["f", "m", "x", None, "", "NA", "other", "f", "m", "f"]
+    ages = [1, -1, None, 99, 5, 6, 7, 8, 9, -1]
+    rows = pa.table({"smoker": smokers, "ward": wards, "sex": sexes, "age": ages})
+    table = ibis.duckdb.connect().create_table("people", rows)
+    with open_source(table, DECLARED_FORMS) as source:
+        _check_equal(source, DECLARED_FORMS, rows)
+
+
+def test_texts_in_a_notation_are_refused_by_name() -> None:
+    """A database parses no cell: a column of texts that needs it is refused before any answer."""
+    column = {"kind": "float", "min": 0.0, "max": 9.0, "unit": "$"}
+    schema = Schema.parse({"columns": {"price": column}})
+    table = ibis.duckdb.connect().create_table("people", pa.table({"price": ["$3"]}))
+    with (
+        pytest.raises(DataError, match="column 'price': the database holds string"),
+        open_source(table, schema) as source,
+    ):
+        source.count([("price",)])

@@ -43,6 +43,16 @@ class SampleOptions(SampleRequest):
             "exact where the network allows it.",
         ),
     ] = None
+    fill: Annotated[
+        Path | None,
+        typer.Option(
+            "--fill",
+            metavar="FILE",
+            rich_help_panel=OUTPUT,
+            help="Fill the missing cells of this CSV or Parquet file from the model instead of "
+            "drawing rows. The file is copied and not protected: it must be public or synthetic.",
+        ),
+    ] = None
     seed: Seed = None
     sign: SignKey = None
     ledger: Annotated[

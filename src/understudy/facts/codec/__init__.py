@@ -13,8 +13,10 @@ import pyarrow as pa
 from understudy.errors import DataError, UsageError
 from understudy.facts.codec.bins import BinnedCodec
 from understudy.facts.codec.categories import ListedCodec
+from understudy.facts.codec.made_texts import MadeTexts
 from understudy.facts.codec.missing import Encoded, either
 from understudy.facts.codec.persons import Persons
+from understudy.facts.codec.presenting import described, presented, spelled
 from understudy.facts.codec.stretches import ANYWHERE, Region
 from understudy.facts.codes import Codes, Mask
 from understudy.facts.column import (
@@ -22,6 +24,8 @@ from understudy.facts.column import (
     CategoricalColumn,
     IdColumn,
     LearnedColumn,
+    Ordinate,
+    TextColumn,
 )
 from understudy.facts.domain import Domain
 from understudy.facts.schema import Schema
@@ -31,10 +35,12 @@ __all__ = ["Codec", "Encoding"]
 ColumnCodec = ListedCodec | BinnedCodec
 
 
-def _codec_of(name: str, column: LearnedColumn, within: Region) -> ColumnCodec:
+def _codec_of(
+    name: str, column: LearnedColumn, within: Region, fill: Ordinate | None
+) -> ColumnCodec:
     if isinstance(column, CategoricalColumn | BooleanColumn):
-        return ListedCodec(name, column)
-    return BinnedCodec(name, column, within)
+        return ListedCodec(name, column, None if fill is None else int(fill))
+    return BinnedCodec(name, column, within, fill)
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
@@ -71,6 +77,7 @@ class Codec:
         schema: the declared values of each column.
         persons: who has several rows, and how many are kept.
         within: for some columns, the part of the line that values are decoded to.
+        fills: for some columns, what missing cells are decoded to: a place on the line or a code.
 
     Example:
         >>> schema = Schema.parse({"columns": {"smoker": {"kind": "boolean"}}})
@@ -82,6 +89,7 @@ class Codec:
     schema: Schema
     persons: Persons | None = None
     within: Mapping[str, Region] = field(default_factory=dict)
+    fills: Mapping[str, Ordinate] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.persons and self.persons.column in self.schema.learned:
@@ -99,7 +107,7 @@ class Codec:
     def columns(self) -> Mapping[str, ColumnCodec]:
         """One codec for every attribute."""
         return {
-            name: _codec_of(name, column, self.within.get(name, ANYWHERE))
+            name: _codec_of(name, column, self.within.get(name, ANYWHERE), self.fills.get(name))
             for name, column in self.schema.learned.items()
         }
 
@@ -182,22 +190,38 @@ class Codec:
         self, codes: Mapping[str, Codes], *, generator: np.random.Generator, first_row: int = 1
     ) -> pa.Table:
         """Codes as rows of typed values in the schema's order, ids counted from `first_row`."""
-        rows = len(next(iter(codes.values())))
-        columns = {}
-        for name, column in self.schema.columns.items():
-            if isinstance(column, IdColumn):
-                columns[name] = _ids(column, first_row, rows)
-            else:
-                columns[name] = self.columns[name].decode(codes[name], generator)
-        return pa.table(columns)
+        natural = {n: c.decode(codes[n], generator) for n, c in self.columns.items()}
+        return self.present(natural, generator=generator, first_row=first_row)
 
-    def spell_missing(self, rows: pa.Table) -> pa.Table:
-        """The rows for a text file: nulls of a column with a marker become that marker's text."""
-        for name, column in self.schema.learned.items():
-            if column.missing:
-                texts = rows.column(name).cast(pa.string()).fill_null(column.missing[0])
-                rows = rows.set_column(rows.schema.get_field_index(name), name, texts)
-        return rows
+    def present(
+        self,
+        natural: Mapping[str, pa.Array],
+        *,
+        generator: np.random.Generator,
+        first_row: int = 1,
+    ) -> pa.Table:
+        """Decoded values in the declared types and order, with the columns that are made up."""
+        columns = self.schema.columns
+        found = {n: presented(columns[n], cells) for n, cells in natural.items()}
+        rows = len(next(iter(found.values())))
+        for name, column in columns.items():
+            if isinstance(column, IdColumn):
+                found[name] = presented(column, _ids(column, first_row, rows))
+        texts = {n: c for n, c in columns.items() if isinstance(c, TextColumn) and not c.drop}
+        # Columns that follow others come after them.
+        for name, text in sorted(texts.items(), key=lambda item: item[1].same_as is not None):
+            made = MadeTexts.seeded(generator, first_row)
+            if text.same_as is None:
+                found[name] = made.column(name, text, rows)
+            else:
+                found[name] = made.following(name, text, found[text.same_as])
+        return described(pa.table({n: found[n] for n in self.schema.written}), columns)
+
+    def spell(self, rows: pa.Table) -> pa.Table:
+        """The rows for a text file: every value in the notation of its column."""
+        columns = self.schema.columns
+        cells = {name: spelled(columns[name], rows.column(name)) for name in rows.column_names}
+        return pa.table(cells)
 
 
 def _kept(encoded: Encoded, dropped: Mask | None) -> Codes:

@@ -20,7 +20,7 @@ from understudy.facts.codec.ordinates import (
 )
 from understudy.facts.codec.stretches import ANYWHERE, Pieces, Region
 from understudy.facts.codes import Codes, code_type
-from understudy.facts.column import BinnedColumn, Ordinate, text_of
+from understudy.facts.column import MISSING_TEXTS, BinnedColumn, Ordinate, text_of
 from understudy.system.jit import kernel
 
 # Comparing with every edge is a vectorised loop; beyond this many edges halving wins.
@@ -50,17 +50,28 @@ def _halve_edges(values: Ordinates, edges: Ordinates, codes: Codes) -> None:
 
 @dataclass(frozen=True)
 class BinnedCodec:
-    """One column of numbers, days or moments to bin codes and back."""
+    """One column of numbers, days or moments to bin codes and back.
+
+    Attributes:
+        name: the column's name.
+        column: what it may hold.
+        within: the part of the line that values are decoded to.
+        fill: what missing cells are decoded to; the first marker, or null, where it is None.
+    """
 
     name: str
     column: BinnedColumn
     within: Region = ANYWHERE
+    fill: Ordinate | None = None
 
     @property
     def read_type(self) -> pa.DataType:
         """Return the type to read texts as; plain text when a marker is not a number or date."""
+        if self.column.notation is not None:
+            return pa.string()
+        known = ("", *MISSING_TEXTS)
         texts = [m for m in self.column.missing or () if parse(self.column, m) is None]
-        return pa.string() if texts else arrow_type(self.column)
+        return pa.string() if set(texts) - set(known) else arrow_type(self.column)
 
     @cached_property
     def edges(self) -> Ordinates:
@@ -110,8 +121,15 @@ class BinnedCodec:
     def _place_missing(
         self, codes: Codes, reading: ColumnOrdinates
     ) -> npt.NDArray[np.bool_] | None:
+        return assign(codes, reading.missing, self.missing_target)
+
+    @property
+    def missing_target(self) -> int | None:
+        """The code that missing cells take; None when their rows are dropped."""
+        if self.column.missing_as == "drop":
+            return None
         level = self.column.missing_code
-        return assign(codes, reading.missing, self.outside_code if level is None else level)
+        return self.outside_code if level is None else level
 
     @cached_property
     def outside_code(self) -> int | None:
@@ -124,11 +142,13 @@ class BinnedCodec:
 
     def decode(self, codes: Codes, generator: np.random.Generator) -> pa.Array:
         """Values drawn inside the bins and `within`; the first marker, else null, where missing."""
-        missing = codes == self.column.missing_code if self.column.missing is not None else None
+        level = self.column.missing_code
+        missing = None if level is None else codes == level
         bins = codes if missing is None else np.where(missing, 0, codes)
         ordinates = self._pieces.draw(bins, generator)
-        if missing is not None and self._first_marker is not None:
-            ordinates[missing] = self._first_marker
+        stand_in = self._first_marker if self.fill is None else self.fill
+        if missing is not None and stand_in is not None:
+            ordinates[missing] = stand_in
             missing = None
         return to_arrow(self.column, ordinates, missing)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,6 @@ from understudy.errors import DataError
 from understudy.facts.codec.missing import Encoded
 from understudy.facts.codes import Codes, code_type
 from understudy.facts.column import (
-    FALSE_WORDS,
-    TRUE_WORDS,
     BooleanColumn,
     ListedColumn,
     Scalar,
@@ -49,6 +47,7 @@ class ListedCodec:
 
     name: str
     column: ListedColumn
+    fill: int | None = None
 
     @property
     def read_type(self) -> pa.DataType:
@@ -117,8 +116,7 @@ class ListedCodec:
     def _respelled(self, text: str) -> str:
         """Read a text's other meanings: 3.0 is 3 where numbers are listed, yes is true."""
         if isinstance(self.column, BooleanColumn):
-            lower = text.lower()
-            return "true" if lower in TRUE_WORDS else "false" if lower in FALSE_WORDS else text
+            return self.column.respelled(text)
         if not self.is_numeric:
             return text
         try:
@@ -130,10 +128,11 @@ class ListedCodec:
     def known(self) -> dict[str, int]:
         """The codes of declared values and missing markers, by their texts."""
         known = {text: code for code, text in enumerate(self.column.texts)}
+        if self.column.missing is None:
+            return known
         level = self.column.missing_code
-        if level is not None:
-            known |= dict.fromkeys(("", *(self.column.missing or ())), level)
-        return known
+        # A declared value says what it says, though others may write it for a missing cell.
+        return dict.fromkeys(self.column.missing_texts, _DROP if level is None else level) | known
 
     @cached_property
     def is_numeric(self) -> bool:
@@ -158,6 +157,8 @@ class ListedCodec:
     def decode(self, codes: Codes, generator: np.random.Generator) -> pa.Array:
         """The declared values of the codes; the first marker, else null, where missing."""
         del generator  # a listed value leaves nothing to draw
+        if self.fill is not None:
+            codes = np.where(codes == self.column.missing_code, self.fill, codes)
         values = pa.array([*self._declared, *self._missing_value], self._value_type)
         return values.take(pa.array(codes))
 
@@ -172,7 +173,7 @@ class ListedCodec:
     @property
     def _missing_value(self) -> list[str | None]:
         """Return the missing value in the column's own type: a marker needs a column of texts."""
-        if self.column.missing is None:
+        if self.column.missing is None or self.column.missing_code is None:
             return []
         spelled = self.column.missing and self._value_type == pa.string()
         return [self.column.missing[0] if spelled else None]
@@ -183,7 +184,7 @@ def tally_texts(codec: ListedCodec, values: Iterable[tuple[object, int]]) -> Cou
     found: Counter[str] = Counter()
     for value, times in values:
         text = "" if value is None or value != value else text_of(value).strip()
-        if times and text not in ("", *(codec.column.missing or ())):
+        if times and text not in codec.column.missing_texts:
             found[text] += times
     return found
 
@@ -199,8 +200,11 @@ def _listed(values: pa.Array) -> list[object]:
 
 def spellings(codec: ListedCodec) -> list[str]:
     """Every text that a codec knows by itself; cases apart, where cases do not count."""
-    words = (*TRUE_WORDS, *FALSE_WORDS) if isinstance(codec.column, BooleanColumn) else ()
-    cased = ("".join(letters) for word in words for letters in product(*map(_cases, word)))
+    column = codec.column
+    words = itertools.chain(*column.words) if isinstance(column, BooleanColumn) else ()
+    cased = (
+        "".join(letters) for word in words for letters in itertools.product(*map(_cases, word))
+    )
     return list(dict.fromkeys((*codec.known, *cased)))
 
 

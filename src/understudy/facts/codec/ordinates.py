@@ -101,6 +101,16 @@ def parse(column: BinnedColumn, text: str) -> Ordinate | None:
         return _cast(column, text)
 
 
+def _place(column: BinnedColumn, text: str) -> Ordinate | None:
+    """Where a cell's text lies on the line, in the notation that the column declares."""
+    if column.notation is None:
+        return parse(column, text)
+    try:
+        return column.place(column.notation.plain(text))
+    except (ValueError, OverflowError):
+        return None
+
+
 def _cast(column: BinnedColumn, text: str) -> Ordinate | None:
     """Read a text as Arrow does where Python refuses it, such as 0x1F, nan(1) or the year 0000."""
     try:
@@ -172,6 +182,8 @@ def _read_temporal(column: BinnedColumn, cells: pa.ChunkedArray) -> ColumnOrdina
 def _read_texts(column: BinnedColumn, cells: pa.ChunkedArray) -> ColumnOrdinates:
     """Texts by one cast when all of them allow it, else one by one."""
     cells = pc.utf8_trim_whitespace(cells)
+    if column.notation is not None:
+        return _read_each(column, cells)
     missing = _texts_missing(column, cells)
     try:
         typed = pc.if_else(missing, pa.scalar(None, cells.type), cells).cast(arrow_type(column))
@@ -182,27 +194,27 @@ def _read_texts(column: BinnedColumn, cells: pa.ChunkedArray) -> ColumnOrdinates
 
 
 def _texts_missing(column: BinnedColumn, cells: pa.ChunkedArray) -> pa.ChunkedArray:
-    markers = pa.array(["", *(column.missing or ())], cells.type)
+    markers = pa.array(column.missing_texts, cells.type)
     return pc.or_(pc.fill_null(pc.is_in(cells, markers), True), pc.is_null(cells))
 
 
 def _read_each(column: BinnedColumn, cells: pa.ChunkedArray) -> ColumnOrdinates:
     """The total path: every different text is parsed once, and a null stands after the last."""
     encoded = cells.dictionary_encode().unify_dictionaries()
-    texts: list[str] = encoded.chunk(0).dictionary.to_pylist()
-    places = [*(parse(column, text) for text in texts), None]
+    texts: list[str] = encoded.chunk(0).dictionary.to_pylist() if encoded.num_chunks else []
+    places = [*(_place(column, text) for text in texts), None]
     values = [0 if place is None else place for place in places]
     ordinates = np.array(values, np.int64 if column.whole else np.float64)
     absent = np.array([*(_is_missing(column, text) for text in texts), True])
     absent |= np.isnan(ordinates)
     unreadable = np.array([place is None for place in places]) & ~absent
-    index = _values(pa.chunked_array([c.indices for c in encoded.chunks]), len(texts))
+    index = _values(pa.chunked_array([c.indices for c in encoded.chunks], pa.int32()), len(texts))
     return ColumnOrdinates(ordinates[index], absent[index], unreadable[index])
 
 
 def _is_missing(column: BinnedColumn, text: str) -> bool:
     is_nan = isinstance(column, IntegerColumn) and text.lower() == "nan"
-    return is_nan or text in ("", *(column.missing or ()))
+    return is_nan or text in column.missing_texts
 
 
 def _values(cells: pa.ChunkedArray, fill: Ordinate) -> npt.NDArray[Any]:

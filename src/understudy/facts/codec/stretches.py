@@ -12,6 +12,7 @@ import numpy.typing as npt
 from understudy.facts.codec.ordinates import Ordinates
 from understudy.facts.codes import Codes
 from understudy.facts.column import BinnedColumn, Ordinate
+from understudy.facts.column.steps import Steps
 from understudy.facts.constraints.meaning import bins_of
 
 # Its first and its last value; all values between them belong to it.
@@ -87,13 +88,33 @@ class Pieces:
     def draw(self, bins: Codes, generator: np.random.Generator) -> Ordinates:
         """A value inside each bin, all that are left of it alike."""
         chosen = self._chosen(bins, generator)
+        if self.column.steps is not None:
+            return self._draw_steps(self.column.steps, chosen, generator)
+        return self._draw_any(chosen, generator)
+
+    def _draw_steps(
+        self, steps: Steps, chosen: npt.NDArray[np.int64], generator: np.random.Generator
+    ) -> Ordinates:
+        """Values that the column writes; where a run holds none of them, any of the run."""
+        first, last = self._step_ends
+        empty = first > last
+        numbers = generator.integers(
+            first[chosen], np.where(empty, first, last)[chosen], endpoint=True
+        )
+        values = steps.origin + numbers * steps.stride
+        found: Ordinates = values if self.column.whole else values / steps.scale
+        if empty.any():
+            found = np.where(empty[chosen], self._draw_any(chosen, generator), found)
+        return found
+
+    def _draw_any(self, chosen: npt.NDArray[np.int64], generator: np.random.Generator) -> Ordinates:
         first, last = self._first[chosen], self._last[chosen]
         if self.column.whole:
             ends = first.astype(np.int64, copy=False), last.astype(np.int64, copy=False)
             return np.asarray(generator.integers(*ends, endpoint=True))
         # A draw is at most 1 - 2**-53, and that times a length rounds to less than the true one: no
         # value is carried beyond the last.
-        return np.asarray(first + generator.random(bins.size) * (last - first))
+        return np.asarray(first + generator.random(chosen.size) * (last - first))
 
     def _chosen(self, bins: Codes, generator: np.random.Generator) -> npt.NDArray[np.int64]:
         """For each bin, one of its runs in proportion to their lengths."""
@@ -122,6 +143,14 @@ class Pieces:
     @cached_property
     def _last(self) -> Ordinates:
         return self._ends(1)
+
+    @cached_property
+    def _step_ends(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The numbers of the first and the last written value of each run."""
+        steps = self.column.steps or Steps()
+        runs = [run for runs in self._runs for run in runs]
+        first = np.array([steps.first_from(run[0]) for run in runs], np.int64)
+        return first, np.array([steps.last_to(run[1]) for run in runs], np.int64)
 
     def _ends(self, which: int) -> Ordinates:
         ends = [run[which] for runs in self._runs for run in runs]

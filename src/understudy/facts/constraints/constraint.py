@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from understudy.errors import SchemaError
-from understudy.facts.column import Column, IdColumn, LearnedColumn
+from understudy.facts.column import Column, IdColumn, LearnedColumn, TextColumn
 from understudy.facts.constraints.grammar import (
     Condition,
     ParseError,
@@ -133,9 +133,9 @@ def _learned(name: Token, columns: Mapping[str, Column | None]) -> LearnedColumn
                 name.position,
                 f"{name} is not a column; the columns are {', '.join(columns)}; correct it",
             )
-        case IdColumn():
+        case IdColumn() | TextColumn():
             raise ParseError(
-                name.position, f"{name} is an id, which is generated afresh; constrain others"
+                name.position, f"{name} is generated afresh, as ids and texts are; constrain others"
             )
         case column:
             return column

@@ -12,8 +12,6 @@ from datetime import UTC, date, datetime, timedelta
 from functools import reduce
 
 from understudy.facts.column import (
-    FALSE_WORDS,
-    TRUE_WORDS,
     BinnedColumn,
     BooleanColumn,
     CategoricalColumn,
@@ -109,8 +107,7 @@ def _listed_code(condition: Condition, column: ListedColumn, value: Token) -> in
 def respelled(column: ListedColumn, text: str) -> str:
     """Read a text's other meanings, as for cells: yes is true, and 3.0 is 3 among numbers."""
     if isinstance(column, BooleanColumn):
-        lower = text.lower()
-        return "true" if lower in TRUE_WORDS else "false" if lower in FALSE_WORDS else text
+        return column.respelled(text)
     if not all(type(value) in (int, float) for value in column.values):
         return text
     try:
@@ -154,10 +151,7 @@ def _ordered_on_the_line(
 
 def bins_of(column: BinnedColumn) -> list[tuple[Ordinate, Ordinate]]:
     """The first and the last value that each bin holds."""
-    edges = column.left_edges
-    before = [right - 1 if column.whole else math.nextafter(right, -math.inf) for right in edges]
-    lasts = [*before[1:], column.bounds[1]]
-    return list(zip(edges, lasts, strict=True))
+    return column.bin_ends
 
 
 def _straddling(

@@ -22,6 +22,7 @@ HEAD = """\
 #   integer      min = 0, max = 120             float  min = 0.0, max = 1.0, bins = 20
 #   date         min = 2020-01-01, max = ...    datetime
 #   id           generated afresh, never learned
+#   text         pattern = "P[0-9]{6}", generator = "name" or drop = true; never learned
 #
 # What is not public may be omitted (values = [], no min or max) and learned with budget:
 #   understudy schema infer DATA --schema THIS --epsilon 1 --delta 1e-6 -o OTHER

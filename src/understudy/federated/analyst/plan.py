@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from understudy.errors import UsageError
 from understudy.facts.capacity import ensure_tables_fit
+from understudy.facts.codec.made_texts import check_makers
 from understudy.facts.domain import Domain
 from understudy.facts.schema import Schema
 from understudy.facts.unit import Neighbours, Unit
@@ -111,6 +112,7 @@ class Collaboration:
     def __post_init__(self) -> None:
         """Refuse what cannot work before anybody is asked."""
         self.schema.check_reviewed()
+        check_makers(self.schema.columns.values())
         object.__setattr__(self, "protocol", _chosen(self.protocol, ProtocolName, "protocol"))
         object.__setattr__(self, "neighbours", _chosen(self.neighbours, Neighbours, "neighbours"))
         if self.budget.amount <= 0:

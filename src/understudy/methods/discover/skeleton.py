@@ -79,6 +79,7 @@ class Skeleton:
         whole |= {name: _with_wide_range(bodies[name]) for name in ranged}
         provisional = Schema.parse({**document, "columns": whole})
         _refuse_constraints_on(provisional, {*keyed, *ranged})
+        _refuse_forms_of(bodies, {*keyed, *ranged})
         if not keyed and not ranged:
             raise UsageError(
                 "every column declares its values, so nothing is left to find out; "
@@ -134,6 +135,19 @@ def _refuse_constraints_on(schema: Schema, asked: set[str]) -> None:
             raise UsageError(
                 f"constraint {constraint.text!r} speaks of column {unknown[0]!r}, which is to be "
                 "learned; leave it out, and add it to the schema that is found"
+            )
+
+
+def _refuse_forms_of(bodies: Mapping[str, Any], asked: set[str]) -> None:
+    """Refuse steps and types that what is found could contradict, once it is paid for."""
+    for name in sorted(asked):
+        keys = [key for key in ("decimals", "step") if bodies[name].get(key) is not None]
+        if bodies[name].get("dtype") not in (None, "category", "string", "object"):
+            keys.append("dtype")
+        if keys:
+            raise UsageError(
+                f"column {name!r} declares {keys[0]}, and its values are to be learned; "
+                "leave it out, and add it to the schema that is found"
             )
 
 

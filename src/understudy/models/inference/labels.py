@@ -19,7 +19,7 @@ def labels_of(column: LearnedColumn) -> list[Label]:
         case CategoricalColumn():
             labels: list[Label] = list(column.values)
         case BooleanColumn():
-            labels = [False, True]
+            labels = [False, True] if column.labels is None else [*reversed(column.labels)]
         case _:
             ends = [(spelled(column, low), spelled(column, last)) for low, last in bins_of(column)]
             labels = [low if low == last else f"{low} to {last}" for low, last in ends]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from understudy.errors import UsageError
 from understudy.facts.codec.stretches import Region
-from understudy.facts.column import BinnedColumn, Column, IdColumn, LearnedColumn
+from understudy.facts.column import BinnedColumn, Column, GeneratedColumn, LearnedColumn
 from understudy.facts.constraints.grammar import Condition, ParseError, Token, parse_list
 from understudy.facts.domain import Attributes
 from understudy.models.inference.elimination import Evidence
@@ -163,8 +163,8 @@ def _learned(name: Token, columns: Mapping[str, Column]) -> tuple[str, LearnedCo
         raise ParseError(
             name.position, f"{name} is not a column; the columns are {', '.join(columns)}"
         )
-    if isinstance(column, IdColumn):
+    if isinstance(column, GeneratedColumn):
         raise ParseError(
-            name.position, f"{name} is an id, which is generated afresh; ask for others"
+            name.position, f"{name} is generated afresh, as ids and texts are; ask for others"
         )
     return name.text, column

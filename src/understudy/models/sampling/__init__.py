@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from understudy.errors import UsageError
+from understudy.models.imputation import Imputation
 from understudy.models.sampling.backtracking import step_back_codes
 from understudy.models.sampling.conditional import ConditionedModel, given
 from understudy.models.sampling.forward import sample_codes
@@ -69,11 +70,13 @@ def sample_blocks(
         raise UsageError(f"how is {how!r}, and there are no conditions; give some as where")
     wanted = model.rows if rows is None else rows
     model.law.check_rows(wanted)
-    decoder, generator = model.decoder, np.random.default_rng(seed)
+    imputation, generator = Imputation(model), np.random.default_rng(seed)
+    decoder = model.decoder.filling(imputation.fills)
     starts = range(0, max(wanted, 1), _BLOCK)
     sizes = (min(_BLOCK, wanted - start) for start in starts)
     blocks = model.law.blocks(sizes, generator, sampler=sampler)
-    for start, codes in zip(starts, blocks, strict=True):
+    for start, drawn in zip(starts, blocks, strict=True):
+        codes = imputation.filled(drawn, generator)
         yield decoder.decode(codes, generator=generator, first_row=start + 1)
 
 
@@ -82,11 +85,14 @@ def _blocks_given(
 ) -> Iterator[pa.Table]:
     generator = np.random.default_rng(seed)
     model = known.model
+    imputation = Imputation(model)
     decoder = model.distribution.decoder(model.schema, known.conditions.within)
+    decoder = decoder.filling(imputation.fills)
     wanted = known.way.wanted(rows, model.rows, generator)
     model.law.check_rows(wanted)
     for start in range(0, max(wanted, 1), _BLOCK):
-        codes = known.way.take(min(_BLOCK, wanted - start), generator)
+        drawn = known.way.take(min(_BLOCK, wanted - start), generator)
+        codes = imputation.filled(drawn, generator)
         yield decoder.decode(codes, generator=generator, first_row=start + 1)
 
 

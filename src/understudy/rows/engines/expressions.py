@@ -84,9 +84,9 @@ def group_of(code: ir.Value, groups: Groups) -> ir.Value:
 def can_drop(codec: ListedCodec | BinnedCodec) -> bool:
     """Whether a cell of this column may send its row away."""
     if isinstance(codec, ListedCodec):
-        return codec.column.outside_code is None
+        return codec.column.outside_code is None or codec.column.missing_as == "drop"
     strays = codec.column.outside == "drop"
-    return strays or (codec.column.missing_code is None and codec.outside_code is None)
+    return strays or codec.missing_target is None
 
 
 def first_of_each(codes: ir.Table, person: str, most: int) -> ir.Table:
@@ -275,8 +275,7 @@ def _binned(codec: BinnedCodec, cell: ir.Column) -> ir.Value:
     absent = [cell.isnull(), *(line.equals(m) for m in codec.markers.tolist() if m == m)]
     if line.cell.type().is_floating():
         absent.append(line.cell.isnan())
-    level = column.missing_code
-    branches = [(_any(absent), _literal(codec.outside_code if level is None else level))]
+    branches = [(_any(absent), _literal(codec.missing_target))]
     if column.outside != "clip":
         low, high = column.bounds
         stray = ~line.reaches(low) | line.exceeds(high)

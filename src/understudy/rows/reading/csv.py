@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from understudy.errors import DataError
 from understudy.facts.codec import Codec
+from understudy.facts.column import MISSING_TEXTS
 from understudy.rows.reading.parquet import (
     check_names,
     is_parquet,
@@ -194,7 +195,7 @@ def _parsing(
         ignore_empty_lines=not one_column,
     )
     convert = pc.ConvertOptions(
-        column_types=dict(types), include_columns=list(types), null_values=[""]
+        column_types=dict(types), include_columns=list(types), null_values=["", *MISSING_TEXTS]
     )
     read = pc.ReadOptions(encoding=encoding, block_size=size)
     try:

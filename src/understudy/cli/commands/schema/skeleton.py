@@ -33,11 +33,21 @@ def init(
     ],
     output: _SkeletonFile = None,
     encoding: EncodingName = "utf-8",
+    types: Annotated[
+        bool,
+        typer.Option(
+            "--types",
+            rich_help_panel=DATA,
+            help="Propose the types of a Parquet file as well. They may depend on the rows, so "
+            "their columns are marked unreviewed.",
+        ),
+    ] = False,
 ) -> None:
     """Write a skeleton to fill in: column names, and kinds where the file declares types."""
-    from understudy.jobs.schemas import draft_of
+    from understudy.jobs.schemas import draft_of, with_types
 
-    _write(draft_of(data, encoding=encoding), output)
+    draft = draft_of(data, encoding=encoding)
+    _write(with_types(draft, data) if types else draft, output)
 
 
 def import_(
