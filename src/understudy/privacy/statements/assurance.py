@@ -211,6 +211,11 @@ MECHANISMS: Mapping[str, Assurance] = {
         ("tests/privacy/mechanisms/test_keys.py",),
         ("tests/privacy/mechanisms/test_keys.py",),
     ),
+    "GaussianKeyRelease": Assurance(
+        ("key_release",),
+        ("tests/privacy/mechanisms/test_gaussian_keys.py",),
+        ("tests/privacy/mechanisms/test_gaussian_keys.py",),
+    ),
     "SmoothedHistogram": Assurance(
         ("smoothed_histogram",),
         ("tests/privacy/mechanisms/test_smoothed_histogram.py",),
