@@ -12,22 +12,32 @@ from understudy.jobs.output import write_bytes
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from understudy.facts.formats import Draft
+    from understudy.facts.formats import Draft, DraftColumn
     from understudy.facts.schema import Schema
 
 
 def draft_of(data: Path, *, encoding: str = "utf-8") -> Draft:
-    """A skeleton to fill in: column names, and kinds where the file declares types.
+    """A skeleton to fill in: column names, kinds where the file declares types, ids by their names.
 
     Privacy: reads the header alone.
     """
-    from understudy.facts.formats import Draft, DraftColumn
+    from understudy.facts.formats import Draft
     from understudy.rows.reading import column_names, is_parquet, parquet_types
 
     kinds = dict.fromkeys(column_names(data, encoding=encoding), "")
     if is_parquet(data):
         kinds |= {field.name: _kind(field.type) for field in parquet_types(data)}
-    return Draft({name: DraftColumn(kind) for name, kind in kinds.items()})
+    return Draft({name: _column(name, kind) for name, kind in kinds.items()})
+
+
+def _column(name: str, kind: str) -> DraftColumn:
+    """A column as far as its name and its declared type go."""
+    from understudy.facts.formats import DraftColumn
+    from understudy.facts.names import is_identifier, remark_on
+
+    if is_identifier(name) and kind in ("", "integer", "categorical"):
+        return DraftColumn("id", remark=remark_on(name))
+    return DraftColumn(kind)
 
 
 def _kind(kind: pa.DataType) -> str:

@@ -27,7 +27,7 @@ ROW = Unit(Neighbours.ADD_REMOVE)
 REPLACED = Unit(Neighbours.REPLACE)
 PERSONS = [Unit(Neighbours.ADD_REMOVE, rows) for rows in (2, 3, 5, 8)]
 UNITS = [ROW, REPLACED, *PERSONS]
-AMOUNTS = [("1e-4", "1e-8"), ("1/200", "1e-7"), ("1/2", "1e-6"), ("2", "0.01"), ("12", "1e-9")]
+AMOUNTS = [("1e-2", "1e-8"), ("1/200", "1e-7"), ("1/2", "1e-6"), ("2", "0.01"), ("12", "1e-9")]
 
 
 def _name(unit: Unit) -> str:

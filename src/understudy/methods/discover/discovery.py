@@ -265,23 +265,39 @@ class Discovery:
 
     def _inference(self, statement: Statement, dataset: str) -> Inference:
         """Return the whole cost of the schema."""
-        epsilon, delta = statement.bound.epsilon or Fraction(0), statement.bound.delta
-        mechanisms = [charge.event.mechanism for charge in statement.charges]
-        earlier, private = self._earlier, statement.private
-        if earlier:
-            epsilon, delta = epsilon + earlier.epsilon, delta + earlier.delta
-            mechanisms = [*earlier.mechanisms, *mechanisms]
-            private = private and earlier.private
-        return Inference(
-            epsilon=epsilon,
-            delta=delta,
-            neighbours=self.unit.neighbours,
-            rows_per_person=self.unit.rows_per_person,
+        return cost_of(
+            statement,
+            unit=self.unit,
             dataset=dataset,
-            mechanisms=tuple(dict.fromkeys(mechanisms)),
-            private=private,
             person_id=self.person_id,
+            earlier=self._earlier,
         )
+
+
+def cost_of(
+    statement: Statement,
+    *,
+    unit: Unit,
+    dataset: str,
+    person_id: str | None,
+    earlier: Inference | None = None,
+) -> Inference:
+    """The cost of what a run found, with an earlier cost that it rests on."""
+    epsilon, delta = statement.bound.epsilon or Fraction(0), statement.bound.delta
+    mechanisms, private = [charge.event.mechanism for charge in statement.charges], True
+    if earlier:
+        epsilon, delta = epsilon + earlier.epsilon, delta + earlier.delta
+        mechanisms, private = [*earlier.mechanisms, *mechanisms], earlier.private
+    return Inference(
+        epsilon=epsilon,
+        delta=delta,
+        neighbours=unit.neighbours,
+        rows_per_person=unit.rows_per_person,
+        dataset=dataset,
+        mechanisms=tuple(dict.fromkeys(mechanisms)),
+        private=private and statement.private,
+        person_id=person_id,
+    )
 
 
 _PLAIN = Access()
