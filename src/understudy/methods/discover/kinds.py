@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from understudy.errors import UsageError
-from understudy.facts.column import FALSE_WORDS, TRUE_WORDS, CategoricalColumn
+from understudy.facts.column import FALSE_WORDS, TRUE_WORDS, CategoricalColumn, Column, IdColumn
 from understudy.facts.formats import Draft, DraftColumn
 from understudy.facts.names import is_identifier, remark_on
 from understudy.facts.schema import Schema
@@ -46,7 +46,7 @@ _REAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 _LEADING_ZERO = re.compile(r"[+-]?0[0-9]")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
-# The chance that a kind of which no cell is seems to be there.
+# The chance that some kind of which no cell is seems to be there.
 _STRAY = 1 / 100
 # Cells that cannot be read as numbers or dates make a column of texts beyond this part of all.
 _UNREADABLE = 0.02
@@ -104,11 +104,12 @@ class LearnedKind:
     def of(cls, name: str, noisy: Integers, different: int, noise: CountNoise) -> LearnedKind:
         """Decide by noisy counts of kinds and of different values, and by the column's name."""
         counts = dict(zip(KINDS, np.maximum(noisy, 0).tolist(), strict=True))
-        least = reached(noise, _STRAY)
+        least = reached(noise, _STRAY / len(KINDS))
         seen = {kind for kind, count in counts.items() if count > least}
         filled = sum(counts[kind] for kind in KINDS if kind != "missing" and kind in seen)
         unlike = different > max(_MOSTLY_DIFFERENT * filled, least)
-        kind = _kind(counts, seen - {"missing"}, filled)
+        few = counts["text"] - least <= _UNREADABLE * filled
+        kind = _kind(seen - {"missing", "text"} if few else seen - {"missing"})
         names_rows = unlike and (kind == "categorical" or is_identifier(name))
         return cls("id" if names_rows else kind, "missing" in seen, bool(seen - {"missing"}))
 
@@ -122,15 +123,10 @@ class LearnedKind:
         return DraftColumn(self.kind, missing, remark)
 
 
-def _kind(counts: Mapping[str, float], seen: set[str], filled: float) -> str:
-    """The narrowest kind that reads all but a few of the cells that stand out."""
-    if not seen:
-        return "categorical"
-    readable = seen - {"text"} if counts["text"] <= _UNREADABLE * filled else seen
-    for kind, holds in _HOLDS.items():
-        if readable and readable <= holds:
-            return kind
-    return "categorical"
+def _kind(seen: set[str]) -> str:
+    """The narrowest kind that reads all kinds of cells that stand out."""
+    kinds = (kind for kind, holds in _HOLDS.items() if seen and seen <= holds)
+    return next(kinds, "categorical")
 
 
 # Which kinds of cell a column of a kind can hold, the narrowest first.
@@ -186,7 +182,8 @@ class KindDiscovery:
     @property
     def asked(self) -> list[str]:
         """The columns whose kinds are learned."""
-        return [name for name in self.columns if name not in self.declared]
+        known = {*self.declared, self.person_id}
+        return [name for name in self.columns if name not in known]
 
     @cached_property
     def shares(self) -> Shares:
@@ -216,9 +213,9 @@ class KindDiscovery:
         inference = cost_of(
             statement, unit=self.unit, dataset=dataset or NAMELESS, person_id=self.person_id
         )
+        known = {self.person_id: DraftColumn("id", remark="names persons")} | dict(self.declared)
         columns = {
-            name: found[name].draft(name) if name in found else self.declared[name]
-            for name in self.columns
+            name: found[name].draft(name) if name in found else known[name] for name in self.columns
         }
         return LearnedKinds(Draft(columns, inference.document()), statement, inference)
 
@@ -239,7 +236,8 @@ class KindDiscovery:
     def _texts(self) -> Schema:
         """Every asked column as texts, all of which count as one value; empty cells are missing."""
         column = CategoricalColumn(values=(_STAND_IN,), missing=(), outside=_STAND_IN)
-        return Schema(dict.fromkeys(self.asked, column))
+        others: dict[str, Column] = {name: IdColumn() for name in self.columns}
+        return Schema(others | dict.fromkeys(self.asked, column))
 
     @property
     def _run(self) -> PaidRun:
@@ -298,7 +296,7 @@ def infer_kinds(
 
     Example:
         >>> rows = {"age": ["31", "45"] * 400, "town": ["Oslo", "Bergen"] * 400}
-        >>> found = infer_kinds(rows, ["age", "town"], epsilon=3, ledger=None)
+        >>> found = infer_kinds(rows, ["age", "town"], epsilon=100, ledger=None)
         >>> [column.kind for column in found.draft.columns.values()]
         ['integer', 'categorical']
 
