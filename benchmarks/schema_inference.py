@@ -1,4 +1,4 @@
-"""What a learned schema finds of a table's values, tails and groups at ε = 0.5, δ = 10⁻⁶.
+"""Values, tails and groups that a learned schema finds at ε = 0.5, δ = 10⁻⁶.
 
 Diabetes has 50 columns and 101,766 rows: each value that at least 650 rows share should be found in
 at least 95 % of the runs, and with a larger share for `diag_1` at most 15 % of it should be

@@ -1,4 +1,4 @@
-"""What the name of a column says by itself: identifiers of rows and of persons.
+"""Identifiers that are known by the name of a column: those of rows and of persons.
 
 Privacy: names are public, as the header is. No cell is looked at.
 """
@@ -47,7 +47,7 @@ def is_person(name: str) -> bool:
 
 
 def remark_on(name: str) -> str:
-    """What a skeleton says about a column that its name makes an identifier; empty otherwise."""
+    """Return the remark on a column that its name makes an identifier; empty otherwise."""
     if not is_identifier(name):
         return ""
     advice = "an id by its name: generated, never learned; a code would be categorical"

@@ -15,7 +15,7 @@ from understudy.jobs.request import JobRequest
 from understudy.jobs.schemas import check_absent, draft_of, draft_text
 
 if TYPE_CHECKING:
-    from understudy.facts.formats import DraftColumn
+    from understudy.facts.formats import Draft, DraftColumn
     from understudy.jobs.progress import JobProgress
     from understudy.methods.discover import LearnedKinds
     from understudy.rows.sources import Access
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class KindRequest(JobRequest):
-    """What learning the kinds of columns may cost, whom it protects, and who pays.
+    """The budget for learning the kinds of columns, whom it protects, and who pays.
 
     Attributes:
         epsilon: the privacy loss allowed; None learns nothing.
@@ -54,9 +54,12 @@ def learn_kinds(
     *,
     output: Path | None = None,
     encoding: str = "utf-8",
+    book: Draft | None = None,
     progress: JobProgress = SILENT,
 ) -> LearnedKinds:
     """Learn the kinds of a file's columns, and write the skeleton where a place is given.
+
+    Columns that a code book describes are not asked about.
 
     Privacy: spends the budget of the request from its ledger; the skeleton may be released.
     """
@@ -68,14 +71,19 @@ def learn_kinds(
     if output is not None:
         _check_place(output)
     access = Access(encoding=encoding, persons=request.people.persons, ignore_extra=True)
-    learned = kinds_from(data, request, access=access, progress=progress)
+    learned = kinds_from(data, request, access=access, book=book, progress=progress)
     if output is not None:
         write_or_keep(draft_text(learned.draft, output).encode(), output, what="skeleton")
     return learned
 
 
 def kinds_from(
-    data: Path, request: KindRequest, *, access: Access, progress: JobProgress
+    data: Path,
+    request: KindRequest,
+    *,
+    access: Access,
+    progress: JobProgress,
+    book: Draft | None = None,
 ) -> LearnedKinds:
     """Learn the kinds that a file does not declare itself.
 
@@ -85,6 +93,7 @@ def kinds_from(
     from understudy.rows.sources import dataset_name
 
     header = draft_of(data, encoding=access.encoding)
+    known = {} if book is None else {n: c for n, c in book.columns.items() if c.kind}
     with progress.spinner("reading and counting") as show:
         return infer_kinds(
             data,
@@ -92,7 +101,10 @@ def kinds_from(
             epsilon=request.epsilon or "0",
             delta=request.delta,
             neighbours=request.neighbours,
-            declared=declared_kinds(data, header.columns),
+            declared={
+                **declared_kinds(data, header.columns),
+                **{name: column for name, column in known.items() if name in header.columns},
+            },
             ledger=request.payer.opened(),
             dataset=request.payer.dataset or dataset_name(data, access),
             access=replace(access, watch=ReadingProgress(show)),

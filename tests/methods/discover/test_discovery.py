@@ -62,7 +62,7 @@ def test_a_catch_all_is_there_only_where_something_is_left() -> None:
 
 @pytest.mark.parametrize("own", ["Other", "other", "OTHER"])
 def test_a_value_that_means_other_takes_the_others(own: str) -> None:
-    """`other` does not stand beside a real one."""
+    """`other` is not listed beside a real one."""
     document = _values([*MANY, *[own] * 400, *"defghij"])
     assert ({"a", "b", own}, own) == (set(document["values"]), document["outside"])
 

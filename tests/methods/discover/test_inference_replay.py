@@ -13,14 +13,12 @@ import pytest
 from support.discovery import Rows, audit
 from understudy.facts.unit import Neighbours, Unit
 from understudy.methods.discover import Discovery, Skeleton
-from understudy.methods.discover.bins import LearnedRange
-from understudy.methods.discover.discovery import Coarse
 from understudy.methods.discover.discovery import _keys as keys_of
 from understudy.methods.discover.shares import (
-    ConcentratedShares,
     CountNoise,
-    PlainShares,
-    Shares,
+    GaussianShares,
+    LaplaceShares,
+    QuestionShares,
 )
 from understudy.privacy.curator import Curator
 from understudy.privacy.replay import LeakFound
@@ -54,7 +52,7 @@ EPSILONS = ["3", "100"]
 def test_both_kinds_of_noise_are_replayed(unit: Unit) -> None:
     """The budgets of this file are for one kind each."""
     kinds = [type(Discovery(SKELETON, epsilon, "1e-3", unit).shares) for epsilon in EPSILONS]
-    assert [ConcentratedShares, PlainShares] == kinds
+    assert [GaussianShares, LaplaceShares] == kinds
 
 
 def _rows(count: int) -> list[tuple[Any, ...]]:
@@ -122,7 +120,7 @@ class Halved(Discovery):
     """Calibrates its counts to half of what a row moves."""
 
     @cached_property
-    def shares(self) -> Shares:
+    def shares(self) -> QuestionShares:
         """Those of a unit that moves less."""
         return replace(super().shares, unit=_Half(Neighbours.ADD_REMOVE))
 
@@ -167,17 +165,17 @@ def test_a_person_taken_for_a_row_is_caught(epsilon: str) -> None:
 class OneLevel(Discovery):
     """Forgets that a row is counted in a part and in a leaf."""
 
-    def _range(self, curator: Curator, name: str, coarse: Coarse) -> LearnedRange:
-        flat = replace(self, skeleton=self.skeleton)
-        object.__setattr__(flat, "shares", _Flat.of(self.shares))
-        return Discovery._range(flat, curator, name, coarse)
+    @cached_property
+    def shares(self) -> QuestionShares:
+        """Those with the noise of one level."""
+        return _Flat.of(super().shares)
 
 
-class _Flat(ConcentratedShares):
-    """Shares with the noise of one level for two."""
+class _Flat(GaussianShares):
+    """QuestionShares with the noise of one level for two."""
 
     @classmethod
-    def of(cls, shares: Shares) -> _Flat:
+    def of(cls, shares: QuestionShares) -> _Flat:
         return cls(**{part.name: getattr(shares, part.name) for part in fields(shares)})
 
     def parts(self, name: str, levels: int) -> CountNoise:

@@ -83,7 +83,7 @@ class LearnedRange:
 
 @dataclass(frozen=True)
 class Estimates:
-    """What two counts of a column say: estimates of the tree, and of the cells beyond it.
+    """Estimates from two counts of a column: of its tree, and of the cells beyond it.
 
     Attributes:
         tree: what was counted.
@@ -100,7 +100,7 @@ class Estimates:
     variance: float
 
     def pieces(self, start: int, stop: int) -> list[Piece]:
-        """What some leaves say of the cells that they belong to."""
+        """Join some leaves by the cells that they belong to."""
         edges, cells, pieces = self.tree.leaves[0], self.tree.cell_of_leaf[start:stop], []
         for cell in np.unique(cells):
             own = start + np.flatnonzero(cells == cell)
@@ -112,13 +112,13 @@ class Estimates:
 
     @property
     def below(self) -> list[Piece]:
-        """The cells below the tree."""
+        """Return the cells below the tree."""
         first = self.tree.first
         return self._outer(self.tree.cells.edges[:first], self.outer[:first])
 
     @property
     def above(self) -> list[Piece]:
-        """The cells above the tree."""
+        """Return the cells above the tree."""
         first, last = self.tree.first, self.tree.last
         return self._outer(self.tree.cells.edges[last + 1 :], self.outer[first:])
 

@@ -24,7 +24,7 @@ from understudy.facts.schema_cost import Inference
 from understudy.facts.unit import Neighbours, Unit
 from understudy.methods.discover.bins import Estimates, LearnedRange, agreeing, cut, fitted
 from understudy.methods.discover.cells import STRAY_BESIDE, Intervals, Tree
-from understudy.methods.discover.shares import CountNoise, Shares, least_noise, reached
+from understudy.methods.discover.shares import CountNoise, QuestionShares, least_noise, reached
 from understudy.methods.discover.skeleton import Skeleton
 from understudy.methods.discover.values import FoundValues, Leftover, listing
 from understudy.privacy.budget import Amount, Budget, exact
@@ -77,7 +77,7 @@ class Coarse:
         return cls(noisy, noise, Tree.over(cells, noisy, noise), stands_out)
 
     def estimates(self, answer: Integers, noise: CountNoise) -> Estimates:
-        """What this count and a second one say together."""
+        """Join this count with a second one."""
         tree = self.tree
         *fine, outer = tree.split(answer)
         inside = self.noisy[tree.first : tree.last + 1]
@@ -119,6 +119,8 @@ class Discovery:
         if exact(self.epsilon, what="epsilon") == 0:
             raise UsageError("epsilon is 0; nothing can be learned for free, give more")
         _ = self._earlier
+        # What may come from the rows unpaid must not shape the questions, nor be released.
+        self.skeleton.provisional.check_reviewed()
 
     @property
     def budget(self) -> Budget:
@@ -126,7 +128,7 @@ class Discovery:
         return self.shares.budget
 
     @cached_property
-    def shares(self) -> Shares:
+    def shares(self) -> QuestionShares:
         """How much of the budget each question gets."""
         return least_noise(
             exact(self.epsilon, what="epsilon"),
@@ -188,7 +190,7 @@ class Discovery:
         keys: Mapping[str, ReleasedKeys],
         coarse: Mapping[str, Coarse],
     ) -> tuple[dict[str, dict[str, Any]], tuple[str, ...]]:
-        """What a second reading shows of every column, and the columns that showed mere noise."""
+        """Read the rows again for every column; return the columns that showed mere noise, too."""
         skeleton = self.skeleton
         listed = {
             name: skeleton.listing(name, FoundValues.of(released).values)

@@ -25,7 +25,7 @@ from understudy.facts.schema import Schema
 from understudy.facts.schema_cost import Inference
 from understudy.facts.unit import Neighbours, Unit
 from understudy.methods.discover.discovery import NAMELESS, Opening, cost_of
-from understudy.methods.discover.shares import CountNoise, Shares, least_noise, reached
+from understudy.methods.discover.shares import CountNoise, QuestionShares, least_noise, reached
 from understudy.privacy.budget import Amount, Budget, exact
 from understudy.privacy.curator import Curator, Instruments
 from understudy.privacy.run import Access, PaidRun, UnopenedRows
@@ -88,7 +88,7 @@ def _moment(text: str) -> str:
 
 @dataclass(frozen=True)
 class LearnedKind:
-    """What was learned about a column.
+    """The kind that was learned for a column.
 
     Attributes:
         kind: its kind.
@@ -114,7 +114,7 @@ class LearnedKind:
         return cls("id" if names_rows else kind, "missing" in seen, bool(seen - {"missing"}))
 
     def draft(self, name: str) -> DraftColumn:
-        """The column of a skeleton."""
+        """Return the column of a skeleton."""
         missing = {"missing": []} if self.missing and self.kind != "id" else {}
         if self.kind == "id":
             remark = remark_on(name) or "nearly all values differ: generated, never learned"
@@ -186,7 +186,7 @@ class KindDiscovery:
         return [name for name in self.columns if name not in known]
 
     @cached_property
-    def shares(self) -> Shares:
+    def shares(self) -> QuestionShares:
         """How much of the budget each question gets: a half of a column's for each of its two."""
         return least_noise(
             exact(self.epsilon, what="epsilon"),

@@ -47,7 +47,7 @@ def reached(noise: CountNoise, chance: float) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shares(ABC):
+class QuestionShares(ABC):
     """How much of a budget each column gets, and what noise that is.
 
     Attributes:
@@ -73,7 +73,7 @@ class Shares(ABC):
     @property
     @abstractmethod
     def budget(self) -> Budget:
-        """The cost of the run."""
+        """Return the cost of the run."""
 
     @property
     @abstractmethod
@@ -108,14 +108,14 @@ class Shares(ABC):
 
     @property
     def noise(self) -> float:
-        """What tells two ways to share a budget apart: the threshold of a key, or a deviation."""
+        """Return the noise by which two ways to share are compared: a threshold, or a deviation."""
         if self.keyed:
             return self.values(min(self.keyed, key=lambda name: self.keyed[name])).threshold
         return math.sqrt(self.cells(next(iter(self.ranged))).variance)
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlainShares(Shares):
+class LaplaceShares(QuestionShares):
     """Shares of ε and δ themselves, for Laplace noise; without keys no δ is spent."""
 
     range_weight: ClassVar[int] = 2
@@ -142,7 +142,7 @@ class PlainShares(Shares):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConcentratedShares(Shares):
+class GaussianShares(QuestionShares):
     """Shares of ρ, for Gaussian noise; half of δ is for keys, and half for the conversion."""
 
     range_weight: ClassVar[int] = 1
@@ -160,7 +160,7 @@ class ConcentratedShares(Shares):
 
     @property
     def rho(self) -> Fraction:
-        """The ρ of the whole run."""
+        """Return the ρ of the whole run."""
         return rho_within(self.epsilon, self.delta - self.pricing.of_keys)
 
     def values(self, name: str) -> GaussianKeyRelease:
@@ -181,10 +181,10 @@ def least_noise(
     unit: Unit,
     keyed: Mapping[str, Fraction],
     ranged: Mapping[str, Fraction],
-) -> Shares:
+) -> QuestionShares:
     """The way to share a budget that needs less noise; it follows from public facts alone."""
-    plain = PlainShares(epsilon=epsilon, delta=delta, unit=unit, keyed=keyed, ranged=ranged)
+    plain = LaplaceShares(epsilon=epsilon, delta=delta, unit=unit, keyed=keyed, ranged=ranged)
     if delta == 0:
         return plain
-    other = ConcentratedShares(epsilon=epsilon, delta=delta, unit=unit, keyed=keyed, ranged=ranged)
+    other = GaussianShares(epsilon=epsilon, delta=delta, unit=unit, keyed=keyed, ranged=ranged)
     return other if other.noise < plain.noise else plain

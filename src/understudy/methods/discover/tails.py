@@ -67,7 +67,7 @@ def tails_of(
     end: Ordinate,
     declared: Declared,
 ) -> Tails:
-    """The bins beyond a range.
+    """Choose the bins beyond a range.
 
     Args:
         below: the pieces below it, upwards.

@@ -25,7 +25,7 @@ _READERS: tuple[Callable[[str], bool | int | float], ...] = (
 
 @dataclass(frozen=True)
 class Leftover:
-    """What is left of a column beside its released values, where that was asked.
+    """The cells of a column beside its released values, where that was asked.
 
     Attributes:
         others: whether cells with other values stand out of their noise.

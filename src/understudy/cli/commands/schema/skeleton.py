@@ -71,6 +71,16 @@ def init(
             "learned."
         ),
     ],
+    book: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            rich_help_panel=DATA,
+            help="Take what this code book says: Frictionless, CSVW or SDV JSON, a REDCap "
+            "dictionary (.csv), or a DDI codebook (.xml). Its values are unreviewed.",
+        ),
+    ] = None,
     output: _SkeletonFile = None,
     encoding: EncodingName = "utf-8",
     learning: KindOptions,
@@ -80,21 +90,33 @@ def init(
     With --epsilon the kinds of the other columns are learned from the rows. This spends budget.
     """
     from understudy.jobs.kinds import learn_kinds
-    from understudy.jobs.schemas import draft_of
+    from understudy.jobs.schemas import draft_of, imported_draft, with_code_book
 
+    known = None if book is None else imported_draft(book)
     if learning.epsilon is None:
         learning.check_unused()
-        _write(draft_of(data, encoding=encoding), output)
+        header = draft_of(data, encoding=encoding)
+        _write(header if known is None else with_code_book(header, known), output)
         return
-    progress = TerminalProgress()
-    learned = learn_kinds(data, learning, output=output, encoding=encoding, progress=progress)
+    learned = learn_kinds(
+        data,
+        learning,
+        output=output,
+        encoding=encoding,
+        book=known,
+        progress=TerminalProgress(),
+    )
     _show(learned.draft, output)
     messages().print(learned.statement.sentence)
 
 
 def import_(
     file: Annotated[
-        Path, typer.Argument(help="SDV metadata, a domain file or CSVW metadata, as JSON.")
+        Path,
+        typer.Argument(
+            help="SDV metadata, a domain file, CSVW metadata or a Frictionless Table Schema as "
+            "JSON, a REDCap dictionary as CSV, or a DDI codebook as XML."
+        ),
     ],
     output: _SkeletonFile = None,
     table: Annotated[
