@@ -39,7 +39,7 @@ class _TextFormat(Protocol):
         """Whether a text is of this format."""
 
     def draft(self, text: str) -> Draft:
-        """The draft of its table."""
+        """Return the draft of its table."""
 
 
 _TEXTS: dict[str, _TextFormat] = {".csv": redcap, ".xml": ddi}

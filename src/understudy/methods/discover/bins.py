@@ -145,10 +145,23 @@ def cut(estimates: Estimates, most: int | None, declared: Declared) -> LearnedRa
         least = _ROWS_PER_BIN * estimates.noise.variance**0.5
         inner = max(1, most - tails.size) if most else _most_bins(float(counts.sum()))
         chosen = [edges[start + i] for i in _starts(counts, least, inner)]
+        chosen = chosen if most else _split_at_cells(tree, chosen, high)
     middle = int(np.searchsorted(np.cumsum(counts), counts.sum() / 2))
     last = high if tails.end is None else _last_before(tree, tails.end)
     bins = (*tails.below, *chosen, *tails.above)
     return LearnedRange(bins, last, edges[start + middle], found)
+
+
+def _split_at_cells(tree: Tree, edges: list[Ordinate], high: Ordinate) -> list[Ordinate]:
+    """The edges, and those of cells inside the outermost bins on their way from zero.
+
+    The outermost bin may reach over many cells with few rows, which are not spread evenly in it.
+    """
+    second = edges[1] if len(edges) > 1 else high
+    cells = tree.cells.edges
+    lower = [edge for edge in cells if edges[0] < edge < min(second, 0)]
+    upper = [edge for edge in cells if max(edges[-1], 0) < edge < high]
+    return sorted({*edges, *lower, *upper})
 
 
 def _tails(estimates: Estimates, start: int, stop: int, declared: Declared) -> Tails:

@@ -52,6 +52,8 @@ _STRAY = 1 / 100
 _UNREADABLE = 0.02
 # Values that are nearly all different are names of rows, or texts.
 _MOSTLY_DIFFERENT = 0.5
+# What an id is by its name may be repeated, by persons with many rows; a code has fewer values.
+_REPEATED = 0.02
 _STAND_IN = "any"
 
 
@@ -110,7 +112,8 @@ class LearnedKind:
         unlike = different > max(_MOSTLY_DIFFERENT * filled, least)
         few = counts["text"] - least <= _UNREADABLE * filled
         kind = _kind(seen - {"missing", "text"} if few else seen - {"missing"})
-        names_rows = unlike and (kind == "categorical" or is_identifier(name))
+        repeated = is_identifier(name) and different + least > _REPEATED * filled
+        names_rows = repeated or (unlike and kind == "categorical")
         return cls("id" if names_rows else kind, "missing" in seen, bool(seen - {"missing"}))
 
     def draft(self, name: str) -> DraftColumn:
