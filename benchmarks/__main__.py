@@ -33,6 +33,7 @@ BENCHMARKS = (
     "utility",
     "cross_entropy",
     "hierarchies",
+    "schema_inference",
     "evaluation",
     "disclosure",
     "plan",

@@ -55,6 +55,7 @@ def _others() -> Iterator[tuple[str, ...]]:
     for name, own in IMAGE_METHODS.items():
         yield f"images by `{name}`", "an image", str(own), "none", "(ε, δ)"
     persons = "a row, or a person"
+    yield "`schema init --epsilon`", persons, *_asked("schema", "init"), "pure ε or (ε, δ)"
     yield "`schema infer`", persons, *_asked("schema", "infer"), "(ε, δ), or pure ε for ranges"
     yield (
         "`evaluate --release-epsilon`",

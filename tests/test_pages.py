@@ -60,7 +60,13 @@ def test_printing_the_blocks_writes_nothing(capsys: pytest.CaptureFixture[str]) 
 def test_the_table_of_promises_names_every_method() -> None:
     """Each method of `--method` has its line, and so have the releases that are not methods."""
     need_torch()
-    others = {"schema infer", "evaluate --release-epsilon", "stream", "holder` and `analyst"}
+    others = {
+        "schema infer",
+        "schema init --epsilon",
+        "evaluate --release-epsilon",
+        "stream",
+        "holder` and `analyst",
+    }
     assert set() == {*registry.names(), *others} - _promises().keys()
 
 

@@ -40,7 +40,7 @@ from understudy.privacy.mechanisms.additive import (
     FineGaussian,
 )
 from understudy.privacy.mechanisms.histogram import DROPPED, SmoothedHistogram
-from understudy.privacy.mechanisms.keys import KeyRelease
+from understudy.privacy.mechanisms.keys import GaussianKeyRelease, KeyRelease
 from understudy.privacy.mechanisms.sampled import (
     UNIT,
     LineGaussian,
@@ -142,6 +142,15 @@ def _of_key(mechanism: KeyRelease, exact: KeyCounts) -> Law:
     return {None: 1 - mechanism.chance(count), **seen} if count else {None: 1.0}
 
 
+def _of_gaussian_key(mechanism: GaussianKeyRelease, exact: KeyCounts) -> Law:
+    """Nothing, or a noisy count, of the one key that there may be."""
+    [count] = exact.counts.values() or [0]
+    noise = DiscreteGaussian(mechanism.sigma_squared, mechanism.sensitivity_squared)
+    last = mechanism.threshold + 200
+    seen: Law = {n: noise.probability(n - count) for n in range(mechanism.threshold, last)}
+    return {None: 1 - mechanism.chance(count), **seen} if count else {None: 1.0}
+
+
 # Places at which the noisy sum of one row of length 1 is cut, in units of a contribution.
 EDGES = np.array([-0.5, 0.0, 0.5, 1.0, 1.5, 2.0])
 
@@ -211,6 +220,10 @@ def _histogram(epsilon: int) -> SmoothedHistogram:
 
 def _keys(epsilon: Fraction) -> KeyRelease:
     return KeyRelease.costing(epsilon, Fraction(1, 1000), ROW)
+
+
+def _gaussian_keys(rho: Fraction) -> GaussianKeyRelease:
+    return GaussianKeyRelease.costing(rho, Fraction(1, 2000), ROW)
 
 
 CANDIDATES = [
@@ -293,6 +306,31 @@ CANDIDATES = [
                 scale=TWO, sensitivity=ONE, new_rows=1, threshold=100, delta=Fraction(0)
             ),
             lambda: _keys(Fraction(0)),
+        ),
+        delta=Fraction(1, 1000),
+    ),
+    Candidate(
+        _gaussian_keys(Fraction(1, 8)),
+        _gaussian_keys(Fraction(1, 2)),
+        *(KeyCounts({"a": 14}), KeyCounts({"a": 13}), KeyCounts({"a": 12})),
+        *(_of_gaussian_key, _key),
+        (
+            lambda: GaussianKeyRelease(
+                sigma_squared=TWO,
+                sensitivity_squared=ONE,
+                new_rows=1,
+                threshold=3,
+                delta=Fraction(1, 1000),
+            ),
+            lambda: GaussianKeyRelease(
+                sigma_squared=TWO,
+                sensitivity_squared=ONE,
+                new_rows=1,
+                threshold=100,
+                delta=Fraction(0),
+            ),
+            lambda: _gaussian_keys(Fraction(0)),
+            lambda: _gaussian_keys(Fraction(1, 10**40)),
         ),
         delta=Fraction(1, 1000),
     ),

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import (
     Field,
@@ -37,6 +37,9 @@ from understudy.facts.column import (
 from understudy.facts.constraints import Constraint, check_satisfiable, read_constraint
 from understudy.facts.schema_cost import Inference
 from understudy.system.printable import unseen_in
+
+if TYPE_CHECKING:
+    from understudy.facts.formats import Draft
 
 _COLUMN: TypeAdapter[Column] = TypeAdapter(Annotated[Column, Field(discriminator="kind")])
 
@@ -98,6 +101,30 @@ class Schema:
     def load(cls, path: str | Path) -> Schema:
         """A schema from a TOML or JSON file, told apart by the suffix."""
         return cls.parse(read_document(Path(path)))
+
+    @staticmethod
+    def from_frame(frame: Any) -> Draft:
+        """A draft from the dtypes and categories of a pandas, polars or Arrow table.
+
+        Privacy: both depend on the rows, so that every column is unreviewed.
+        """
+        from understudy.facts.formats.frames import of_frame
+
+        return of_frame(frame)
+
+    @staticmethod
+    def from_pydantic(model: Any) -> Draft:
+        """A draft from the fields of a Pydantic model; values and bounds are unreviewed."""
+        from understudy.facts.formats.python_models import of_pydantic
+
+        return of_pydantic(model)
+
+    @staticmethod
+    def from_pandera(schema: Any) -> Draft:
+        """A draft from the columns of a pandera schema; values and bounds are unreviewed."""
+        from understudy.facts.formats.python_models import of_pandera
+
+        return of_pandera(schema)
 
     def document(self) -> dict[str, Any]:
         """Return the schema as a file has it."""

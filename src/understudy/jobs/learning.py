@@ -109,18 +109,25 @@ def synthesize(
 ) -> JobResult:
     """Learn a model, sample from it, and write OUTPUT with OUTPUT.privacy.json beside it.
 
+    Without a schema, one is learned with a part of the budget and kept beside the output.
+
     Privacy: spends the budget of the request from its ledger; the rows may be released.
     """
     from understudy.jobs.images import synthesize_images
+    from understudy.jobs.learned_schema import learn_first
     from understudy.system.files.suffixes import check_suffix
     from understudy.system.files.writing import check_apart
 
     signer = signer_of(sign)
     if request.of_images:
         return synthesize_images(request, output, seed=seed, signer=signer, progress=progress)
-    synthesizer = _synthesizer(request)
     check_apart(output, *request.inputs)
     check_stated_output(check_suffix(output))
+    learned: tuple[str, ...] = ()
+    if request.schema is None:
+        first = learn_first(request, output, progress)
+        request, learned = first.request, (first.sentence,)
+    synthesizer = _synthesizer(request)
     watch = Stopwatch()
     model = _fitted(request, synthesizer, progress, watch)
     with kept_on_failure(model, progress):
@@ -137,7 +144,7 @@ def synthesize(
         headline=f"{rows:,} rows × {document['columns']} columns",
         document=document,
         sentences=(document["statement"]["sentence"],),
-        remarks=(*remarks(request.fit, model), where, times),
+        remarks=(*learned, *remarks(request.fit, model), where, times),
         seconds=watch.seconds,
     )
 

@@ -10,24 +10,23 @@ from understudy.errors import OutputError, UsageError
 from understudy.jobs.output import write_bytes
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from understudy.facts.formats import Draft
+    from understudy.facts.formats import Draft, DraftColumn
     from understudy.facts.schema import Schema
 
 
 def draft_of(data: Path, *, encoding: str = "utf-8") -> Draft:
-    """A skeleton to fill in: column names, and kinds where the file declares types.
+    """A skeleton to fill in: column names, kinds where the file declares types, ids by their names.
 
     Privacy: reads the header alone.
     """
-    from understudy.facts.formats import Draft, DraftColumn
+    from understudy.facts.formats import Draft
+    from understudy.facts.formats.frames import kind_of
     from understudy.rows.reading import column_names, is_parquet, parquet_types
 
     kinds = dict.fromkeys(column_names(data, encoding=encoding), "")
     if is_parquet(data):
-        kinds |= {field.name: _kind(field.type) for field in parquet_types(data)}
-    return Draft({name: DraftColumn(kind) for name, kind in kinds.items()})
+        kinds |= {field.name: kind_of(field.type) for field in parquet_types(data)}
+    return Draft({name: _column(name, kind) for name, kind in kinds.items()})
 
 
 def with_types(draft: Draft, data: Path) -> Draft:
@@ -67,17 +66,14 @@ def _type_keys(kind: pa.DataType) -> dict[str, str]:
     return {"dtype": str(kind)} if narrow else {"dtype": named[kind]} if kind in named else {}
 
 
-def _kind(kind: pa.DataType) -> str:
-    import pyarrow as pa
+def _column(name: str, kind: str) -> DraftColumn:
+    """A column as far as its name and its declared type go."""
+    from understudy.facts.formats import DraftColumn
+    from understudy.facts.names import is_identifier, remark_on
 
-    tests = {
-        "boolean": pa.types.is_boolean,
-        "integer": pa.types.is_integer,
-        "float": lambda t: pa.types.is_floating(t) or pa.types.is_decimal(t),
-        "date": pa.types.is_date,
-        "datetime": pa.types.is_timestamp,
-    }
-    return next((name for name, test in tests.items() if test(kind)), "categorical")
+    if is_identifier(name) and kind in ("", "integer", "categorical"):
+        return DraftColumn("id", remark=remark_on(name))
+    return DraftColumn(kind)
 
 
 def imported_draft(file: Path, *, table: str | None = None) -> Draft:
@@ -85,6 +81,19 @@ def imported_draft(file: Path, *, table: str | None = None) -> Draft:
     from understudy.facts.formats import read_draft
 
     return read_draft(file, table=table)
+
+
+def with_code_book(header: Draft, book: Draft) -> Draft:
+    """The columns of a header, each as a code book describes it, where it does."""
+    from understudy.facts.formats import Draft
+
+    strange = [name for name in book.columns if name not in header.columns]
+    if len(strange) == len(book.columns):
+        raise UsageError(
+            f"the code book describes none of the columns, but {strange[0]!r} for one; "
+            "look at its names"
+        )
+    return Draft({name: book.columns.get(name, own) for name, own in header.columns.items()})
 
 
 def draft_text(draft: Draft, output: Path | None) -> str:

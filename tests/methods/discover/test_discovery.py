@@ -50,8 +50,21 @@ MANY = ["b", " a ", "a"] * 500
 
 def test_values_that_many_rows_have_are_found() -> None:
     """Blanks around them count for nothing; rare ones are left to the catch-all."""
-    document = _values([*MANY, "only one", None, ""])
-    assert {"kind": "categorical", "values": ["a", "b", "other"], "outside": "other"} == document
+    document = _values([*MANY, *"defg", None, "", "", ""])
+    expected = {"kind": "categorical", "values": ["a", "b", "other"], "outside": "other"}
+    assert expected | {"missing": []} == document
+
+
+def test_a_catch_all_is_there_only_where_something_is_left() -> None:
+    """Where no cell has another value there is none; no row is lost to one that is never seen."""
+    assert {"kind": "categorical", "values": ["a", "b"], "outside": "a"} == _values(MANY)
+
+
+@pytest.mark.parametrize("own", ["Other", "other", "OTHER"])
+def test_a_value_that_means_other_takes_the_others(own: str) -> None:
+    """`other` is not listed beside a real one."""
+    document = _values([*MANY, *[own] * 400, *"defghij"])
+    assert ({"a", "b", own}, own) == (set(document["values"]), document["outside"])
 
 
 @pytest.mark.parametrize(
@@ -63,14 +76,14 @@ def test_values_that_many_rows_have_are_found() -> None:
         ({"missing": ["?"], "outside": "?"}, ["a", "b"], "?"),
         ({"missing": ["other"]}, ["a", "b", "other_"], "other_"),
         ({"missing": ["b"]}, ["a", "other"], "other"),
-        ({"values": []}, ["a", "b", "other"], "other"),
+        ({"values": [], "missing": []}, ["a", "b", "other"], "other"),
     ],
 )
 def test_undeclared_values_go_where_the_skeleton_says(
     body: dict[str, Any], values: list[str], outside: str | None
 ) -> None:
     """Dropped, to a value that is then listed, or to the level of missing cells."""
-    found = _values(MANY, **body)
+    found = _values([*MANY, *"defghij"], **body)
     assert (values, outside) == (found["values"], found.get("outside"))
     assert body.get("missing") == found.get("missing")
 
@@ -125,7 +138,8 @@ def test_what_is_declared_is_left_alone() -> None:
     assert ["id", "age", "city", "smoker"] == list(document["columns"])
     assert {"kind": "integer", "min": 0, "max": 99, "bins": 3} == document["columns"]["age"]
     assert ("a table", "of birth") == (document["name"], document["columns"]["city"]["note"])
-    assert ["values of city"] == [charge.question for charge in inferred.statement.charges]
+    asked = ["values of city", "counts of city that are missing or have other values"]
+    assert asked == [charge.question for charge in inferred.statement.charges]
 
 
 def test_the_cost_stands_in_schema_ledger_and_statement(tmp_path: Path) -> None:
@@ -144,9 +158,9 @@ def test_the_cost_stands_in_schema_ledger_and_statement(tmp_path: Path) -> None:
         inference.dataset,
         inference.private,
     )
-    assert ("key release", "discrete laplace") == inference.mechanisms
+    assert ("gaussian key release", "discrete gaussian") == inference.mechanisms
     [run] = ledger.account("people").runs
-    assert ("schema infer", False, 3) == (run["method"], run["open"], run["charges"])
+    assert ("schema infer", False, 4) == (run["method"], run["open"], run["charges"])
     assert "epsilon = 0.7, delta = 1e-06" == str(ledger.account("people").spent)
     assert 0.7 == inferred.statement.document()["epsilon"]
     for name in ("s.toml", "s.json"):

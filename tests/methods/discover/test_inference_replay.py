@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import pytest
@@ -12,14 +13,16 @@ import pytest
 from support.discovery import Rows, audit
 from understudy.facts.unit import Neighbours, Unit
 from understudy.methods.discover import Discovery, Skeleton
-from understudy.methods.discover.cells import Intervals, Tree
-from understudy.methods.discover.discovery import Coarse
 from understudy.methods.discover.discovery import _keys as keys_of
-from understudy.methods.discover.values import listing
+from understudy.methods.discover.shares import (
+    CountNoise,
+    GaussianShares,
+    LaplaceShares,
+    QuestionShares,
+)
 from understudy.privacy.curator import Curator
-from understudy.privacy.mechanisms.additive import DiscreteLaplace
-from understudy.privacy.mechanisms.keys import KeyRelease
 from understudy.privacy.replay import LeakFound
+from understudy.rows.counting import ReleasedKeys
 
 NAMES = ("city", "code", "size", "pay", "day")
 SKELETON = Skeleton.parse(
@@ -41,6 +44,16 @@ UNITS = [
     Unit(Neighbours.ADD_REMOVE, 3),
 ]
 
+# The first of these takes Gaussian noise, the second Laplace noise.
+EPSILONS = ["3", "100"]
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda u: f"{u.neighbours} {u.rows_per_person}")
+def test_both_kinds_of_noise_are_replayed(unit: Unit) -> None:
+    """The budgets of this file are for one kind each."""
+    kinds = [type(Discovery(SKELETON, epsilon, "1e-3", unit).shares) for epsilon in EPSILONS]
+    assert [GaussianShares, LaplaceShares] == kinds
+
 
 def _rows(count: int) -> list[tuple[Any, ...]]:
     return [
@@ -60,11 +73,12 @@ def _neighbours(rows: Rows, unit: Unit) -> Iterator[Rows]:
     yield rows[unit.rows :]
 
 
+@pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("size", [1, 2, 400])
 @pytest.mark.parametrize("unit", UNITS, ids=lambda u: f"{u.neighbours} {u.rows_per_person}")
-def test_neighbours_are_asked_the_same(unit: Unit, size: int) -> None:
+def test_neighbours_are_asked_the_same(unit: Unit, size: int, epsilon: str) -> None:
     """The same questions, answers within sensitivity, the same schema to the last edge."""
-    discovery = Discovery(SKELETON, 20, "1e-3", unit)
+    discovery = Discovery(SKELETON, epsilon, "1e-3", unit)
     for neighbour in _neighbours(_rows(size), unit):
         audit(discovery, NAMES, _rows(size), neighbour)
 
@@ -92,7 +106,7 @@ def test_two_people_are_too_many() -> None:
 class Peeking(Discovery):
     """Looks which values occur before it asks."""
 
-    def _values(self, curator: Curator, name: str) -> dict[str, Any]:
+    def _values(self, curator: Curator, name: str) -> ReleasedKeys:
         keys_of(curator._source, column=name)
         return super()._values(curator, name)
 
@@ -103,37 +117,74 @@ def test_a_look_at_the_keys_is_caught() -> None:
 
 
 class Halved(Discovery):
-    """Calibrates the first count to half of what a row moves."""
+    """Calibrates its counts to half of what a row moves."""
 
-    def _coarse(self, curator: Curator, name: str, cells: Intervals) -> Coarse:
-        mechanism = DiscreteLaplace.costing(self._counts[0], sensitivity=Fraction(1, 2))
-        noisy = curator.release(
-            mechanism,
-            lambda source: source.count([(name,)])[0].counts[: len(cells.edges)],
-            name=f"counts of {name} in public cells",
-        )
-        tree = Tree.over(cells, noisy, float(mechanism.scale))
-        return Coarse(noisy[tree.first : tree.last + 1], mechanism.variance, tree)
+    @cached_property
+    def shares(self) -> QuestionShares:
+        """Those of a unit that moves less."""
+        return replace(super().shares, unit=_Half(Neighbours.ADD_REMOVE))
 
 
-def test_halved_noise_is_caught() -> None:
+class _Half(Unit):
+    """A unit that is said to move half of what it does."""
+
+    @property
+    def count_l1(self) -> Fraction:
+        return Fraction(1, 2)
+
+    @property
+    def count_l2_squared(self) -> Fraction:
+        return Fraction(1, 4)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_halved_noise_is_caught(epsilon: str) -> None:
     """A row moves a count by one, not by a half."""
-    assert "more than the sensitivity" in _caught(Halved(SKELETON, 5, "1e-3"))
+    assert "more than the sensitivity" in _caught(Halved(SKELETON, epsilon, "1e-3"))
 
 
 class TooCheap(Discovery):
     """Releases keys of a person with three rows as if she had one."""
 
-    def _values(self, curator: Curator, name: str) -> dict[str, Any]:
-        mechanism = KeyRelease.costing(self._part, self.budget.delta / 2, UNITS[0])
-        released = curator.release(
-            mechanism, partial(keys_of, column=name), name=f"values of {name}"
+    def _values(self, curator: Curator, name: str) -> ReleasedKeys:
+        cheap = replace(self.shares, unit=UNITS[0])
+        return curator.release(
+            cheap.values(name), partial(keys_of, column=name), name=f"values of {name}"
         )
-        return listing(self.skeleton, name, released)
 
 
-def test_a_person_taken_for_a_row_is_caught() -> None:
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_a_person_taken_for_a_row_is_caught(epsilon: str) -> None:
     """Three new rows are more than the sensitivity of one."""
     unit = Unit(Neighbours.ADD_REMOVE, 3)
-    found = _caught(TooCheap(SKELETON, 5, "1e-3", unit), lambda rows: [*rows, *[UNLIKE] * 3])
+    cheap = TooCheap(SKELETON, epsilon, "1e-3", unit)
+    found = _caught(cheap, lambda rows: [*rows, *[UNLIKE] * 3])
     assert "more than the sensitivity" in found
+
+
+class OneLevel(Discovery):
+    """Forgets that a row is counted in a part and in a leaf."""
+
+    @cached_property
+    def shares(self) -> QuestionShares:
+        """Those with the noise of one level."""
+        return _Flat.of(super().shares)
+
+
+class _Flat(GaussianShares):
+    """QuestionShares with the noise of one level for two."""
+
+    @classmethod
+    def of(cls, shares: QuestionShares) -> _Flat:
+        return cls(**{part.name: getattr(shares, part.name) for part in fields(shares)})
+
+    def parts(self, name: str, levels: int) -> CountNoise:
+        del levels
+        return super().parts(name, 1)
+
+
+def test_one_level_of_noise_for_two_is_caught() -> None:
+    """Gaussian noise for one level does not cover a row that is counted on two."""
+    rows = [*_rows(4000)]
+    with pytest.raises(LeakFound, match="more than the sensitivity"):
+        audit(OneLevel(SKELETON, 3, "1e-6"), NAMES, rows, rows[:-1])

@@ -154,7 +154,7 @@ def test_ranges_hold_nearly_all_rows(rows: int, epsilon: str) -> None:
     assert isinstance(column, FloatColumn)
     low, high = column.bounds
     assert ((values < low) | (values > high)).mean() < 0.06
-    assert 0 <= low < 40 < 60 < high <= 128
+    assert 0 <= low < 40 < 60 < high <= 256
     codes = np.searchsorted(column.left_edges, np.clip(values, low, high), side="right") - 1
     assert np.bincount(codes).max() / rows < 4 / column.levels
 

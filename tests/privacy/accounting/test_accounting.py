@@ -37,6 +37,7 @@ from understudy.privacy.accounting.events import (
     ExactEvent,
     ExponentialEvent,
     GaussianEvent,
+    GaussianKeyReleaseEvent,
     KeyReleaseEvent,
     LaplaceEvent,
     PermuteAndFlipEvent,
@@ -52,6 +53,7 @@ EVENTS: list[Event] = [
     ExponentialEvent(Fraction(40), Fraction(1)),
     ApproximateEvent("another mechanism", Fraction(1, 10), Fraction(1, 10**8)),
     KeyReleaseEvent(Fraction(10), Fraction(1), Fraction(200), Fraction(1, 10**8)),
+    GaussianKeyReleaseEvent(Fraction(400), Fraction(1), Fraction(120), Fraction(1, 10**8)),
 ]
 
 

@@ -15,6 +15,7 @@ from understudy.privacy.accounting.events import (
     ExponentialEvent,
     FineGaussianEvent,
     GaussianEvent,
+    GaussianKeyReleaseEvent,
     KeyReleaseEvent,
     LaplaceEvent,
     PermuteAndFlipEvent,
@@ -32,6 +33,7 @@ EVENTS: list[Event] = [
     ExponentialEvent(ONE, ONE),
     SmoothedHistogramEvent(ONE, HALF),
     KeyReleaseEvent(ONE, ONE, ONE, HALF),
+    GaussianKeyReleaseEvent(ONE, ONE, ONE, HALF),
     ApproximateEvent("a mechanism of another", ONE, HALF),
     ExactEvent(),
 ]

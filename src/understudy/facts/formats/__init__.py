@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from understudy.errors import SchemaError
-from understudy.facts.formats import csvw, sdv, sizes
+from understudy.errors import SchemaError, UsageError
+from understudy.facts.formats import csvw, ddi, frictionless, redcap, sdv, sizes
 from understudy.facts.formats.draft import Draft, DraftColumn
 from understudy.facts.formats.review import marked, without_marks
 from understudy.facts.schema import read_json
@@ -27,22 +27,53 @@ class _Format(Protocol):
         """The draft of one of its tables."""
 
 
-_FORMATS: tuple[_Format, ...] = (sizes, csvw, sdv)
+_FORMATS: tuple[_Format, ...] = (sizes, csvw, frictionless, sdv)
+
+
+class _TextFormat(Protocol):
+    """A module that reads one format that is not JSON."""
+
+    NAME: str
+
+    def matches(self, text: str) -> bool:
+        """Whether a text is of this format."""
+
+    def draft(self, text: str) -> Draft:
+        """Return the draft of its table."""
+
+
+_TEXTS: dict[str, _TextFormat] = {".csv": redcap, ".xml": ddi}
 
 
 def read_draft(path: str | Path, *, table: str | None = None) -> Draft:
-    """A draft of a schema from a JSON file of another tool.
+    """A draft of a schema from a file of another tool, or a code book.
 
     Args:
-        path: SDV metadata, a domain file or CSVW metadata.
+        path: SDV metadata, a domain file, CSVW metadata or a Frictionless Table Schema in JSON, a
+            REDCap dictionary in CSV, or a DDI codebook in XML.
         table: which one, where the file describes several.
     """
     path = Path(path)
-    document = read_json(path)
     try:
-        return draft_of(document, table=table)
+        if path.suffix.lower() in _TEXTS:
+            return _text_draft(path, table)
+        return draft_of(read_json(path), table=table)
     except SchemaError as error:
         raise SchemaError([f"{path}: {problem}" for problem in error.problems]) from None
+
+
+def _text_draft(path: Path, table: str | None) -> Draft:
+    reader = _TEXTS[path.suffix.lower()]
+    if table is not None:
+        raise UsageError("the file describes one table; leave --table out")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise SchemaError([f"cannot be read: {reason}; check the path"]) from None
+    if not reader.matches(text):
+        raise SchemaError([f"is not {reader.NAME}, which a {path.suffix} file must be here"])
+    return reader.draft(text)
 
 
 def draft_of(document: object, *, table: str | None = None) -> Draft:

@@ -40,6 +40,10 @@ _REVIEW = """\
 # Delete the key, or run `understudy schema confirm`, where you know them without looking.
 """
 
+_COST = """\
+# The kinds below were learned from private rows. Every fit under this schema adds this cost.
+"""
+
 _Table = TypeVar("_Table")
 
 _NEEDED = {
@@ -77,6 +81,10 @@ class DraftColumn:
 class Draft:
     """The columns of a schema in order, each as far as it is known.
 
+    Attributes:
+        columns: the columns.
+        inference: what learning the draft cost, as a schema file has it; empty where it was free.
+
     Example:
         >>> draft = Draft({"age": DraftColumn("integer", {"min": 0})})
         >>> draft.to_toml().splitlines()[-4:]
@@ -84,6 +92,7 @@ class Draft:
     """
 
     columns: Mapping[str, DraftColumn]
+    inference: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def unfinished(self) -> list[str]:
@@ -97,7 +106,12 @@ class Draft:
 
     def document(self) -> dict[str, Any]:
         """The structure of the schema file, blanks left out."""
-        return {"columns": {name: column.document() for name, column in self.columns.items()}}
+        columns = {name: column.document() for name, column in self.columns.items()}
+        return {**self._cost, "columns": columns}
+
+    @property
+    def _cost(self) -> dict[str, Any]:
+        return {"inference": dict(self.inference)} if self.inference else {}
 
     def to_json(self) -> str:
         """The draft as JSON, which has no place for comments."""
@@ -105,7 +119,11 @@ class Draft:
 
     def to_toml(self) -> str:
         """The draft as TOML, with what is left to write in comments."""
+        import tomli_w
+
         head = HEAD + (_REVIEW if self.unreviewed else "")
+        if self.inference:
+            head += f"\n{_COST}{tomli_w.dumps(self._cost)}"
         return head + "".join(_table(name, column) for name, column in self.columns.items())
 
 

@@ -1,7 +1,7 @@
 """Range and bins from noisy counts: all of it is post-processing, and costs nothing.
 
 Counts of cells, parts and leaves are made to agree, the range is drawn in to where rows stand out,
-and bins are cut at quantiles. Proof: docs/proofs/quantiles.md.
+bins are cut at quantiles, and public cells are added beyond. Proof: docs/proofs/quantiles.md.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import numpy as np
 
 from understudy.facts.column import WHOLE_RANGE, BinnedColumn, Ordinate
 from understudy.methods.discover.cells import STRAY_BESIDE, Tree, grown, sure
-from understudy.privacy.mechanisms.additive import DiscreteLaplace
+from understudy.methods.discover.shares import CountNoise
+from understudy.methods.discover.tails import Declared, Piece, Tails, tails_of
 from understudy.system.arrays import Floats, Integers
 
 # Rows in a bin, in standard deviations of a count's noise.
@@ -80,31 +81,100 @@ class LearnedRange:
         return {"edges": [column.value_at(edge) for edge in self.edges], "max": high}
 
 
-def cut(
-    tree: Tree, levels: Sequence[Floats], noise: DiscreteLaplace, most: int | None
-) -> LearnedRange:
-    """Range and bins from estimates of a tree's parts and leaves.
+@dataclass(frozen=True)
+class Estimates:
+    """Estimates from two counts of a column: of its tree, and of the cells beyond it.
+
+    Attributes:
+        tree: what was counted.
+        levels: estimates of its cells, of parts where they have parts, and of leaves.
+        outer: estimates of the other cells, those below and then those above.
+        noise: what was added to parts and leaves.
+        variance: of the estimate of a cell.
+    """
+
+    tree: Tree
+    levels: Sequence[Floats]
+    outer: Floats
+    noise: CountNoise
+    variance: float
+
+    def pieces(self, start: int, stop: int) -> list[Piece]:
+        """Join some leaves by the cells that they belong to."""
+        edges, cells, pieces = self.tree.leaves[0], self.tree.cell_of_leaf[start:stop], []
+        for cell in np.unique(cells):
+            own = start + np.flatnonzero(cells == cell)
+            parts = np.unique(self.tree.leaves[1][own]).size
+            variance = min(parts * self.noise.variance, self.variance)
+            count = float(self.levels[-1][own].sum())
+            pieces.append(Piece(edges[int(own[0])], count, variance))
+        return pieces
+
+    @property
+    def below(self) -> list[Piece]:
+        """Return the cells below the tree."""
+        first = self.tree.first
+        return self._outer(self.tree.cells.edges[:first], self.outer[:first])
+
+    @property
+    def above(self) -> list[Piece]:
+        """Return the cells above the tree."""
+        first, last = self.tree.first, self.tree.last
+        return self._outer(self.tree.cells.edges[last + 1 :], self.outer[first:])
+
+    def _outer(self, edges: Sequence[Ordinate], counts: Floats) -> list[Piece]:
+        return [Piece(e, c, self.variance) for e, c in zip(edges, counts.tolist(), strict=True)]
+
+
+def cut(estimates: Estimates, most: int | None, declared: Declared) -> LearnedRange:
+    """Range and bins from estimates of a tree's parts and leaves, and of the cells beyond.
 
     Args:
-        tree: what was counted.
-        levels: estimates of cells, of parts where they have parts, and of leaves.
-        noise: what was added to parts and leaves.
+        estimates: what the counts say.
         most: the most bins, where the skeleton says so.
+        declared: which bounds the skeleton declares.
     """
-    edges, leaves, found = tree.leaves[0], levels[-1], tree.core is not None
-    start, stop = _drawn_in(tree, levels[1], float(noise.scale))
+    tree, leaves = estimates.tree, estimates.levels[-1]
+    edges, found = tree.leaves[0], tree.core is not None
+    start, stop = _drawn_in(tree, estimates.levels[1], estimates.noise)
+    tails = _tails(estimates, start, stop, declared)
     counts, high = _increments(leaves[start:stop]), _last_value(tree, stop)
     if tree.cells.whole and most is None and found and high - edges[start] < WHOLE_RANGE:
         chosen: Sequence[Ordinate] = range(int(edges[start]), int(high) + 1)
     else:
-        least = _ROWS_PER_BIN * noise.variance**0.5
-        starts = _starts(counts, least, most or _most_bins(float(counts.sum())))
-        chosen = [edges[start + i] for i in starts]
+        least = _ROWS_PER_BIN * estimates.noise.variance**0.5
+        inner = max(1, most - tails.size) if most else _most_bins(float(counts.sum()))
+        chosen = [edges[start + i] for i in _starts(counts, least, inner)]
+        chosen = chosen if most else _split_at_cells(tree, chosen, high)
     middle = int(np.searchsorted(np.cumsum(counts), counts.sum() / 2))
-    return LearnedRange(tuple(chosen), high, edges[start + middle], found)
+    last = high if tails.end is None else _last_before(tree, tails.end)
+    bins = (*tails.below, *chosen, *tails.above)
+    return LearnedRange(bins, last, edges[start + middle], found)
 
 
-def _drawn_in(tree: Tree, parts: Floats, scale: float) -> tuple[int, int]:
+def _split_at_cells(tree: Tree, edges: list[Ordinate], high: Ordinate) -> list[Ordinate]:
+    """The edges, and those of cells inside the outermost bins on their way from zero.
+
+    The outermost bin may reach over many cells with few rows, which are not spread evenly in it.
+    """
+    second = edges[1] if len(edges) > 1 else high
+    cells = tree.cells.edges
+    lower = [edge for edge in cells if edges[0] < edge < min(second, 0)]
+    upper = [edge for edge in cells if max(edges[-1], 0) < edge < high]
+    return sorted({*edges, *lower, *upper})
+
+
+def _tails(estimates: Estimates, start: int, stop: int, declared: Declared) -> Tails:
+    """The bins beyond the leaves of a range; none where all cells are in it."""
+    tree = estimates.tree
+    below = [*estimates.below, *estimates.pieces(0, start)]
+    above = [*estimates.pieces(stop, len(tree.leaves[0])), *estimates.above]
+    edges, end = tree.leaves[0], tree.cells.end(len(tree.cells.edges) - 1)
+    inside = (edges[start], edges[stop - 1])
+    return tails_of(below, above, inside=inside, end=end, declared=declared)
+
+
+def _drawn_in(tree: Tree, parts: Floats, noise: CountNoise) -> tuple[int, int]:
     """The leaves from the first part that stands out to the last, all where no cell does.
 
     In the outermost cells that surely hold rows, the outermost parts that surely do; then parts
@@ -113,22 +183,26 @@ def _drawn_in(tree: Tree, parts: Floats, scale: float) -> tuple[int, int]:
     part_of = tree.leaves[1] if tree.has_two_levels else np.arange(parts.size)
     if tree.core is None:
         return 0, part_of.size
-    outer = [_within(parts, tree.parts[1], cell - tree.first, scale) for cell in tree.core]
-    first, last = grown(parts, scale, outer[0][0], outer[1][1])
+    outer = [_within(parts, tree.parts[1], cell - tree.first, noise) for cell in tree.core]
+    first, last = grown(parts, noise, outer[0][0], outer[1][1])
     return int(np.searchsorted(part_of, first)), int(np.searchsorted(part_of, last, "right"))
 
 
-def _within(counts: Floats, parent_of: Integers, parent: int, scale: float) -> tuple[int, int]:
+def _within(counts: Floats, parent_of: Integers, parent: int, noise: CountNoise) -> tuple[int, int]:
     """The first and the last child of a node that surely hold rows; all of them if none does."""
     (own,) = np.nonzero(parent_of == parent)
-    start, stop = sure(counts[own], scale, STRAY_BESIDE) or (0, own.size - 1)
+    start, stop = sure(counts[own], noise, STRAY_BESIDE) or (0, own.size - 1)
     return int(own[start]), int(own[stop])
 
 
 def _last_value(tree: Tree, stop: int) -> Ordinate:
     """The largest value of the leaves before `stop`."""
     edges = tree.leaves[0]
-    end = edges[stop] if stop < len(edges) else tree.end
+    return _last_before(tree, edges[stop] if stop < len(edges) else tree.end)
+
+
+def _last_before(tree: Tree, end: Ordinate) -> Ordinate:
+    """The largest value of an interval that ends here."""
     return min(end - 1, tree.cells.high) if tree.cells.whole else end
 
 

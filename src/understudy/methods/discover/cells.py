@@ -2,7 +2,8 @@
 
 Numbers are first counted in cells that double in width away from zero, dates in cells of equal
 width. The cells between the first and the last that stand out of their noise are then cut into
-sixteen parts and each part into sixteen leaves, and counted on both levels.
+sixteen parts and each part into sixteen leaves, and counted on both levels; the cells beyond are
+counted a second time as they are.
 Proof: docs/proofs/quantiles.md.
 """
 
@@ -22,6 +23,7 @@ from understudy.facts.column import (
     IntegerColumn,
     Ordinate,
 )
+from understudy.methods.discover.shares import CountNoise, reached
 from understudy.system.arrays import Integers
 
 Noisy = npt.NDArray[np.int64] | npt.NDArray[np.float64]
@@ -33,7 +35,7 @@ _LEAST_POWER, _MOST_POWER = -40, 1000
 # The edge that leaves zero alone in its cell.
 TINIEST = math.nextafter(0.0, 1.0)
 # The chance that empty cells stretch a range: far away, and beside it or inside a cell.
-_STRAY, STRAY_BESIDE = 1 / 1000, 1 / 20
+STRAY, STRAY_BESIDE = 1 / 1000, 1 / 20
 
 
 @dataclass(frozen=True)
@@ -87,18 +89,18 @@ def _equal_parts(low: Ordinate, end: Ordinate, parts: int, *, whole: bool) -> li
     return sorted({low, *(mark for mark in marks if low < mark < end)})
 
 
-def sure(counts: Noisy, scale: float, stray: float) -> tuple[int, int] | None:
+def sure(counts: Noisy, noise: CountNoise, stray: float) -> tuple[int, int] | None:
     """The first and the last cell that surely stand out of their noise; None when none does.
 
-    Of K empty cells one reaches scale · ln(K / 2·stray) with a chance of `stray` at most.
+    Of K empty cells one is above what noise reaches by stray / K with a chance of `stray` at most.
     """
-    (passed,) = np.nonzero(counts > scale * math.log(counts.size / (2 * stray)))
+    (passed,) = np.nonzero(counts > reached(noise, stray / counts.size))
     return (int(passed[0]), int(passed[-1])) if passed.size else None
 
 
-def grown(counts: Noisy, scale: float, first: int, last: int) -> tuple[int, int]:
+def grown(counts: Noisy, noise: CountNoise, first: int, last: int) -> tuple[int, int]:
     """A range of cells with those beside it, as long as empty ones would seldom be so full."""
-    likely = counts > scale * math.log(1 / (2 * STRAY_BESIDE))
+    likely = counts > reached(noise, STRAY_BESIDE)
     while first > 0 and likely[first - 1]:
         first -= 1
     while last + 1 < counts.size and likely[last + 1]:
@@ -123,17 +125,17 @@ class Tree:
     core: tuple[int, int] | None
 
     @classmethod
-    def over(cls, cells: Intervals, noisy: Integers, scale: float) -> Tree:
+    def over(cls, cells: Intervals, noisy: Integers, noise: CountNoise) -> Tree:
         """The cells that stand out of a first count's noise, or all where none does."""
-        core = sure(noisy, scale, _STRAY)
+        core = sure(noisy, noise, STRAY)
         if core is None:
             return cls(cells, 0, noisy.size - 1, None)
-        return cls(cells, *grown(noisy, scale, *core), core)
+        return cls(cells, *grown(noisy, noise, *core), core)
 
     @property
     def _second_parts(self) -> int:
         """Cells that are mere noise are not worth two levels, and codes must number all leaves."""
-        many = (self.last - self.first + 1) * _PARTS**2
+        many = (self.last - self.first + 1) * _PARTS**2 + len(self.cells.edges)
         return _PARTS if self.core and many < MOST_LEVELS - 2 else 1
 
     @cached_property
@@ -171,22 +173,32 @@ class Tree:
 
     @property
     def edges(self) -> list[Ordinate]:
-        """The bins to count by: the leaves, and what lies below and above, where anything does."""
-        below = [self.cells.edges[0]] if self.first else []
-        above = [self.end] if self.last + 1 < len(self.cells.edges) else []
-        return [*below, *self.leaves[0], *above]
+        """The bins to count by: the leaves, and the cells below and above them."""
+        cells = self.cells.edges
+        return [*cells[: self.first], *self.leaves[0], *cells[self.last + 1 :]]
+
+    @cached_property
+    def cell_of_leaf(self) -> Integers:
+        """The cell of every leaf, as its number among all cells."""
+        return np.asarray(self.parts[1][self.leaves[1]] + self.first)
 
     def answer(self, counts: Integers) -> Integers:
-        """Counts of the parts, where they have parts, then of the leaves."""
-        leaves = counts[bool(self.first) :][: len(self.leaves[0])]
+        """Counts of the parts, where they have parts, then of the leaves, then of outer cells.
+
+        A row lies in one part and one of its leaves, or in one outer cell.
+        """
+        stop = self.first + len(self.leaves[0])
+        leaves = counts[self.first : stop]
+        outer = [counts[: self.first], counts[stop : len(self.edges)]]
         if not self.has_two_levels:
-            return leaves
+            return np.concatenate([leaves, *outer])
         parts = np.bincount(self.leaves[1], leaves, len(self.parts[0])).astype(np.int64)
-        return np.concatenate([parts, leaves])
+        return np.concatenate([parts, leaves, *outer])
 
     def split(self, answer: Integers) -> list[Integers]:
-        """Return the levels of an answer."""
-        return np.split(answer, [len(self.parts[0])]) if self.has_two_levels else [answer]
+        """Return the levels of an answer: of parts and leaves, and last that of outer cells."""
+        sizes = [len(self.parts[0])] if self.has_two_levels else []
+        return np.split(answer, np.cumsum([*sizes, len(self.leaves[0])]))
 
     @property
     def parents(self) -> list[Integers]:

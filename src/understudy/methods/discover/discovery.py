@@ -1,8 +1,9 @@
 """A schema learned from private rows, and paid for.
 
 Kinds and missing markers stay declared. Categories are released where their noisy counts reach a
-threshold; ranges and bins come from noisy counts over public cells. What it cost stands in the
-schema, in the ledger, and in the statement of every later fit.
+threshold; ranges and bins come from noisy counts over public cells; noisy counts also show whether
+cells are missing, or have values that were not released. The schema, the ledger and the statement
+of every later fit name the cost.
 """
 
 from __future__ import annotations
@@ -11,37 +12,34 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from understudy.errors import UsageError
 from understudy.facts.schema import Schema
 from understudy.facts.schema_cost import Inference
 from understudy.facts.unit import Neighbours, Unit
-from understudy.methods.discover.bins import LearnedRange, agreeing, cut, fitted
-from understudy.methods.discover.cells import Intervals, Tree
+from understudy.methods.discover.bins import Estimates, LearnedRange, agreeing, cut, fitted
+from understudy.methods.discover.cells import STRAY_BESIDE, Intervals, Tree
+from understudy.methods.discover.shares import CountNoise, QuestionShares, least_noise, reached
 from understudy.methods.discover.skeleton import Skeleton
-from understudy.methods.discover.values import listing
-from understudy.privacy.budget import Amount, Budget
+from understudy.methods.discover.values import FoundValues, Leftover, listing
+from understudy.privacy.budget import Amount, Budget, exact
 from understudy.privacy.curator import Curator, Instruments
-from understudy.privacy.mechanisms.additive import DiscreteLaplace
-from understudy.privacy.mechanisms.keys import KeyRelease
 from understudy.privacy.run import Access, OpenRun, PaidRun, UnopenedRows
-from understudy.privacy.spending.pricing import Adaptive, BasicSums
 from understudy.privacy.spending.record import DEFAULT, LedgerChoice
 from understudy.privacy.statements.statement import Statement, check_same_persons
-from understudy.rows.counting import CountSource, HasKeys, KeyCounts, KeySource
+from understudy.rows.counting import CountSource, HasKeys, KeyCounts, KeySource, ReleasedKeys
 from understudy.system.arrays import Integers
 from understudy.system.frames import Rows
 
 METHOD = "schema infer"
+_LEAST_VARIANCE = 1e-9
 NAMELESS = "table"
 """How a schema speaks of the rows it was learned from, where they have no name."""
-
-# Ranges and bins need two counts of many cells, where values need one threshold.
-_RANGED_WEIGHT = 2
-_FIRST_COUNT = Fraction(1, 3)
 
 Opening = Callable[[Schema, Sequence[str]], AbstractContextManager[KeySource]]
 
@@ -60,14 +58,35 @@ class Coarse:
     """What the first count of a column showed: cells that stand out, and the tree to count next.
 
     Attributes:
-        noisy: counts of the tree's cells.
-        variance: of their noise.
+        noisy: counts of all cells.
+        noise: what was added to them.
         tree: the cells that stand out and those between, or all where none does.
+        missing: whether missing cells stand out, where that was asked.
     """
 
     noisy: Integers
-    variance: float
+    noise: CountNoise
     tree: Tree
+    missing: bool
+
+    @classmethod
+    def of(cls, answer: Integers, cells: Intervals, noise: CountNoise) -> Coarse:
+        """Read a noisy answer: counts of cells, and last of missing ones where that was asked."""
+        noisy, missing = answer[: len(cells.edges)], answer[len(cells.edges) :]
+        stands_out = bool((missing > reached(noise, STRAY_BESIDE)).any())
+        return cls(noisy, noise, Tree.over(cells, noisy, noise), stands_out)
+
+    def estimates(self, answer: Integers, noise: CountNoise) -> Estimates:
+        """Join this count with a second one."""
+        tree = self.tree
+        *fine, outer = tree.split(answer)
+        inside = self.noisy[tree.first : tree.last + 1]
+        variances = [self.noise.variance, *[noise.variance] * tree.levels]
+        levels = agreeing([inside, *fine], variances, tree.parents)
+        before = np.delete(self.noisy, slice(tree.first, tree.last + 1))
+        trust = noise.variance / max(self.noise.variance + noise.variance, _LEAST_VARIANCE)
+        joined = trust * before + (1 - trust) * outer
+        return Estimates(tree, levels, joined, noise, trust * self.noise.variance)
 
 
 @dataclass(frozen=True)
@@ -90,32 +109,34 @@ class Discovery:
     instruments: Instruments = field(default_factory=Instruments)
 
     def __post_init__(self) -> None:
-        if self.skeleton.keyed and self.budget.delta == 0:
+        Budget.approximate(self.epsilon, self.delta)
+        if self.skeleton.keyed and exact(self.delta, what="delta") == 0:
             listed = ", ".join(map(repr, self.skeleton.keyed))
             raise UsageError(
                 f"column {listed}: no values are listed, and delta is 0; finding values needs a "
                 "delta above 0, such as 1e-6, or list them"
             )
-        if self.budget.amount == 0:
+        if exact(self.epsilon, what="epsilon") == 0:
             raise UsageError("epsilon is 0; nothing can be learned for free, give more")
         _ = self._earlier
+        # What may come from the rows unpaid must not shape the questions, nor be released.
+        self.skeleton.provisional.check_reviewed()
 
     @property
     def budget(self) -> Budget:
-        """Return the cost of a run: no δ where no categories are asked for."""
-        return Budget.approximate(self.epsilon, self.delta if self.skeleton.keyed else 0)
+        """Return the cost of a run: no δ where it would buy nothing."""
+        return self.shares.budget
 
-    @property
-    def _part(self) -> Fraction:
-        """The ε of a categorical column; one of numbers or dates gets twice as much."""
-        keyed, ranged = len(self.skeleton.keyed), len(self.skeleton.ranged)
-        return self.budget.amount / (keyed + _RANGED_WEIGHT * ranged)
-
-    @property
-    def _counts(self) -> tuple[Fraction, Fraction]:
-        """The ε of a column's first count, which shows where rows are, and of its second."""
-        share = self._part * _RANGED_WEIGHT
-        return share * _FIRST_COUNT, share * (1 - _FIRST_COUNT)
+    @cached_property
+    def shares(self) -> QuestionShares:
+        """How much of the budget each question gets."""
+        return least_noise(
+            exact(self.epsilon, what="epsilon"),
+            exact(self.delta, what="delta"),
+            unit=self.unit,
+            keyed=self.skeleton.weights(self.skeleton.keyed),
+            ranged=self.skeleton.weights(self.skeleton.ranged),
+        )
 
     def run(
         self, opening: Opening, *, dataset: str | None = None, ledger: LedgerChoice = DEFAULT
@@ -138,60 +159,82 @@ class Discovery:
             first = skeleton.probing({name: c.edges for name, c in cells.items()})
             with opening(first, skeleton.keyed) as source:
                 curator = run.curator_over(source)
-                found = {name: self._values(curator, name) for name in skeleton.keyed}
+                keys = {name: self._values(curator, name) for name in skeleton.keyed}
                 coarse = {name: self._coarse(curator, name, c) for name, c in cells.items()}
-            ranges = self._ranges(opening, run, coarse)
+            found, unseen = self._second(opening, run, keys, coarse)
         statement = run.statement()
-        found |= {name: r.document(skeleton.binned(name)) for name, r in ranges.items()}
         cost = self._inference(statement, dataset or NAMELESS)
         schema = skeleton.filled(found, cost.document())
-        return Inferred(schema, statement, tuple(n for n, r in ranges.items() if not r.found))
+        return Inferred(schema, statement, unseen)
 
-    def _values(self, curator: Curator, name: str) -> dict[str, Any]:
-        """The categories of a column, and where all others go."""
-        delta = self.budget.delta / len(self.skeleton.keyed)
-        released = curator.release(
-            KeyRelease.costing(self._part, delta, self.unit),
-            partial(_keys, column=name),
-            name=f"values of {name}",
+    def _values(self, curator: Curator, name: str) -> ReleasedKeys:
+        """The categories of a column that enough rows share."""
+        return curator.release(
+            self.shares.values(name), partial(_keys, column=name), name=f"values of {name}"
         )
-        return listing(self.skeleton, name, released)
 
     def _coarse(self, curator: Curator, name: str, cells: Intervals) -> Coarse:
-        """Noisy counts of a column's public cells."""
-        mechanism = DiscreteLaplace.costing(self._counts[0], sensitivity=self.unit.count_l1)
-        noisy = curator.release(
-            mechanism,
-            lambda source: source.count([(name,)])[0].counts[: len(cells.edges)],
+        """Noisy counts of a column's public cells, and of missing ones if they are not declared."""
+        noise, asked = self.shares.cells(name), len(cells.edges) + self.skeleton.asks_missing(name)
+        answer = curator.release(
+            noise,
+            lambda source: source.count([(name,)])[0].counts[:asked],
             name=f"counts of {name} in public cells",
         )
-        tree = Tree.over(cells, noisy, float(mechanism.scale))
-        return Coarse(noisy[tree.first : tree.last + 1], mechanism.variance, tree)
+        return Coarse.of(answer, cells, noise)
 
-    def _ranges(
-        self, opening: Opening, run: OpenRun, coarse: Mapping[str, Coarse]
-    ) -> dict[str, LearnedRange]:
-        """Range and bins of every column, by a second count inside what stood out of the first."""
-        if not coarse:
-            return {}
-        second = self.skeleton.probing({name: c.tree.edges for name, c in coarse.items()})
+    def _second(
+        self,
+        opening: Opening,
+        run: OpenRun,
+        keys: Mapping[str, ReleasedKeys],
+        coarse: Mapping[str, Coarse],
+    ) -> tuple[dict[str, dict[str, Any]], tuple[str, ...]]:
+        """Read the rows again for every column; return the columns that showed mere noise, too."""
+        skeleton = self.skeleton
+        listed = {
+            name: skeleton.listing(name, FoundValues.of(released).values)
+            for name, released in keys.items()
+        }
+        second = skeleton.probing({name: c.tree.edges for name, c in coarse.items()}, listed)
         with opening(second, ()) as source:
             curator = run.curator_over(source)
-            return {name: self._range(curator, name, c) for name, c in coarse.items()}
+            found = {n: self._listing(curator, n, released) for n, released in keys.items()}
+            ranges = {name: self._range(curator, name, c) for name, c in coarse.items()}
+        for name, learned in ranges.items():
+            missing = {"missing": []} if coarse[name].missing else {}
+            found[name] = learned.document(skeleton.binned(name)) | missing
+        return found, tuple(name for name, learned in ranges.items() if not learned.found)
+
+    def _listing(self, curator: Curator, name: str, released: ReleasedKeys) -> dict[str, Any]:
+        """The categories of a column, and where its other cells go."""
+        asks = self.skeleton.asks_others(name), self.skeleton.asks_missing(name)
+        if not any(asks):
+            return listing(self.skeleton, name, released)
+        first = len(FoundValues.of(released).values)
+        asked = [first + place for place, is_asked in enumerate(asks) if is_asked]
+        noise = self.shares.remainder(name)
+        answer = curator.release(
+            noise,
+            lambda source: source.count([(name,)])[0].counts[asked],
+            name=f"counts of {name} that are missing or have other values",
+        )
+        stands_out = dict(zip(asked, (answer > reached(noise, STRAY_BESIDE)).tolist(), strict=True))
+        left = Leftover(stands_out.get(first, True), stands_out.get(first + 1, False))
+        return listing(self.skeleton, name, released, left)
 
     def _range(self, curator: Curator, name: str, coarse: Coarse) -> LearnedRange:
-        tree, most = coarse.tree, self.skeleton.bodies[name].get("bins")
-        sensitivity = tree.levels * self.unit.count_l1
-        fine = DiscreteLaplace.costing(self._counts[1], sensitivity=sensitivity)
+        """Range and bins of a column, by a second count inside what stood out of the first."""
+        tree, skeleton = coarse.tree, self.skeleton
+        noise = self.shares.parts(name, tree.levels)
         answer = curator.release(
-            fine,
+            noise,
             lambda source: tree.answer(source.count([(name,)])[0].counts),
             name=f"counts of {name} in parts of cells, {tree.levels} levels",
         )
-        levels = [coarse.noisy, *tree.split(answer)]
-        variances = [coarse.variance, *[fine.variance] * tree.levels]
-        estimates = agreeing(levels, variances, tree.parents)
-        return fitted(self.skeleton.binned(name), cut(tree, estimates, fine, most))
+        most = skeleton.bodies[name].get("bins")
+        learned = cut(coarse.estimates(answer, noise), most, skeleton.declared(name))
+        return fitted(skeleton.binned(name), learned)
 
     @property
     def _run(self) -> PaidRun:
@@ -202,7 +245,7 @@ class Discovery:
             unit=self.unit,
             schema=self.skeleton.provisional,
             person_id=self.person_id,
-            pricing=BasicSums() if self.budget.delta else Adaptive(),
+            pricing=self.shares.pricing,
             instruments=self.instruments,
         )
 
@@ -224,23 +267,39 @@ class Discovery:
 
     def _inference(self, statement: Statement, dataset: str) -> Inference:
         """Return the whole cost of the schema."""
-        epsilon, delta = statement.bound.epsilon or Fraction(0), statement.bound.delta
-        mechanisms = [charge.event.mechanism for charge in statement.charges]
-        earlier, private = self._earlier, statement.private
-        if earlier:
-            epsilon, delta = epsilon + earlier.epsilon, delta + earlier.delta
-            mechanisms = [*earlier.mechanisms, *mechanisms]
-            private = private and earlier.private
-        return Inference(
-            epsilon=epsilon,
-            delta=delta,
-            neighbours=self.unit.neighbours,
-            rows_per_person=self.unit.rows_per_person,
+        return cost_of(
+            statement,
+            unit=self.unit,
             dataset=dataset,
-            mechanisms=tuple(dict.fromkeys(mechanisms)),
-            private=private,
             person_id=self.person_id,
+            earlier=self._earlier,
         )
+
+
+def cost_of(
+    statement: Statement,
+    *,
+    unit: Unit,
+    dataset: str,
+    person_id: str | None,
+    earlier: Inference | None = None,
+) -> Inference:
+    """The cost of what a run found, with an earlier cost that it rests on."""
+    epsilon, delta = statement.bound.epsilon or Fraction(0), statement.bound.delta
+    mechanisms, private = [charge.event.mechanism for charge in statement.charges], True
+    if earlier:
+        epsilon, delta = epsilon + earlier.epsilon, delta + earlier.delta
+        mechanisms, private = [*earlier.mechanisms, *mechanisms], earlier.private
+    return Inference(
+        epsilon=epsilon,
+        delta=delta,
+        neighbours=unit.neighbours,
+        rows_per_person=unit.rows_per_person,
+        dataset=dataset,
+        mechanisms=tuple(dict.fromkeys(mechanisms)),
+        private=private and statement.private,
+        person_id=person_id,
+    )
 
 
 _PLAIN = Access()

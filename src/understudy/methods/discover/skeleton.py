@@ -2,14 +2,17 @@
 
 Kinds are declared. A categorical column without values asks for them; a column of numbers or dates
 asks for its range and bins when a bound is not given, or when it says `edges = []`. What is given
-of `min` and `max` then is the public range to search, and defaults stand in for the rest.
+of `min` and `max` then is the public range to search, and defaults stand in for the rest. A column
+that does not say `missing` is asked whether cells are missing. `share = 3` gives a column three
+times the budget of another.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from understudy.errors import SchemaError, UsageError
 from understudy.facts.column import (
     BinnedColumn,
     CategoricalColumn,
+    Column,
     DateColumn,
     DatetimeColumn,
     FloatColumn,
@@ -26,6 +30,7 @@ from understudy.facts.column import (
     text_of,
 )
 from understudy.facts.schema import Schema, read_document
+from understudy.methods.discover.tails import Declared
 
 # Where whatever was not released goes, unless the skeleton says otherwise.
 CATCH_ALL = "other"
@@ -42,6 +47,7 @@ _WIDE: dict[str, tuple[Any, Any]] = {
     "date": (date(1900, 1, 1), date(2099, 12, 31)),
     "datetime": (datetime(1900, 1, 1), datetime(2099, 12, 31, 23, 59, 59)),
 }
+_LARGEST_SHARE = 1000
 _FOUND = ("values", "min", "max", "edges", "bins")
 
 
@@ -54,12 +60,14 @@ class Skeleton:
         provisional: a whole schema, with public stand-ins for what is to be found.
         keyed: the categorical columns that list no values.
         ranged: the columns of numbers and dates without range or bins.
+        shares: how much of the budget a column gets beside others of its kind, where not 1.
     """
 
     bodies: Mapping[str, Mapping[str, Any]]
     provisional: Schema
     keyed: tuple[str, ...]
     ranged: tuple[str, ...]
+    shares: Mapping[str, Fraction] = field(default_factory=dict)
 
     @classmethod
     def load(cls, path: str | Path) -> Skeleton:
@@ -71,7 +79,7 @@ class Skeleton:
         """A skeleton from the structure of its file; all problems are raised at once."""
         if not isinstance(document, Mapping) or not isinstance(document.get("columns"), Mapping):
             raise SchemaError(["the schema has no table 'columns'; add [columns.NAME] for each"])
-        bodies: Mapping[str, Any] = document["columns"]
+        shares, bodies = _without_shares(document["columns"])
         keyed = tuple(name for name, body in bodies.items() if _lists_nothing(body))
         ranged = tuple(name for name, body in bodies.items() if _lacks_a_range(body))
         whole = dict(bodies)
@@ -85,7 +93,11 @@ class Skeleton:
                 "every column declares its values, so nothing is left to find out; "
                 "leave values, or min and max, away where they are to be learned"
             )
-        return cls(bodies, provisional, keyed, ranged)
+        return cls(bodies, provisional, keyed, ranged, _checked_shares(shares, keyed, ranged))
+
+    def weights(self, names: Iterable[str]) -> dict[str, Fraction]:
+        """How much of the budget some columns get, in parts of what one without a share gets."""
+        return {name: self.shares.get(name, Fraction(1)) for name in names}
 
     def binned(self, name: str) -> BinnedColumn:
         """A column of numbers or dates over its public range, all its markers with it."""
@@ -93,13 +105,41 @@ class Skeleton:
         assert isinstance(column, IntegerColumn | FloatColumn | DateColumn | DatetimeColumn)
         markers = self.bodies[name].get("missing")
         if markers is None:
-            return column
+            return _rebuilt(column, missing=())
         return _rebuilt(column, missing=tuple(text_of(marker).strip() for marker in markers))
 
-    def probing(self, cells: Mapping[str, Sequence[Ordinate]]) -> Schema:
-        """The provisional schema with some columns cut into given cells."""
-        columns = {name: recut(self.binned(name), edges) for name, edges in cells.items()}
-        return Schema({**self.provisional.columns, **columns}, self.provisional.extras)
+    def probing(
+        self,
+        cells: Mapping[str, Sequence[Ordinate]],
+        listed: Mapping[str, CategoricalColumn] | None = None,
+    ) -> Schema:
+        """The provisional schema with some columns cut into given cells, and others listed."""
+        columns: dict[str, Column] = {**self.provisional.columns, **(listed or {})}
+        columns |= {name: recut(self.binned(name), edges) for name, edges in cells.items()}
+        return Schema(columns, self.provisional.extras)
+
+    def asks_missing(self, name: str) -> bool:
+        """Whether a column leaves it open that cells are missing."""
+        return self.bodies[name].get("missing") is None
+
+    def asks_others(self, name: str) -> bool:
+        """Whether a categorical column leaves it open where undeclared values go."""
+        return self.bodies[name].get("outside") is None
+
+    def declared(self, name: str) -> Declared:
+        """Which bounds of a column of numbers or dates are declared."""
+        body = self.bodies[name]
+        return Declared(body.get("min") is not None, body.get("max") is not None)
+
+    def listing(self, name: str, values: Sequence[Scalar]) -> CategoricalColumn:
+        """A categorical column with some values, and a last one for all others."""
+        taken = {text_of(value) for value in values} | set(self._markers(name))
+        rest = free_name(taken)
+        markers = tuple(self._markers(name))
+        return CategoricalColumn(values=(*values, rest), missing=markers, outside=rest)
+
+    def _markers(self, name: str) -> list[str]:
+        return [text_of(marker).strip() for marker in self.bodies[name].get("missing") or ()]
 
     def filled(
         self, found: Mapping[str, Mapping[str, Any]], inference: Mapping[str, Any]
@@ -125,6 +165,29 @@ class Skeleton:
         if outside is None:
             return stand_in, stand_in[0]
         return stand_in if outside == stand_in[0] else (), outside
+
+
+def _without_shares(columns: Mapping[str, Any]) -> tuple[dict[str, object], dict[str, Any]]:
+    """The shares that columns declare, and the columns without them."""
+    tables = {name: body for name, body in columns.items() if isinstance(body, Mapping)}
+    shares = {name: body["share"] for name, body in tables.items() if "share" in body}
+    rest = {name: {k: v for k, v in body.items() if k != "share"} for name, body in tables.items()}
+    return shares, {name: rest.get(name, body) for name, body in columns.items()}
+
+
+def _checked_shares(
+    shares: Mapping[str, object], keyed: Sequence[str], ranged: Sequence[str]
+) -> dict[str, Fraction]:
+    problems = []
+    for name, share in shares.items():
+        if name not in (*keyed, *ranged):
+            problems.append(f"column {name!r}: share is given, and nothing is learned; remove it")
+        elif type(share) not in (int, float) or not 0 < float(str(share)) <= _LARGEST_SHARE:
+            rule = f"it must be a number above 0 and at most {_LARGEST_SHARE}"
+            problems.append(f"column {name!r}: share is {share!r}; {rule}")
+    if problems:
+        raise SchemaError(problems)
+    return {name: Fraction(str(share)) for name, share in shares.items()}
 
 
 def _refuse_constraints_on(schema: Schema, asked: set[str]) -> None:
@@ -190,12 +253,13 @@ def _with_catch_all(body: Mapping[str, Any]) -> dict[str, Any]:
     known = {text_of(m).strip() for m in markers} if isinstance(markers, list) else set()
     outside = body.get("outside", "drop")
     if outside != "drop" and text_of(outside) in known:
-        return {**body, "values": [_free_name(known)], "outside": outside}
-    value = _free_name(known) if outside == "drop" else outside
+        return {**body, "values": [free_name(known)], "outside": outside}
+    value = free_name(known) if outside == "drop" else outside
     return {**body, "values": [value], "outside": value}
 
 
-def _free_name(taken: Iterable[str]) -> str:
+def free_name(taken: Iterable[str]) -> str:
+    """The name of the catch-all, lengthened until nothing else has it."""
     name = CATCH_ALL
     while name in taken:
         name += "_"

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from understudy.facts.column import MOST_LEVELS, Scalar, text_of
-from understudy.methods.discover.skeleton import Skeleton
+from understudy.methods.discover.skeleton import CATCH_ALL, Skeleton
 from understudy.rows.counting import ReleasedKeys
 
 # What keys may spell besides texts, the narrowest first.
@@ -22,23 +23,85 @@ _READERS: tuple[Callable[[str], bool | int | float], ...] = (
 )
 
 
-def listing(skeleton: Skeleton, name: str, released: ReleasedKeys) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Leftover:
+    """The cells of a column beside its released values, where that was asked.
+
+    Attributes:
+        others: whether cells with other values stand out of their noise.
+        missing: whether missing cells do.
+    """
+
+    others: bool = True
+    missing: bool = False
+
+
+@dataclass(frozen=True)
+class FoundValues:
+    """The values of a column that were released.
+
+    Attributes:
+        values: the values, in order.
+        most_frequent: the value of the largest noisy count; None where nothing was released.
+    """
+
+    values: tuple[Scalar, ...]
+    most_frequent: Scalar | None
+
+    @classmethod
+    def of(cls, released: ReleasedKeys, known: Sequence[Scalar] = ()) -> FoundValues:
+        """The released values that are not known already."""
+        texts = {text_of(value) for value in known}
+        keys = [key for key in _largest(released) if key not in texts]
+        typed = _typed(keys)
+        return cls(tuple(sorted(typed, key=_order)), typed[0] if typed else None)
+
+    @property
+    def catch_all(self) -> Scalar | None:
+        """The value that means "other" in the data itself; None where there is none."""
+        named = (v for v in self.values if isinstance(v, str) and v.casefold() == CATCH_ALL)
+        return next(named, None)
+
+
+def listing(
+    skeleton: Skeleton, name: str, released: ReleasedKeys, left: Leftover | None = None
+) -> dict[str, Any]:
     """A categorical column as it stands in a schema.
 
     Args:
         skeleton: says where values go that were not released.
         name: of the column.
         released: its keys.
+        left: what there is beside them; where it was not asked, other values are expected.
     """
+    left = left or Leftover()
     always, outside = skeleton.catch_all(name)
-    known = {text_of(value) for value in always}
-    found = _typed([key for key in _largest(released) if key not in known])
-    values = [*sorted(found, key=_order), *always]
+    found = FoundValues.of(released, always)
+    missing = {"missing": []} if left.missing else {}
+    if skeleton.asks_others(name) and found.most_frequent is not None:
+        own = FoundValues.of(released)
+        return {**_without_surplus(own, skeleton, name, left), **missing}
+    values = [*found.values, *always]
     if values:
-        return {"values": values, "outside": outside}
+        return {"values": values, "outside": outside, **missing}
     # A column needs a value: with none released, all rows go to the one that stands in.
     [value] = skeleton.stand_in(name)
-    return {"values": [value], "outside": value}
+    return {"values": [value], "outside": value, **missing}
+
+
+def _without_surplus(
+    found: FoundValues, skeleton: Skeleton, name: str, left: Leftover
+) -> dict[str, Any]:
+    """The values, with a catch-all only where others stand out and no value means the same.
+
+    Cells that are too few to show take the most frequent value, so that no row is lost.
+    """
+    if not left.others:
+        return {"values": list(found.values), "outside": found.most_frequent}
+    if found.catch_all is not None:
+        return {"values": list(found.values), "outside": found.catch_all}
+    [rest] = skeleton.stand_in(name)
+    return {"values": [*found.values, rest], "outside": rest}
 
 
 def _largest(released: ReleasedKeys) -> Sequence[str]:

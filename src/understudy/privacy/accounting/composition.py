@@ -1,11 +1,13 @@
 """Compose events: find every bound that is proven for them, and claim the tightest.
 
-Five bounds are known here, each with its name.
+Six bounds are known here, each with its name.
 
 - *basic composition*: epsilons and deltas add up, for mechanisms that have a δ of their own.
 - *pure composition*: epsilons add up, also when each mechanism is chosen after seeing the last.
 - *zCDP*: rhos add up, also adaptively; converted to (ε, δ) by the optimal order
   (Canonne, Kamath, Steinke 2020, Proposition 12).
+- *approximate zCDP*: rhos add up, and so do the deltas of key releases, which are taken off δ
+  before the rest converts ρ (Bun, Steinke 2016, section 8).
 - *Gaussian curve*: for Gaussian noise on fine grids alone; rhos add up, also adaptively, and
   the (ε, δ) is that of one Gaussian round (`gaussian_curve`).
 - *privacy-loss distribution*: the discrete distributions themselves, convolved (`losses`).
@@ -28,11 +30,12 @@ from understudy.privacy.accounting.composed_losses import (
     sampled_interval,
 )
 from understudy.privacy.accounting.conversions import (
+    float_below,
     largest_rho,
     short_fraction_below,
     zcdp_epsilon,
 )
-from understudy.privacy.accounting.costs import pure_epsilon, zcdp_rho
+from understudy.privacy.accounting.costs import concentrated, pure_epsilon, zcdp_rho
 from understudy.privacy.accounting.events import (
     Event,
     ExactEvent,
@@ -45,6 +48,7 @@ from understudy.privacy.budget import Budget
 BASIC = "basic composition"
 PURE = "pure composition"
 ZCDP = "zCDP"
+APPROXIMATE_ZCDP = "approximate zCDP"
 CURVE = "Gaussian curve"
 PLD = "privacy-loss distribution"
 NONE = "none: exact answers"
@@ -103,6 +107,7 @@ def _numerical_bounds(
     if all(r is not None for r, _ in rhos):
         epsilon = zcdp_epsilon(float(rho), float(delta))
         found.append(Bound(ZCDP, _rounded_up(epsilon), delta))
+    found += _with_own_deltas(events, delta)
     if all(isinstance(event, FineGaussianEvent) for event, _ in events):
         by_curve = curve_epsilon(float(rho), float(delta))
         if math.isfinite(by_curve):
@@ -113,6 +118,18 @@ def _numerical_bounds(
         if by_losses is not None and math.isfinite(by_losses):
             found.append(Bound(PLD, _rounded_up(by_losses), delta))
     return tuple(found)
+
+
+def _with_own_deltas(events: tuple[tuple[Event, int], ...], delta: Fraction) -> list[Bound]:
+    """The bound in approximate zCDP, where some events have a δ and something is left of it."""
+    costs = [(concentrated(event), times) for event, times in events]
+    known = [(cost, times) for cost, times in costs if cost is not None]
+    own = sum((cost.delta * times for cost, times in known), Fraction(0))
+    if len(known) < len(costs) or not 0 < own < delta:
+        return []
+    rho = sum((cost.rho * times for cost, times in known), Fraction(0))
+    epsilon = zcdp_epsilon(float(rho), float_below(delta - own))
+    return [Bound(APPROXIMATE_ZCDP, _rounded_up(epsilon), delta)]
 
 
 def _interval(events: Mapping[Event, int], found: Sequence[Bound], delta: Fraction) -> float:

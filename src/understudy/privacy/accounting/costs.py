@@ -11,6 +11,7 @@ from understudy.privacy.accounting.events import (
     ExponentialEvent,
     FineGaussianEvent,
     GaussianEvent,
+    GaussianKeyReleaseEvent,
     KeyReleaseEvent,
     LaplaceEvent,
     PermuteAndFlipEvent,
@@ -82,8 +83,10 @@ class Concentrated:
 def concentrated(event: Event) -> Concentrated | None:
     """The cost of one event in approximate zCDP; None when it has none.
 
-    A key release is, outside an event of chance δ, a vector of Laplace noise.
+    A key release is, outside an event of chance δ, a vector of Laplace or of Gaussian noise.
     """
+    if isinstance(event, GaussianKeyReleaseEvent):
+        return Concentrated(event.sensitivity_squared / (2 * event.sigma_squared), event.delta)
     if isinstance(event, KeyReleaseEvent):
         return Concentrated((event.sensitivity / event.scale) ** 2 / 2, event.delta)
     rho = zcdp_rho(event)

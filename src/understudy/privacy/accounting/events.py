@@ -143,6 +143,17 @@ class KeyReleaseEvent(_Checked):
 
 
 @dataclass(frozen=True)
+class GaussianKeyReleaseEvent(_Checked):
+    """Keys whose counts, with discrete Gaussian noise, reach a threshold; δ is proved for it."""
+
+    mechanism: ClassVar[str] = "gaussian key release"
+    sigma_squared: Fraction
+    sensitivity_squared: Fraction
+    threshold: Fraction
+    delta: Fraction
+
+
+@dataclass(frozen=True)
 class ApproximateEvent(_Checked):
     """Any mechanism proved to be (ε, δ)-differentially private, by name."""
 
@@ -167,6 +178,7 @@ Event = (
     | ExponentialEvent
     | SmoothedHistogramEvent
     | KeyReleaseEvent
+    | GaussianKeyReleaseEvent
     | ApproximateEvent
     | ExactEvent
 )
@@ -210,6 +222,7 @@ _BY_NAME: dict[str, type[Any]] = {
             SampledGaussianEvent,
             SmoothedHistogramEvent,
             KeyReleaseEvent,
+            GaussianKeyReleaseEvent,
             ExactEvent,
         ),
     )

@@ -21,6 +21,9 @@ DOUBT = 2
 _GUARD = 64
 # Extra bits that hold the rounding errors of one exponential.
 _MARGIN = 32
+# How far a double's tail of a Gaussian may be off, in parts of itself, and the least one it shows.
+_ROUNDING = Fraction(1, 10**9)
+_NEXT_TO_NOTHING = Fraction(1, 10**250)
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,20 @@ def laplace_tail(scale: Fraction, least: int) -> Fraction:
     bits = math.ceil(exponent * Fraction(3, 2)) + _GUARD
     over = falling(exponent, bits) + DOUBT
     return Fraction(over, (1 << bits) + falling(1 / scale, bits))
+
+
+def gaussian_tail(sigma_squared: Fraction, least: int) -> Fraction:
+    """Not below P(Z ≥ least) of discrete Gaussian noise. Below 1 it is just 1.
+
+    Source: Σ exp(−z²/2σ²) over all integers is at least √(2πσ²), and over z ≥ m at most the
+    integral from m − 1 on; so P(Z ≥ m) ≤ P(N(0, σ²) ≥ m − 1) (Canonne, Kamath, Steinke 2020).
+    """
+    if least < 1:
+        return Fraction(1)
+    place = math.sqrt(float(Fraction(least - 1) ** 2 / (2 * _positive(sigma_squared))))
+    # The margin is a thousand times the rounding of a root, a quotient and `erfc` together.
+    chance = Fraction(math.erfc(place)) / 2 * (1 + _ROUNDING)
+    return max(chance, _NEXT_TO_NOTHING)
 
 
 def _positive(amount: Fraction) -> Fraction:

@@ -16,6 +16,7 @@ from typing import ClassVar
 
 from understudy.errors import BudgetExceeded, UsageError
 from understudy.privacy.accounting.composition import (
+    APPROXIMATE_ZCDP,
     BASIC,
     CURVE,
     PURE,
@@ -24,7 +25,12 @@ from understudy.privacy.accounting.composition import (
     tightest,
 )
 from understudy.privacy.accounting.conversions import rho_within
-from understudy.privacy.accounting.costs import Concentrated, approximate_cost, cost
+from understudy.privacy.accounting.costs import (
+    Concentrated,
+    approximate_cost,
+    concentrated,
+    cost,
+)
 from understudy.privacy.accounting.events import Charge, Event, ExactEvent
 from understudy.privacy.accounting.gaussian_curve import curve_rho
 from understudy.privacy.budget import Budget, Measure
@@ -259,6 +265,58 @@ class BasicSums(Pricing):
         if not charges:
             return Bound(BASIC, Fraction(0), Fraction(0))
         return Bound(BASIC, budget.amount, budget.delta)
+
+
+@dataclass(frozen=True)
+class ConcentratedSums(Pricing):
+    """Charges count in δ-approximate zCDP: ρ adds up, and so do the δ of key releases.
+
+    Privacy: a run of δ₁-approximate ρ-zCDP is (ε, δ₁ + δ₂)-differentially private where ρ implies
+    (ε, δ₂) (Bun, Steinke 2016, section 8), also when mechanisms follow from earlier answers, as
+    long as neither sum exceeds what was fixed beforehand (Whitehouse et al. 2023).
+
+    Attributes:
+        of_keys: the part of the budget's δ that key releases may use up; ρ is found for the rest.
+    """
+
+    of_keys: Fraction
+
+    no_plan: ClassVar[str] = "a grant in approximate zCDP takes no plan; charge it as you go"
+
+    def counted(self, budget: Budget) -> Budget:
+        """The largest ρ within ε and the rest of δ, beside the δ of the keys."""
+        rho = rho_within(budget.amount, budget.delta - self.of_keys)
+        return Budget(Measure.ZCDP, rho, self.of_keys)
+
+    def reserve(self, counted: Budget) -> Concentrated:
+        """All of ρ, and the δ of the keys."""
+        return Concentrated(counted.amount, counted.delta)
+
+    def price(self, charges: Sequence[Charge], counted: Budget) -> Price:
+        """Add up all ρ and all δ."""
+        del counted
+        costs = [concentrated(charge.event) for charge in charges]
+        if any(cost is None for cost in costs):
+            raise UsageError("this mechanism cannot be paid for in rho and delta")
+        return sum((Price(one.rho, one.delta) for one in costs if one is not None), Price())
+
+    def refusal(self, asked: Price, paid: Price, counted: Budget) -> BudgetExceeded:
+        """Say what was asked for, and what is left."""
+        left = paid.taken_from(counted)
+        return BudgetExceeded(
+            f"asked for rho = {at_most_text(asked.amount)}, delta = {at_most_text(asked.delta)}, "
+            f"but rho = {at_least_text(left.amount)}, delta = {at_least_text(left.delta)} is "
+            "left; raise the budget or ask for less",
+            requested=(asked.amount, asked.delta),
+            remaining=left,
+        )
+
+    def bound(self, charges: Sequence[Charge], paid: Price, budget: Budget) -> Bound:
+        """Claim the whole grant, once anything was charged."""
+        del paid
+        if not charges:
+            return Bound(APPROXIMATE_ZCDP, Fraction(0), Fraction(0))
+        return Bound(APPROXIMATE_ZCDP, budget.amount, budget.delta)
 
 
 @dataclass(frozen=True)

@@ -149,9 +149,15 @@ RELEASES: Mapping[str, Assurance] = {
     "schema infer": Assurance(
         ("codec_stability", "key_release", "quantiles"),
         ("tests/methods/discover/test_inference_replay.py",),
-        ("tests/privacy/mechanisms/test_keys.py",),
+        ("tests/privacy/mechanisms/test_keys.py", "tests/privacy/mechanisms/test_gaussian_keys.py"),
         missing=_NOT_ATTACKED,
         commands=("schema infer",),
+    ),
+    "schema init": Assurance(
+        ("codec_stability", "kinds"),
+        ("tests/methods/discover/test_kinds.py",),
+        missing=_NOT_ATTACKED,
+        commands=("schema init",),
     ),
     "evaluate": Assurance(
         ("released_summary", "codec_stability"),
@@ -210,6 +216,11 @@ MECHANISMS: Mapping[str, Assurance] = {
         ("key_release",),
         ("tests/privacy/mechanisms/test_keys.py",),
         ("tests/privacy/mechanisms/test_keys.py",),
+    ),
+    "GaussianKeyRelease": Assurance(
+        ("key_release",),
+        ("tests/privacy/mechanisms/test_gaussian_keys.py",),
+        ("tests/privacy/mechanisms/test_gaussian_keys.py",),
     ),
     "SmoothedHistogram": Assurance(
         ("smoothed_histogram",),

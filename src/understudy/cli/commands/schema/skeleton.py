@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from understudy.cli.console import messages, print_text
-from understudy.cli.options.data import EncodingName
-from understudy.cli.options.panels import DATA, OUTPUT
+from understudy.cli.console import TerminalProgress, messages, print_text
+from understudy.cli.options import completion
+from understudy.cli.options.data import EncodingName, PersonOptions
+from understudy.cli.options.groups import grouped
+from understudy.cli.options.panels import DATA, OUTPUT, PRIVACY
+from understudy.cli.options.privacy import Delta, LedgerOptions
+from understudy.jobs.kinds import KindRequest
 
 if TYPE_CHECKING:
     from understudy.facts.formats import Draft
@@ -26,11 +31,56 @@ _SkeletonFile = Annotated[
 ]
 
 
+@dataclass(frozen=True, kw_only=True)
+class KindOptions(KindRequest):
+    """Options about learning the kinds of columns with budget."""
+
+    epsilon: Annotated[
+        str | None,
+        typer.Option(
+            "--epsilon",
+            "-e",
+            metavar="NUMBER",
+            rich_help_panel=PRIVACY,
+            help="Learn the kinds of columns at this privacy loss, for example 0.1. Without it "
+            "only the header is read.",
+        ),
+    ] = None
+    delta: Delta = "0"
+    neighbours: Annotated[
+        str,
+        typer.Option(
+            "--neighbours",
+            metavar="NAME",
+            rich_help_panel=PRIVACY,
+            autocompletion=completion.NEIGHBOURS,
+            help="Protect under add-remove, which serves fits of both kinds, or under replace.",
+        ),
+    ] = "add-remove"
+    people: PersonOptions
+    payer: LedgerOptions
+
+
+@grouped
 def init(
+    *,
     data: Annotated[
         Path,
-        typer.Argument(help="A .csv or .parquet file, or a folder; only its header is read."),
+        typer.Argument(
+            help="A .csv or .parquet file, or a folder; only its header is read, unless kinds are "
+            "learned."
+        ),
     ],
+    book: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            rich_help_panel=DATA,
+            help="Take what this code book says: Frictionless, CSVW or SDV JSON, a REDCap "
+            "dictionary (.csv), or a DDI codebook (.xml). Its values are unreviewed.",
+        ),
+    ] = None,
     output: _SkeletonFile = None,
     encoding: EncodingName = "utf-8",
     types: Annotated[
@@ -42,17 +92,41 @@ def init(
             "their columns are marked unreviewed.",
         ),
     ] = False,
+    learning: KindOptions,
 ) -> None:
-    """Write a skeleton to fill in: column names, and kinds where the file declares types."""
-    from understudy.jobs.schemas import draft_of, with_types
+    """Write a skeleton to fill in: column names, and kinds where the file declares types.
 
-    draft = draft_of(data, encoding=encoding)
-    _write(with_types(draft, data) if types else draft, output)
+    With --epsilon the kinds of the other columns are learned from the rows. This spends budget.
+    """
+    from understudy.jobs.kinds import learn_kinds
+    from understudy.jobs.schemas import draft_of, imported_draft, with_code_book, with_types
+
+    known = None if book is None else imported_draft(book)
+    if learning.epsilon is None:
+        learning.check_unused()
+        header = draft_of(data, encoding=encoding)
+        header = with_types(header, data) if types else header
+        _write(header if known is None else with_code_book(header, known), output)
+        return
+    learned = learn_kinds(
+        data,
+        learning,
+        output=output,
+        encoding=encoding,
+        book=known,
+        progress=TerminalProgress(),
+    )
+    _show(learned.draft, output)
+    messages().print(learned.statement.sentence)
 
 
 def import_(
     file: Annotated[
-        Path, typer.Argument(help="SDV metadata, a domain file or CSVW metadata, as JSON.")
+        Path,
+        typer.Argument(
+            help="SDV metadata, a domain file, CSVW metadata or a Frictionless Table Schema as "
+            "JSON, a REDCap dictionary as CSV, or a DDI codebook as XML."
+        ),
     ],
     output: _SkeletonFile = None,
     table: Annotated[
@@ -72,12 +146,19 @@ def import_(
 
 
 def _write(draft: Draft, output: Path | None) -> None:
-    from understudy.jobs.schemas import draft_text, write_draft
+    from understudy.jobs.schemas import write_draft
+
+    if output is not None:
+        write_draft(draft, output)
+    _show(draft, output)
+
+
+def _show(draft: Draft, output: Path | None) -> None:
+    from understudy.jobs.schemas import draft_text
 
     if output is None:
         print_text(draft_text(draft, None))
         return
-    write_draft(draft, output)
     console = messages()
     fill_in = "fill it in, then: " if draft.unfinished else ""
     check = f"understudy schema check {output}"

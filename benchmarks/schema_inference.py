@@ -1,0 +1,138 @@
+"""Values, tails and groups that a learned schema finds at ε = 0.5, δ = 10⁻⁶.
+
+Diabetes has 50 columns and 101,766 rows: each value that at least 650 rows share should be found in
+at least 95 % of the runs, and with a larger share for `diag_1` at most 15 % of it should be
+`other`. Adult should keep at least 14 of 16 educations and 4 of 5 races. Of Credit Card fraud, the
+mean of V17 among frauds should stay within 20 % of the real one when the schema takes ε = 0.5 and
+the fit ε = 1. The smoke size makes up a table of two columns.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks.real_tables import SHARED
+from benchmarks.scoreboard import Scoreboard
+from understudy.facts.column import text_of
+from understudy.facts.names import is_identifier
+from understudy.facts.schema import Schema
+from understudy.methods.adaptive import AdaptiveMarginals
+from understudy.methods.discover import Skeleton, infer_schema
+
+EPSILON, DELTA = "0.5", "1e-6"
+LEAST_ROWS = 650
+SHARE_OF_DIAGNOSES = 12
+
+Bodies = dict[str, dict[str, Any]]
+
+
+def run(board: Scoreboard) -> None:
+    """All three tables, or a made-up one."""
+    if not SHARED.exists() or board.size.pick(False, True):
+        board.leave_out("Diabetes, Adult and Credit Card", "they are not there, or too large")
+        made_up(board)
+        return
+    diabetes(board, _table("diabetes_130us"))
+    adult(board, _table("adult_train"))
+    credit_card(board, _table("creditcard_fraud"))
+
+
+def made_up(board: Scoreboard) -> None:
+    """Five values of 2,000 rows each, and a tail of 500 rows far outside."""
+    rows = 10_000
+    amounts = np.where(np.arange(rows) < 500, 900.0, np.arange(rows) % 50 + 1.0)
+    table = pa.table({"town": [f"town {i % 5}" for i in range(rows)], "amount": amounts})
+    column = learned(table, bodies_of(table)).document()["columns"]
+    found = sum(text_of(value).startswith("town") for value in column["town"]["values"])
+    board.add("made-up towns of 2,000 rows found, of 5", found, "values", 5, at_most=False)
+    board.add("upper bound of an amount of 900", column["amount"]["max"], "", 900, at_most=False)
+
+
+def diabetes(board: Scoreboard, table: pa.Table) -> None:
+    """How often values are found, and how much of the diagnoses is left."""
+    bodies, runs = bodies_of(table), 20
+    counts = {name: _counts(table, name) for name, body in bodies.items() if "values" in body}
+    large = [(n, v) for n, found in counts.items() for v, k in found.items() if k >= LEAST_ROWS]
+    found: Counter[tuple[str, str]] = Counter()
+    for _ in range(runs):
+        schema = learned(table, bodies)
+        found.update((n, text) for n in counts for text in schema.columns[n].texts)  # type: ignore[union-attr]
+    least = min(found[pair] for pair in large) / runs
+    what = f"Diabetes: how often a value of {LEAST_ROWS} rows is found, the worst of {len(large)}"
+    board.add(what, 100 * least, "%", 95, at_most=False)
+    shared = bodies | {"diag_1": {**bodies["diag_1"], "share": SHARE_OF_DIAGNOSES}}
+    for name, asked in (("1", bodies), (f"{SHARE_OF_DIAGNOSES}", shared)):
+        left = fmean(_left(learned(table, asked), "diag_1", counts["diag_1"]) for _ in range(3))
+        target = 15 if asked is shared else None
+        board.add(f"Diabetes: diag_1 that is other, share = {name}", 100 * left, "%", target)
+
+
+def adult(board: Scoreboard, table: pa.Table) -> None:
+    """How many educations and races are found, the fewest of five runs."""
+    schemas = [learned(table, bodies_of(table)) for _ in range(5)]
+    for name, target in (("education", 14), ("race", 4)):
+        real = _counts(table, name).keys()
+        fewest = min(len(real & set(schema.columns[name].texts)) for schema in schemas)  # type: ignore[union-attr]
+        what = f"Adult: values of {name} found, of {len(real)}"
+        board.add(what, fewest, "values", target, at_most=False)
+
+
+def credit_card(board: Scoreboard, table: pa.Table) -> None:
+    """The mean of V17 among frauds, real and synthetic, mean of five."""
+    bodies = bodies_of(table) | {"Class": {"kind": "boolean"}}
+    real = _mean_of_frauds(table)
+    means = []
+    for _ in range(5):
+        schema = learned(table, bodies)
+        method = AdaptiveMarginals(schema, epsilon=1, delta=DELTA, target="Class")
+        means.append(_mean_of_frauds(method.fit(table, ledger=None).sample(table.num_rows)))
+    error = 100 * abs(fmean(means) / real - 1)
+    board.details.append({"mean V17 of frauds": means, "real": real})
+    board.add("Credit Card: error of the mean of V17 among frauds", error, "%", 20)
+
+
+def bodies_of(table: pa.Table) -> Bodies:
+    """The columns of a skeleton, as `schema init` writes them by types and names."""
+    return {field.name: _body(field) for field in table.schema}
+
+
+def _body(field: pa.Field) -> dict[str, Any]:
+    if is_identifier(field.name):
+        return {"kind": "id"}
+    if pa.types.is_integer(field.type):
+        return {"kind": "integer"}
+    if pa.types.is_floating(field.type):
+        return {"kind": "float"}
+    return {"kind": "categorical", "values": []}
+
+
+def learned(table: pa.Table, bodies: Bodies) -> Schema:
+    """The schema that is learned."""
+    skeleton = Skeleton.parse({"columns": bodies})
+    return infer_schema(table, skeleton, epsilon=EPSILON, delta=DELTA, ledger=None).schema
+
+
+def _table(name: str) -> pa.Table:
+    return pq.read_table(SHARED / "data" / f"{name}.parquet")
+
+
+def _counts(table: pa.Table, name: str) -> Counter[str]:
+    return Counter(text_of(value) for value in table[name].to_pylist() if value is not None)
+
+
+def _left(schema: Schema, name: str, counts: Mapping[str, int]) -> float:
+    """The part of a column's cells whose value was not found."""
+    known = set(schema.columns[name].texts)  # type: ignore[union-attr]
+    return sum(n for text, n in counts.items() if text not in known) / sum(counts.values())
+
+
+def _mean_of_frauds(table: pa.Table) -> float:
+    frauds = np.asarray(table["Class"]).astype(float) == 1
+    return float(np.asarray(table["V17"])[frauds].mean())

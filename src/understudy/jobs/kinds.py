@@ -1,0 +1,126 @@
+"""Job of `schema init --epsilon`: learn the kinds of a file's columns, and pay for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from understudy.errors import UsageError
+from understudy.jobs.ledgers import LedgerRequest
+from understudy.jobs.progress import SILENT, ReadingProgress
+from understudy.jobs.reading import PersonRequest
+from understudy.jobs.request import JobRequest
+from understudy.jobs.schemas import check_absent, draft_of, draft_text
+
+if TYPE_CHECKING:
+    from understudy.facts.formats import Draft, DraftColumn
+    from understudy.jobs.progress import JobProgress
+    from understudy.methods.discover import LearnedKinds
+    from understudy.rows.sources import Access
+
+
+@dataclass(frozen=True)
+class KindRequest(JobRequest):
+    """The budget for learning the kinds of columns, whom it protects, and who pays.
+
+    Attributes:
+        epsilon: the privacy loss allowed; None learns nothing.
+        delta: the probability allowed for a larger loss; with one, many columns cost less.
+        neighbours: add-remove, which implies both, or replace.
+        people: who has several rows.
+        payer: the ledger and the name of the data in it.
+    """
+
+    epsilon: str | None = None
+    delta: str = "0"
+    neighbours: str = "add-remove"
+    people: PersonRequest = field(default_factory=PersonRequest)
+    payer: LedgerRequest = field(default_factory=LedgerRequest)
+
+    def check_unused(self) -> None:
+        """Refuse options of a paid job where nothing is paid for."""
+        if self != type(self)():
+            raise UsageError(
+                "epsilon is not given; the other options about privacy are for learning kinds "
+                "with budget, as --epsilon 0.1 --delta 1e-6"
+            )
+
+
+def learn_kinds(
+    data: Path,
+    request: KindRequest,
+    *,
+    output: Path | None = None,
+    encoding: str = "utf-8",
+    book: Draft | None = None,
+    progress: JobProgress = SILENT,
+) -> LearnedKinds:
+    """Learn the kinds of a file's columns, and write the skeleton where a place is given.
+
+    Columns that a code book describes are not asked about.
+
+    Privacy: spends the budget of the request from its ledger; the skeleton may be released.
+    """
+    from understudy.jobs.output import write_or_keep
+    from understudy.rows.sources import Access
+
+    if request.epsilon is None:
+        raise UsageError("epsilon is not given; learning kinds has a cost, as --epsilon 0.1")
+    if output is not None:
+        _check_place(output)
+    access = Access(encoding=encoding, persons=request.people.persons, ignore_extra=True)
+    learned = kinds_from(data, request, access=access, book=book, progress=progress)
+    if output is not None:
+        write_or_keep(draft_text(learned.draft, output).encode(), output, what="skeleton")
+    return learned
+
+
+def kinds_from(
+    data: Path,
+    request: KindRequest,
+    *,
+    access: Access,
+    progress: JobProgress,
+    book: Draft | None = None,
+) -> LearnedKinds:
+    """Learn the kinds that a file does not declare itself.
+
+    Privacy: spends the budget of the request from its ledger; the skeleton may be released.
+    """
+    from understudy.methods.discover import infer_kinds
+    from understudy.rows.sources import dataset_name
+
+    header = draft_of(data, encoding=access.encoding)
+    known = {} if book is None else {n: c for n, c in book.columns.items() if c.kind}
+    with progress.spinner("reading and counting") as show:
+        return infer_kinds(
+            data,
+            list(header.columns),
+            epsilon=request.epsilon or "0",
+            delta=request.delta,
+            neighbours=request.neighbours,
+            declared={
+                **declared_kinds(data, header.columns),
+                **{name: column for name, column in known.items() if name in header.columns},
+            },
+            ledger=request.payer.opened(),
+            dataset=request.payer.dataset or dataset_name(data, access),
+            access=replace(access, watch=ReadingProgress(show)),
+        )
+
+
+def declared_kinds(data: Path, columns: Mapping[str, DraftColumn]) -> dict[str, DraftColumn]:
+    """The columns whose kind the file itself declares; a CSV file declares none."""
+    from understudy.rows.reading import is_parquet
+
+    return dict(columns) if is_parquet(data) else {}
+
+
+def _check_place(output: Path) -> None:
+    """Refuse a place in which the skeleton could not be written once it is paid for."""
+    from understudy.system.files.writing import check_writable
+
+    check_absent(output)
+    check_writable(output)

@@ -1,0 +1,141 @@
+"""Part of `synth` without a schema: learn one with a share of the budget, and keep it.
+
+The whole (ε, δ) is split beforehand: a twentieth learns kinds where the file declares none, a
+quarter learns values and ranges, and the rest fits. Costs of the three add up to the whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from understudy.errors import UsageError
+from understudy.jobs.kinds import KindRequest, declared_kinds, kinds_from
+from understudy.jobs.method import build
+from understudy.jobs.output import write_or_keep
+from understudy.jobs.progress import ReadingProgress
+from understudy.jobs.schemas import check_absent, draft_of
+
+if TYPE_CHECKING:
+    from understudy.facts.formats import Draft
+    from understudy.facts.schema import Schema
+    from understudy.jobs.learning import LearningRequest
+    from understudy.jobs.progress import JobProgress
+    from understudy.methods import Synthesizer
+
+KINDS_SHARE, SCHEMA_SHARE = Fraction(1, 20), Fraction(1, 4)
+
+
+@dataclass(frozen=True)
+class LearnedFirst:
+    """A request for which a schema was learned.
+
+    Attributes:
+        request: the request with the schema, and what is left of its budget.
+        place: where the schema is.
+        sentence: what the schema cost, for people.
+    """
+
+    request: LearningRequest
+    place: Path
+    sentence: str
+
+
+def place_of(output: Path) -> Path:
+    """Where the schema of an output is kept."""
+    return output.with_name(f"{output.stem}.schema.toml")
+
+
+def learn_first(request: LearningRequest, output: Path, progress: JobProgress) -> LearnedFirst:
+    """Learn a schema with a part of the budget of a request, and keep it beside the output.
+
+    Privacy: spends the part from the ledger of the request; what is left pays for the fit, so
+    that the statement of the fit, which adds the schema's cost, is about the whole budget.
+    """
+    from understudy.system.files.writing import check_writable
+
+    data, place = Path(request.data), place_of(output)
+    header = _checked(request, data)
+    check_absent(place)
+    check_writable(place)
+    known = declared_kinds(data, header.columns)
+    shares = [Fraction(0) if known else KINDS_SHARE, SCHEMA_SHARE]
+    draft = header if known else _kinds(request, data, header, progress)
+    schema = _schema(request, draft, progress)
+    write_or_keep(schema.text_for(place).encode(), place, what="schema")
+    rest = replace(request.fit, **_part(request, 1 - sum(shares)))
+    percent = float(100 * sum(shares))
+    sentence = f"the schema was learned with {percent:g} % of the budget, and is in {place}"
+    return LearnedFirst(replace(request, schema=place, fit=rest), place, sentence)
+
+
+def _checked(request: LearningRequest, data: Path) -> Draft:
+    """The header of the data; refuse what could not work before anything is spent."""
+    from understudy.privacy.budget import exact
+    from understudy.rows.engines.database import is_database
+
+    missing = (
+        "schema is not given; a schema says what each column may contain: give one by --schema"
+    )
+    if is_database(request.data) or request.reading.cluster is not None:
+        raise UsageError(f"{missing}; one is learned from files alone")
+    if request.fit.epsilon is None or exact(request.fit.delta, what="delta") == 0:
+        raise UsageError(f"{missing}, or learn one with budget, as --epsilon 1 --delta 1e-6")
+    request.images.refuse_for_tables()
+    header = draft_of(data, encoding=request.reading.encoding)
+    build(request.fit, _provisional(header))
+    return header
+
+
+def _provisional(header: Draft) -> Schema:
+    """A schema in which every column has the same two values, to check a request with."""
+    from understudy.facts.column import CategoricalColumn
+    from understudy.facts.schema import Schema
+
+    column = CategoricalColumn(values=("a", "b"))
+    return Schema(dict.fromkeys(header.columns, column))
+
+
+def _kinds(request: LearningRequest, data: Path, header: Draft, progress: JobProgress) -> Draft:
+    asked = KindRequest(
+        neighbours=_synthesizer(request, header).unit.neighbours,
+        people=request.fit.people,
+        payer=request.payer,
+        **_part(request, KINDS_SHARE),
+    )
+    access = replace(request.reading.access, persons=request.fit.people.persons)
+    return kinds_from(data, asked, access=access, progress=progress).draft
+
+
+def _schema(request: LearningRequest, draft: Draft, progress: JobProgress) -> Schema:
+    from understudy.facts.schema import Schema
+    from understudy.methods.discover import Skeleton, infer_schema
+    from understudy.rows.sources import dataset_name
+
+    if not draft.unfinished:
+        return Schema.parse(draft.document())
+    access = replace(request.reading.access, persons=request.fit.people.persons)
+    with progress.spinner("reading and counting") as show:
+        return infer_schema(
+            request.data,
+            Skeleton.parse(draft.document()),
+            neighbours=_synthesizer(request, draft).unit.neighbours,
+            ledger=request.payer.opened(),
+            dataset=request.payer.dataset or dataset_name(request.data, access),
+            access=replace(access, watch=ReadingProgress(show)),
+            **_part(request, SCHEMA_SHARE),
+        ).schema
+
+
+def _synthesizer(request: LearningRequest, header: Draft) -> Synthesizer:
+    return build(request.fit, _provisional(header))
+
+
+def _part(request: LearningRequest, share: Fraction) -> dict[str, str]:
+    """A part of the budget, as exact texts."""
+    from understudy.privacy.budget import exact
+
+    whole = {"epsilon": request.fit.epsilon or "0", "delta": request.fit.delta}
+    return {name: str(exact(amount, what=name) * share) for name, amount in whole.items()}

@@ -1,0 +1,320 @@
+"""Kinds of columns learned from private rows, and paid for.
+
+Each cell of a column counts once, under its narrowest kind: missing, boolean, integer, float, date,
+datetime or text. The counts get noise, and so does the number of different values. The kind of a
+column follows from these releases and from its name. Proof: docs/proofs/kinds.md.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from understudy.errors import UsageError
+from understudy.facts.column import FALSE_WORDS, TRUE_WORDS, CategoricalColumn, Column, IdColumn
+from understudy.facts.formats import Draft, DraftColumn
+from understudy.facts.names import is_identifier, remark_on
+from understudy.facts.schema import Schema
+from understudy.facts.schema_cost import Inference
+from understudy.facts.unit import Neighbours, Unit
+from understudy.methods.discover.discovery import NAMELESS, Opening, cost_of
+from understudy.methods.discover.shares import CountNoise, QuestionShares, least_noise, reached
+from understudy.privacy.budget import Amount, Budget, exact
+from understudy.privacy.curator import Curator, Instruments
+from understudy.privacy.run import Access, PaidRun, UnopenedRows
+from understudy.privacy.spending.record import DEFAULT, LedgerChoice
+from understudy.privacy.statements.statement import Statement
+from understudy.rows.counting import CountSource, HasKeys, KeyCounts
+from understudy.system.arrays import Integers
+from understudy.system.frames import Rows
+
+METHOD = "schema init"
+
+KINDS = ("missing", "boolean", "integer", "float", "date", "datetime", "text")
+"""The kinds that a cell counts under, in the order of a released vector."""
+
+_WORDS = {*TRUE_WORDS, *FALSE_WORDS} - {"0", "1"}
+_WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]{0,17})")
+_REAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
+_LEADING_ZERO = re.compile(r"[+-]?0[0-9]")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+# The chance that some kind of which no cell is seems to be there.
+_STRAY = 1 / 100
+# Cells that cannot be read as numbers or dates make a column of texts beyond this part of all.
+_UNREADABLE = 0.02
+# Values that are nearly all different are names of rows, or texts.
+_MOSTLY_DIFFERENT = 0.5
+# What an id is by its name may be repeated, by persons with many rows; a code has fewer values.
+_REPEATED = 0.02
+_STAND_IN = "any"
+
+
+def narrowest(text: str) -> str:
+    """The narrowest kind that a cell's text can be read as; it is not empty.
+
+    Example:
+        >>> [narrowest(text) for text in ("1", "1.5", "yes", "2021-03-01", "00501", "x")]
+        ['integer', 'float', 'boolean', 'date', 'text', 'text']
+    """
+    if _LEADING_ZERO.match(text) and _WHOLE.fullmatch(text.lstrip("+-0") or "0"):
+        return "text"
+    if _WHOLE.fullmatch(text):
+        return "integer"
+    if _REAL.fullmatch(text):
+        return "float" if math.isfinite(float(text)) else "text"
+    if text.lower() in _WORDS:
+        return "boolean"
+    return _moment(text)
+
+
+def _moment(text: str) -> str:
+    try:
+        if _DAY.fullmatch(text):
+            date.fromisoformat(text)
+            return "date"
+        if _DAY.match(text):
+            datetime.fromisoformat(text)
+            return "datetime"
+    except ValueError:
+        return "text"
+    return "text"
+
+
+@dataclass(frozen=True)
+class LearnedKind:
+    """The kind that was learned for a column.
+
+    Attributes:
+        kind: its kind.
+        missing: whether missing cells stand out.
+        clear: false where no kind stands out of the noise, and the kind is a guess.
+    """
+
+    kind: str
+    missing: bool
+    clear: bool
+
+    @classmethod
+    def of(cls, name: str, noisy: Integers, different: int, noise: CountNoise) -> LearnedKind:
+        """Decide by noisy counts of kinds and of different values, and by the column's name."""
+        counts = dict(zip(KINDS, np.maximum(noisy, 0).tolist(), strict=True))
+        least = reached(noise, _STRAY / len(KINDS))
+        seen = {kind for kind, count in counts.items() if count > least}
+        filled = sum(counts[kind] for kind in KINDS if kind != "missing" and kind in seen)
+        unlike = different > max(_MOSTLY_DIFFERENT * filled, least)
+        few = counts["text"] - least <= _UNREADABLE * filled
+        kind = _kind(seen - {"missing", "text"} if few else seen - {"missing"})
+        repeated = is_identifier(name) and different + least > _REPEATED * filled
+        names_rows = repeated or (unlike and kind == "categorical")
+        return cls("id" if names_rows else kind, "missing" in seen, bool(seen - {"missing"}))
+
+    def draft(self, name: str) -> DraftColumn:
+        """Return the column of a skeleton."""
+        missing = {"missing": []} if self.missing and self.kind != "id" else {}
+        if self.kind == "id":
+            remark = remark_on(name) or "nearly all values differ: generated, never learned"
+            return DraftColumn("id", remark=remark)
+        remark = "" if self.clear else "no kind stood out of the noise; check this one"
+        return DraftColumn(self.kind, missing, remark)
+
+
+def _kind(seen: set[str]) -> str:
+    """The narrowest kind that reads all kinds of cells that stand out."""
+    kinds = (kind for kind, holds in _HOLDS.items() if seen and seen <= holds)
+    return next(kinds, "categorical")
+
+
+# Which kinds of cell a column of a kind can hold, the narrowest first.
+_HOLDS = {
+    "boolean": {"boolean"},
+    "integer": {"integer"},
+    "float": {"integer", "float"},
+    "date": {"date"},
+    "datetime": {"date", "datetime"},
+}
+
+
+@dataclass(frozen=True)
+class LearnedKinds:
+    """A skeleton whose kinds were learned, what is promised about it, and what it cost."""
+
+    draft: Draft
+    statement: Statement
+    inference: Inference
+
+
+@dataclass(frozen=True)
+class KindDiscovery:
+    """The kinds of some columns, a budget, and for whom the promise holds.
+
+    Args:
+        columns: the names of all columns, as in the header.
+        epsilon: what all answers together may cost.
+        delta: the chance allowed for a larger loss; with one, many columns cost less.
+        unit: whom the promise protects.
+        person_id: the column that names persons, where they are the unit.
+        declared: kinds that the file itself declares, which are not asked for.
+    """
+
+    columns: Sequence[str]
+    epsilon: Amount
+    delta: Amount = 0
+    unit: Unit = field(default_factory=lambda: Unit(Neighbours.ADD_REMOVE))
+    person_id: str | None = None
+    declared: Mapping[str, DraftColumn] = field(default_factory=dict)
+    instruments: Instruments = field(default_factory=Instruments)
+
+    def __post_init__(self) -> None:
+        Budget.approximate(self.epsilon, self.delta)
+        if exact(self.epsilon, what="epsilon") == 0:
+            raise UsageError("epsilon is 0; nothing can be learned for free, give more")
+        if not self.asked:
+            raise UsageError(
+                "the file declares the kind of every column, so nothing is left to find out; "
+                "leave epsilon out"
+            )
+
+    @property
+    def asked(self) -> list[str]:
+        """The columns whose kinds are learned."""
+        known = {*self.declared, self.person_id}
+        return [name for name in self.columns if name not in known]
+
+    @cached_property
+    def shares(self) -> QuestionShares:
+        """How much of the budget each question gets: a half of a column's for each of its two."""
+        return least_noise(
+            exact(self.epsilon, what="epsilon"),
+            exact(self.delta, what="delta"),
+            unit=self.unit,
+            keyed={},
+            ranged=dict.fromkeys(self.asked, Fraction(1)),
+        )
+
+    def run(
+        self, opening: Opening, *, dataset: str | None = None, ledger: LedgerChoice = DEFAULT
+    ) -> LearnedKinds:
+        """Find out the kinds.
+
+        Privacy: the grant is made before rows are read, and charged before each draw. All that is
+        returned is released.
+        """
+        terms = self._run
+        books = terms.books(ledger, dataset)
+        with terms.granted(books) as run, opening(self._texts, self.asked) as source:
+            curator = run.curator_over(source)
+            found = {name: self._learned(curator, name) for name in self.asked}
+        statement = run.statement()
+        inference = cost_of(
+            statement, unit=self.unit, dataset=dataset or NAMELESS, person_id=self.person_id
+        )
+        known = {self.person_id: DraftColumn("id", remark="names persons")} | dict(self.declared)
+        columns = {
+            name: found[name].draft(name) if name in found else known[name] for name in self.columns
+        }
+        return LearnedKinds(Draft(columns, inference.document()), statement, inference)
+
+    def _learned(self, curator: Curator, name: str) -> LearnedKind:
+        """The kind of one column, by two noisy answers."""
+        kinds, different = self.shares.cells(name), self.shares.parts(name, 1)
+        counts = curator.release(
+            kinds, lambda source: kinds_of(source, name), name=f"kinds of cells of {name}"
+        )
+        [values] = curator.release(
+            different,
+            lambda source: np.array([len(_keys(source, name).counts)], np.int64),
+            name=f"number of different values of {name}",
+        )
+        return LearnedKind.of(name, counts, int(values), kinds)
+
+    @property
+    def _texts(self) -> Schema:
+        """Every asked column as texts, all of which count as one value; empty cells are missing."""
+        column = CategoricalColumn(values=(_STAND_IN,), missing=(), outside=_STAND_IN)
+        others: dict[str, Column] = {name: IdColumn() for name in self.columns}
+        return Schema(others | dict.fromkeys(self.asked, column))
+
+    @property
+    def _run(self) -> PaidRun:
+        return PaidRun(
+            method=METHOD,
+            budget=self.shares.budget,
+            unit=self.unit,
+            schema=self._texts,
+            person_id=self.person_id,
+            pricing=self.shares.pricing,
+            instruments=self.instruments,
+        )
+
+
+def kinds_of(source: CountSource, column: str) -> Integers:
+    """How many cells of a column are of each kind. Private."""
+    counts = dict.fromkeys(KINDS, 0)
+    for text, times in _keys(source, column).counts.items():
+        counts[narrowest(text)] += times
+    counts["missing"] = int(source.count([(column,)])[0].counts[1])
+    return np.array(list(counts.values()), np.int64)
+
+
+def _keys(source: CountSource, column: str) -> KeyCounts:
+    assert isinstance(source, HasKeys)
+    return source.keys(column)
+
+
+_PLAIN = Access()
+
+
+def infer_kinds(
+    data: Rows,
+    columns: Sequence[str],
+    *,
+    epsilon: Amount,
+    delta: Amount = 0,
+    neighbours: Neighbours | str = Neighbours.ADD_REMOVE,
+    declared: Mapping[str, DraftColumn] | None = None,
+    ledger: LedgerChoice = DEFAULT,
+    dataset: str | None = None,
+    access: Access = _PLAIN,
+) -> LearnedKinds:
+    """Learn the kinds of a table's columns from its private rows.
+
+    Args:
+        data: a file, a data frame of any brand, or a table of a database.
+        columns: the names of all its columns, which are public.
+        epsilon: the privacy loss allowed.
+        delta: the chance allowed for a larger loss.
+        neighbours: which tables must be hard to tell apart.
+        declared: columns whose kind is public already.
+        ledger: where the spending is kept; None keeps no record, and the statement says so.
+        dataset: the name the ledger knows the rows by; a file's stem unless given.
+        access: how the rows are reached; persons among them are what the promise is for.
+
+    Example:
+        >>> rows = {"age": ["31", "45"] * 400, "town": ["Oslo", "Bergen"] * 400}
+        >>> found = infer_kinds(rows, ["age", "town"], epsilon=100, ledger=None)
+        >>> [column.kind for column in found.draft.columns.values()]
+        ['integer', 'categorical']
+
+    Privacy: everything is charged before it is drawn. The skeleton is released and says its cost.
+    """
+    most, named = (access.persons.most, access.persons.column) if access.persons else (None, None)
+    rows = UnopenedRows(data, access)
+    name = dataset or rows.name
+    rows.warn_of_copies(ledger, name)
+    discovery = KindDiscovery(
+        columns,
+        epsilon,
+        delta,
+        unit=Unit(Neighbours.parse(neighbours), most),
+        person_id=named,
+        declared=declared or {},
+    )
+    return discovery.run(rows.open_keyed, dataset=name, ledger=ledger)

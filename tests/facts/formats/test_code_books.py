@@ -1,0 +1,217 @@
+"""Code books: what each format says of its columns, and what is refused."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from enum import Enum
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pydantic
+import pytest
+
+from understudy.errors import SchemaError, UsageError
+from understudy.facts.formats import Draft, ddi, frictionless, read_draft, redcap
+from understudy.facts.formats.frames import of_frame
+from understudy.facts.formats.python_models import of_pandera
+from understudy.facts.schema import Schema
+from understudy.methods.discover import Skeleton, infer_schema
+
+
+def _bodies(draft: Draft) -> dict[str, dict[str, Any]]:
+    return {name: column.document() for name, column in draft.columns.items()}
+
+
+def _draft(folder: Path, name: str, text: str) -> Draft:
+    path = folder / name
+    path.write_text(text)
+    return read_draft(path)
+
+
+FIELDS = {
+    "primaryKey": "who",
+    "missingValues": ["", "-99"],
+    "fields": [
+        {"name": "who", "type": "integer"},
+        {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": "120"}},
+        {"name": "sex", "constraints": {"enum": ["f", "m"], "required": True}},
+        {"name": "seen", "type": "date", "description": "first visit"},
+        {"name": "shape", "type": "geojson"},
+        {"name": "smoker", "type": "boolean", "constraints": {"required": True}},
+    ],
+}
+
+
+def test_frictionless_fields(tmp_path: Path) -> None:
+    """Types become kinds, constraints become unreviewed values, the key an id."""
+    found = _bodies(_draft(tmp_path, "schema.json", json.dumps(FIELDS)))
+    assert {"kind": "id"} == found["who"]
+    bounds = {"min": 0, "max": 120, "unreviewed": True, "missing": ["-99"]}
+    assert {"kind": "integer", **bounds} == found["age"]
+    assert {"kind": "categorical", "values": ["f", "m"], "unreviewed": True} == found["sex"]
+    assert {"kind": "date", "missing": ["-99"], "note": "first visit"} == found["seen"]
+    assert ("", {"kind": "boolean"}) == (found["shape"]["kind"], found["smoker"])
+
+
+def test_frictionless_packages() -> None:
+    """One table of several is chosen by name; a link is not followed."""
+    package = {"resources": [{"name": "a", "schema": FIELDS}, {"name": "b", "schema": "b.json"}]}
+    assert 6 == len(frictionless.draft(package, "a").columns)
+    with pytest.raises(SchemaError, match="links are not followed"):
+        frictionless.draft(package, "b")
+    with pytest.raises(UsageError, match="choose with --table"):
+        frictionless.draft(package, None)
+    for damaged in ({"fields": [{}]}, {"fields": [{"name": "a"}], "missingValues": 3}):
+        with pytest.raises(SchemaError):
+            frictionless.draft(damaged, None)
+
+
+DICTIONARY = """\
+Variable / Field Name,Form Name,Field Type,Field Label,"Choices, Calculations, OR Slider Labels",\
+Text Validation Type OR Show Slider Number,Text Validation Min,Text Validation Max,Identifier?
+record,f,text,Record,,,,,
+sex,f,radio,Sex,"1, Female | 2, Male",,,,
+age,f,text,Age,,integer,0,120,
+seen,f,text,Seen,,date_ymd,2020-01-01,,
+mail,f,text,Mail,,email,,,y
+ills,f,checkbox,Ills,"1, Asthma | 2, Gout",,,,
+well,f,yesno,Well,,,,,
+more,f,notes,More,,,,,
+"""
+
+
+def test_redcap_dictionaries(tmp_path: Path) -> None:
+    """Choices, validated texts, identifiers, and a column for each box."""
+    found = _bodies(_draft(tmp_path, "dictionary.csv", DICTIONARY))
+    assert ["record", "sex", "age", "seen", "mail", "ills___1", "ills___2", "well", "more"] == list(
+        found
+    )
+    assert ("id", "id") == (found["record"]["kind"], found["mail"]["kind"])
+    assert ([1, 2], True) == (found["sex"]["values"], found["sex"]["unreviewed"])
+    assert (0, 120) == (found["age"]["min"], found["age"]["max"])
+    assert datetime.date(2020, 1, 1) == found["seen"]["min"]
+    assert ("boolean", "boolean", "") == tuple(
+        found[name]["kind"] for name in ("ills___1", "well", "more")
+    )
+    assert redcap.matches(DICTIONARY)
+    with pytest.raises(SchemaError, match="is not a REDCap data dictionary"):
+        _draft(tmp_path, "rows.csv", "a,b\n1,2\n")
+
+
+CODEBOOK = """<?xml version="1.0"?>
+<codeBook xmlns="ddi:codebook:2_5"><dataDscr>
+ <var name="sex" intrvl="discrete"><labl>Sex</labl>
+  <catgry><catValu>1</catValu><labl>male</labl><catStat>77</catStat></catgry>
+  <catgry><catValu>2</catValu></catgry>
+  <catgry missing="Y"><catValu>9</catValu></catgry><varFormat type="numeric"/></var>
+ <var name="age" intrvl="contin" dcml="0"><valrng><range min="0" max="120"/></valrng>
+  <sumStat type="max">97</sumStat><varFormat type="numeric"/></var>
+ <var name="pay" dcml="2"><varFormat type="numeric"/></var>
+ <var name="town"><varFormat type="character"/></var>
+ <var name="other"/>
+</dataDscr></codeBook>
+"""
+
+
+def test_ddi_codebooks(tmp_path: Path) -> None:
+    """Categories and declared ranges; statistics of the rows are left where they are."""
+    draft = _draft(tmp_path, "study.xml", CODEBOOK)
+    found = _bodies(draft)
+    assert ([1, 2], ["9"], "Sex") == tuple(found["sex"][k] for k in ("values", "missing", "note"))
+    assert ("integer", 0, 120) == tuple(found["age"][key] for key in ("kind", "min", "max"))
+    kinds = [found[name]["kind"] for name in ("pay", "town", "other")]
+    assert ["float", "categorical", ""] == kinds
+    assert "97" not in draft.to_toml()
+    assert "77" not in draft.to_toml()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<!DOCTYPE codeBook [<!ENTITY a "aaaa">]><codeBook>&a;</codeBook>',
+        '<!DOCTYPE codeBook SYSTEM "http://127.0.0.1/x"><codeBook/>',
+        "<codeBook><var",
+        "<codeBook/>",
+    ],
+)
+def test_hostile_and_damaged_codebooks_are_refused(tmp_path: Path, text: str) -> None:
+    """Nothing is expanded and nothing is fetched."""
+    with pytest.raises(SchemaError):
+        _draft(tmp_path, "study.xml", text)
+    assert ddi.matches(text)
+
+
+class Sex(Enum):
+    """A closed list."""
+
+    F = "f"
+    M = "m"
+
+
+class Visit(pydantic.BaseModel):
+    """A row."""
+
+    age: int = pydantic.Field(ge=0, lt=121, description="in years")
+    weight: float | None = None
+    sex: Sex
+    ward: Literal["a", "b"]
+    seen: datetime.date
+    tags: list[str]
+
+
+def test_pydantic_models() -> None:
+    """Bounds, optional fields, enumerations and literals; lists have no kind."""
+    found = _bodies(Schema.from_pydantic(Visit))
+    age = {"min": 0, "max": 120, "unreviewed": True, "note": "in years"}
+    assert {"kind": "integer", **age} == found["age"]
+    assert {"kind": "float", "missing": []} == found["weight"]
+    assert (["f", "m"], ["a", "b"]) == (found["sex"]["values"], found["ward"]["values"])
+    assert ("date", "") == (found["seen"]["kind"], found["tags"]["kind"])
+    with pytest.raises(UsageError, match="Pydantic 2"):
+        Schema.from_pydantic(dict)
+
+
+FRAMES = [
+    pd.DataFrame({"patient_id": [1, 2], "n": [1.0, None], "c": pd.Categorical(["x", "y"])}),
+    pl.DataFrame(
+        {"patient_id": [1, 2], "n": [1.0, None], "c": ["x", "y"]},
+        schema_overrides={"c": pl.Categorical},
+    ),
+    pa.table(
+        {"patient_id": [1, 2], "n": [1.0, None], "c": pa.array(["x", "y"]).dictionary_encode()}
+    ),
+]
+
+
+@pytest.mark.parametrize("frame", FRAMES, ids=["pandas", "polars", "arrow"])
+def test_frames_are_proposals(frame: Any) -> None:
+    """Types and categories depend on rows: each column is unreviewed, and no inference begins."""
+    draft = Schema.from_frame(frame)
+    assert draft == of_frame(frame)
+    assert ["patient_id", "n", "c"] == draft.unreviewed
+    assert ["id", "float", "categorical"] == [column.kind for column in draft.columns.values()]
+    assert ["x", "y"] == draft.columns["c"].keys["values"]
+    with pytest.raises(SchemaError, match="unreviewed"):
+        infer_schema(frame, Skeleton.parse(draft.document()), epsilon=1, ledger=None, dataset="t")
+
+
+def test_pandera_schemas() -> None:
+    """Checks become unreviewed values and bounds, where pandera is installed."""
+    pandera = pytest.importorskip("pandera.pandas")
+    schema = pandera.DataFrameSchema(
+        {
+            "age": pandera.Column(int, pandera.Check.in_range(0, 120)),
+            "sex": pandera.Column(str, pandera.Check.isin(["f", "m"]), nullable=True),
+            "pay": pandera.Column(float, pandera.Check.ge(0)),
+        }
+    )
+    found = _bodies(of_pandera(schema))
+    assert (0, 120, True) == tuple(found["age"][key] for key in ("min", "max", "unreviewed"))
+    assert (["f", "m"], []) == (found["sex"]["values"], found["sex"]["missing"])
+    assert (0.0, "float") == (found["pay"]["min"], found["pay"]["kind"])
+    with pytest.raises(UsageError):
+        Schema.from_pandera(3)

@@ -1,0 +1,220 @@
+"""Kinds of columns: how cells are read, what is decided, and replay from neighbouring raw files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from understudy.errors import UsageError
+from understudy.facts.codec.persons import Persons
+from understudy.facts.formats import DraftColumn
+from understudy.facts.schema import Schema
+from understudy.facts.unit import Neighbours, Unit
+from understudy.methods.discover import (
+    KindDiscovery,
+    LearnedKinds,
+    Skeleton,
+    infer_kinds,
+    infer_schema,
+)
+from understudy.methods.discover.kinds import KINDS, LearnedKind, kinds_of, narrowest
+from understudy.privacy.curator import Instruments
+from understudy.privacy.mechanisms.additive import DiscreteGaussian
+from understudy.privacy.replay import LeakFound, Recorder, Replay
+from understudy.privacy.spending.ledger import Ledger
+from understudy.rows.counting import KeySource
+from understudy.rows.sources import Access, open_keyed
+
+HEADER = ("who", "age", "weight", "day", "smoker", "town")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        *(("1", "integer"), ("-17", "integer"), ("0", "integer"), ("1.5", "float")),
+        *(("1e3", "float"), (".5", "float"), ("5.", "float"), ("1e999", "text")),
+        *(("yes", "boolean"), ("FALSE", "boolean"), ("t", "boolean"), ("ja", "text")),
+        *(("2021-03-01", "date"), ("2021-13-01", "text"), ("01.03.2021", "text")),
+        *(("2021-03-01T10:00:00", "datetime"), ("2021-03-01 10:00", "datetime")),
+        *(("00501", "text"), ("007", "text"), ("0.5", "float"), ("1_000", "text"), ("-", "text")),
+        *(("nan", "text"), ("inf", "text"), ("12,5", "text"), ("-$257.36", "text")),
+        *(("9" * 30, "float"), ("٣", "text")),
+    ],
+)
+def test_a_cell_has_one_narrowest_kind(text: str, kind: str) -> None:
+    """Codes with leading zeros stay texts, and nothing is read that a column could not read."""
+    assert kind == narrowest(text)
+
+
+NOISE = DiscreteGaussian(Fraction(100), Fraction(1))
+
+
+def _decided(name: str = "x", different: int = 5, **counts: int) -> LearnedKind:
+    noisy = np.array([counts.get(kind, -3) for kind in KINDS], np.int64)
+    return LearnedKind.of(name, noisy, different, NOISE)
+
+
+@pytest.mark.parametrize(
+    ("counts", "kind"),
+    [
+        ({"integer": 5000}, "integer"),
+        ({"integer": 5000, "float": 200}, "float"),
+        ({"integer": 5000, "float": 15}, "integer"),
+        ({"date": 5000, "datetime": 300}, "datetime"),
+        ({"date": 5000}, "date"),
+        ({"boolean": 4000}, "boolean"),
+        ({"boolean": 4000, "integer": 900}, "categorical"),
+        ({"integer": 5000, "text": 90}, "integer"),
+        ({"integer": 5000, "text": 900}, "categorical"),
+        ({"text": 5000}, "categorical"),
+        ({}, "categorical"),
+    ],
+)
+def test_the_kind_reads_what_stands_out(counts: dict[str, int], kind: str) -> None:
+    """The narrowest kind that reads all cells that show, a few unreadable ones apart."""
+    found = _decided(**counts)
+    assert (kind, False, bool(counts)) == (found.kind, found.missing, found.clear)
+
+
+def test_missing_cells_and_names_of_rows_are_seen() -> None:
+    """Texts that nearly all differ are ids; numbers are so by their name alone."""
+    assert _decided(integer=4000, missing=500).missing
+    assert "id" == _decided(text=4000, different=3900).kind
+    assert "categorical" == _decided(text=4000, different=900).kind
+    assert "integer" == _decided(integer=4000, different=3900).kind
+    assert "id" == _decided("encounter_id", integer=4000, different=3900).kind
+    assert "integer" == _decided("encounter_id", integer=4000, different=30).kind
+
+
+def _line(number: int) -> tuple[str, ...]:
+    day = f"2021-0{1 + number % 9}-1{number % 10}"
+    return (
+        *(f"P{number // 4}", str(20 + number % 50), f"{60 + number % 9}.5", day),
+        *(("yes", "no")[number % 2], "ABC"[number % 3]),
+    )
+
+
+LINES = [_line(number) for number in range(200)]
+# One cell changes its kind, and so may all of a row; a row may be empty, or hold what nobody has.
+STRANGE: list[tuple[str, ...]] = [
+    ("P0", "x", "60.5", "2021-01-10", "yes", "A"),
+    ("P0", "", "", "", "", ""),
+    ("P0", "1.5", "heavy", "soon", "0", "Atlantis"),
+    ("P0", "00501", "1", "2021-01-10T10:00:00", "2021-01-10", "7"),
+]
+
+
+def _file(path: Path, lines: Sequence[Sequence[str]]) -> Path:
+    path.write_text("\n".join(",".join(cells) for cells in (HEADER, *lines)) + "\n")
+    return path
+
+
+def _neighbours(unit: Unit) -> Iterator[list[tuple[str, ...]]]:
+    for strange in STRANGE:
+        if unit.neighbours is Neighbours.REPLACE:
+            yield [strange, *LINES[1:]]
+        elif unit.rows_per_person is None:
+            yield [*LINES, strange]
+        else:
+            yield [*LINES, *[("new", *strange[1:])] * unit.rows_per_person]
+    if unit.neighbours is Neighbours.ADD_REMOVE:
+        yield LINES[4:] if unit.rows_per_person else LINES[1:]
+
+
+def _discovery(unit: Unit, epsilon: str = "2", delta: str = "1e-4") -> KindDiscovery:
+    person = "who" if unit.rows_per_person else None
+    return KindDiscovery(HEADER, epsilon, delta, unit=unit, person_id=person)
+
+
+def _run(discovery: KindDiscovery, path: Path, tape: Recorder | Replay) -> LearnedKinds:
+    persons = Persons.given(discovery.person_id, discovery.unit.rows_per_person)
+
+    @contextmanager
+    def opening(schema: Schema, columns: Sequence[str]) -> Iterator[KeySource]:
+        with open_keyed(path, schema, columns, Access(persons=persons)) as source:
+            yield cast("KeySource", tape.guard(source))
+
+    taped = replace(discovery, instruments=Instruments(tape=tape))
+    return taped.run(opening, dataset="table", ledger=None)
+
+
+def _audit(discovery: KindDiscovery, here: Path, there: Path) -> None:
+    tape = Recorder()
+    first = _run(discovery, here, tape)
+    tape.check_paid(first.statement.charges)
+    again = Replay(tape.exchanges)
+    second = _run(discovery, there, again)
+    again.check_finished()
+    assert first == second
+
+
+UNITS = [Unit(Neighbours.ADD_REMOVE), Unit(Neighbours.REPLACE), Unit(Neighbours.ADD_REMOVE, 3)]
+
+
+@pytest.mark.parametrize("delta", ["0", "1e-4"])
+@pytest.mark.parametrize("unit", UNITS, ids=lambda u: f"{u.neighbours} {u.rows_per_person}")
+def test_neighbouring_files_are_asked_the_same(unit: Unit, delta: str, tmp_path: Path) -> None:
+    """Raw files one unit apart: the same questions, answers within sensitivity, one skeleton."""
+    here = _file(tmp_path / "here.csv", LINES)
+    for number, lines in enumerate(_neighbours(unit)):
+        _audit(_discovery(unit, delta=delta), here, _file(tmp_path / f"{number}.csv", lines))
+
+
+def test_two_rows_are_too_many(tmp_path: Path) -> None:
+    """The check can fail: files two rows apart are told apart."""
+    here = _file(tmp_path / "here.csv", LINES)
+    there = _file(tmp_path / "there.csv", [*LINES, STRANGE[0], STRANGE[0]])
+    with pytest.raises(LeakFound, match="more than the sensitivity"):
+        _audit(_discovery(UNITS[0]), here, there)
+
+
+def test_a_cell_counted_under_every_kind_it_could_be_is_caught(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The narrowest kind alone counts: "1" is an integer, a real and a text, and counts once."""
+    from understudy.methods.discover import kinds
+
+    def nested(source: Any, column: str) -> Any:
+        counts = kinds_of(source, column)
+        counts[3] += counts[2]
+        return counts
+
+    monkeypatch.setattr(kinds, "kinds_of", nested)
+    here, there = _file(tmp_path / "a.csv", LINES), _file(tmp_path / "b.csv", LINES[1:])
+    with pytest.raises(LeakFound, match="kinds of cells of age: answers differ by more"):
+        _audit(_discovery(UNITS[0]), here, there)
+
+
+def test_the_skeleton_goes_on_to_infer_and_adds_up(tmp_path: Path) -> None:
+    """Its cost is in the skeleton, in the ledger, and in the schema that is learned from it."""
+    ledger = Ledger(tmp_path / "l.jsonl")
+    path = _file(tmp_path / "people.csv", [_line(number) for number in range(3000)])
+    found = infer_kinds(path, HEADER, epsilon=400, delta="1e-6", ledger=ledger)
+    kinds = [column.kind for column in found.draft.columns.values()]
+    assert ["categorical", "integer", "float", "date", "boolean", "categorical"] == kinds
+    skeleton = Skeleton.parse(found.draft.document())
+    schema = infer_schema(path, skeleton, epsilon=5, delta="1e-6", ledger=ledger).schema
+    assert schema.inference is not None
+    whole = found.inference.delta + Fraction(1, 10**6)
+    assert (405, whole) == (schema.inference.epsilon, schema.inference.delta)
+    spent = ledger.account("people").spent
+    assert (405, whole) == (spent.epsilon, spent.delta)
+
+
+def test_what_is_declared_is_not_asked() -> None:
+    """A column with a declared kind costs nothing; with nothing to ask nothing is spent."""
+    rows = {"a": ["1"] * 500, "b": ["2"] * 500}
+    known = {"a": DraftColumn("categorical", {"values": ["1"]})}
+    found = infer_kinds(rows, ["a", "b"], epsilon=100, declared=known, ledger=None)
+    assert 2 == len(found.statement.charges)
+    assert (known["a"], "integer") == (found.draft.columns["a"], found.draft.columns["b"].kind)
+    for epsilon, declared in (("0", {}), ("1", dict.fromkeys("ab", known["a"]))):
+        with pytest.raises(UsageError):
+            infer_kinds(rows, ["a", "b"], epsilon=epsilon, declared=declared, ledger=None)
