@@ -181,12 +181,7 @@ class AdaptiveMarginals(Synthesizer):
     def _chosen(
         self, curator: Curator, found: Estimation, planned: Round
     ) -> tuple[list[Attributes], Budget]:
-        """The tables that are worth a round's budget, and what is left of it for them.
-
-        Where no table was worth the budget of the first round, the second does not ask.
-        """
-        if planned.follows and not found.has_dependences:
-            return [], planned.budget
+        """The tables that are worth a round's budget, and what is left of it for them."""
         if planned.picks:
             return self._picked(curator, found, planned)
         return self._by_errors(curator, found, planned)

@@ -81,11 +81,6 @@ class Estimation:
         )
 
     @property
-    def has_dependences(self) -> bool:
-        """Whether a table of several attributes was measured."""
-        return any(len(marginal.attributes) > 1 for marginal in self.marginals)
-
-    @property
     def one_way_noise(self) -> dict[str, float]:
         """The mean L1 noise of every attribute's own table, as far as it was measured."""
         mean = math.sqrt(2 / math.pi)

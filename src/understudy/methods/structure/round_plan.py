@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from understudy.facts.domain import Attributes, Domain
@@ -17,13 +17,13 @@ from understudy.privacy.budget import Budget, Measure
 _LEAST_ONE_WAY, _HALF_ONE_WAY = 0.05, 0.15
 # What each round gets of the rest, and the sizes of the tables that it may choose.
 _ROUNDS = ((Fraction(4, 10), (2,)), (Fraction(6, 10), (2, 3)))
-# The number of rows and the errors of the first round may show that no table pays. Together they
-# cost at most 4/100 of the budget: 1/200 for the rows, the rest for the errors. Those of the second
-# round are asked for only where a table of the first round did pay.
+# The number of rows, and the errors of all rounds, may turn out to be of no use. Together they
+# cost at most 4/100 of the budget: 1/200 for the rows, and these parts for the errors.
 SIZE_SHARE = Fraction(1, 200)
-_ERRORS_OF_ROUND, _ERRORS_OF_ALL = Fraction(1, 10), (Fraction(35, 1000), Fraction(40, 1000))
-# Errors are not asked for where the noise of each would exceed this part of the rows.
-_MOST_NOISE = 0.6
+_ERRORS_OF_ROUND, _ERRORS_OF_ALL = Fraction(1, 10), (Fraction(28, 1000), Fraction(7, 1000))
+# Errors are not asked for where the noise of each would exceed this part of the rows. In the second
+# round they are drawn to their mean, which has much less noise, and says whether tables still pay.
+_MOST_NOISE = (0.6, 1.5)
 # Tables have at most so many cells.
 MOST_CELLS = 20_000
 # Without a delta tables are chosen one by one, so many for each attribute at the most. A few of
@@ -46,7 +46,6 @@ class Round:
         sizes: how many attributes a table may have.
         picks: how many private choices there are; 0 where noisy errors choose.
         most_noise: errors with more noise than this part of the rows are not asked for.
-        follows: whether it asks for errors only where an earlier round found tables that pay.
     """
 
     choosing: Budget
@@ -54,15 +53,20 @@ class Round:
     sizes: tuple[int, ...]
     picks: int = 0
     most_noise: float = math.inf
-    follows: bool = False
 
     @classmethod
     def of(
-        cls, budget: Budget, choosing: Budget, sizes: tuple[int, ...], *, picks: int = 0
+        cls,
+        budget: Budget,
+        choosing: Budget,
+        sizes: tuple[int, ...],
+        *,
+        picks: int = 0,
+        most_noise: float = math.inf,
     ) -> Round:
         """Take what choosing costs from the budget of a round."""
         left = Budget(budget.measure, budget.amount - choosing.amount)
-        return cls(choosing, left, sizes, picks)
+        return cls(choosing, left, sizes, picks, most_noise)
 
     def may_ask(self, tables: int, rows: float, unit: Unit) -> bool:
         """Whether the errors of some tables would be more than noise."""
@@ -143,11 +147,11 @@ class RoundPlan:
 def _by_errors(whole: Budget, left: Budget) -> tuple[Round, ...]:
     """Rounds that share what one-way tables leave; errors never cost much of the whole."""
     parts = left.split([share for share, _ in _ROUNDS])
-    found = list[Round]()
-    for part, (_, sizes), most in zip(parts, _ROUNDS, _ERRORS_OF_ALL, strict=True):
-        errors = min(part * _ERRORS_OF_ROUND, whole * most, key=lambda each: each.amount)
-        plain = Round.of(part, errors, sizes)
-        found.append(replace(plain, most_noise=_MOST_NOISE, follows=bool(found)))
+    found = []
+    for number, (part, (_, sizes)) in enumerate(zip(parts, _ROUNDS, strict=True)):
+        most, most_noise = whole * _ERRORS_OF_ALL[number], _MOST_NOISE[number]
+        errors = min(part * _ERRORS_OF_ROUND, most, key=lambda each: each.amount)
+        found.append(Round.of(part, errors, sizes, most_noise=most_noise))
     return tuple(found)
 
 
