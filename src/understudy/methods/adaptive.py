@@ -249,10 +249,11 @@ class AdaptiveMarginals(Synthesizer):
         """One table, by a private choice: its error less the noise that it would have."""
         domain, unit = curator.domain, curator.unit
         every = tables_of(domain, sizes, most_cells=most_cells(found, budget, unit))
-        tables = self._rules.among(every)
+        rules = self._rules
+        tables = rules.among(every)
         if not tables:
             return [], budget
-        weights = {table: self._rules.weight(table) for table in tables}
+        weights = {table: rules.weight(table) for table in tables}
         kernel = ModelErrors({table: found.pool.project(table) for table in tables})
         share = budget * _PICK_SHARE
         left = Budget(budget.measure, budget.amount - share.amount)
