@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+import numpy as np
+
 from understudy.errors import UsageError
 from understudy.facts.domain import Attributes, Domain
 from understudy.facts.protection import Protection
@@ -212,7 +214,8 @@ class AdaptiveMarginals(Synthesizer):
         anyway = self._anyway(found, kernel, tables, left)
         # Weights multiply after the noise: they are public, and so is what they do to answers.
         worth = (shrunk(errors, variance) - anyway) * self._rules.weights(tables)
-        candidates = CandidateTables.of(tables, worth, domain)
+        largest = np.array([kernel.largest(table) for table in tables])
+        candidates = CandidateTables.of(tables, worth, domain, most=largest)
         if 3 in sizes:
             candidates = candidates.with_larger(
                 domain, most_cells=_MOST_LARGER_CELLS, allowed=self._rules.allows

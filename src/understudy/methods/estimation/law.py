@@ -18,7 +18,7 @@ from understudy.models.bayes_net import BayesNet
 from understudy.models.log_linear import LogLinear
 from understudy.models.sampling.without_replacement import deal_codes
 from understudy.models.weighted.pool import Pool
-from understudy.models.weighted.raking import Aim, log_weights, raked, weighed
+from understudy.models.weighted.raking import Aim, raked, weighed
 from understudy.privacy.noisy_marginal import NoisyMarginal
 
 _POOL = 100_000
@@ -128,7 +128,9 @@ def drawn_pool(law: BayesNet, total: float, *, seed: int = _SEED) -> Pool:
 def _scaled(law: LogLinear) -> LogLinear:
     """The law with what a row of its network weighs on average, and what it is worth."""
     pool = drawn_pool(law.base, 1.0, seed=_SEED + _REFITS)
-    logarithms = log_weights(pool, law.aims)
+    logarithms = np.zeros(len(pool))
+    for aim in law.aims:
+        logarithms += aim.logarithms.ravel()[pool.places(aim.attributes)]
     largest = float(logarithms.max(initial=0.0))
     scale = largest + math.log(float(np.exp(logarithms - largest).mean()))
     weighted = weighed(pool, law.aims)

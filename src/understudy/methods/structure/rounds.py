@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 
 from understudy.facts.domain import Attributes, Domain
 from understudy.facts.unit import Neighbours, Unit
 from understudy.rows.counting import Marginal, Score
-from understudy.system.arrays import Floats, Singles
+from understudy.system.arrays import Floats, Integers, Singles
 
 # Estimation removes most of the noise of cells that are nearly empty: of the error that noise
 # alone would make, this part is expected to remain.
@@ -53,6 +54,13 @@ class ModelErrors:
         """The score that carries its sensitivity: one row more or less, or one for another."""
         moved = 2 if unit.neighbours is Neighbours.REPLACE else 1
         return Score("the model's L1 error", self, Fraction(moved), unit.neighbours)
+
+    def largest(self, attributes: Attributes) -> float:
+        """Return the error of a pair that were as dependent as its single attributes allow."""
+        table = self.expected[attributes]
+        total = max(float(table.sum()), 1e-9)
+        alone = (table.sum(axis=axis) / total for axis in range(table.ndim))
+        return 2 * total * (1 - max(float((shares**2).sum()) for shares in alone))
 
     def by_chance(self, attributes: Attributes, noise: float) -> float:
         """Return the distance that as many rows of the model itself would have.
@@ -129,17 +137,27 @@ class CandidateTables:
         tables: the candidates.
         errors: of each, in rows.
         cells: the L1 noise of each, in units of the noise of one cell.
+        most: the largest error that each could have, in rows; zero where paths explain nothing of it.
     """
 
     tables: tuple[Attributes, ...]
     errors: Floats
     cells: Floats
+    most: Floats
 
     @classmethod
-    def of(cls, tables: Sequence[Attributes], errors: Floats, domain: Domain) -> CandidateTables:
+    def of(
+        cls,
+        tables: Sequence[Attributes],
+        errors: Floats,
+        domain: Domain,
+        *,
+        most: Floats | None = None,
+    ) -> CandidateTables:
         """Tables with errors of their own."""
         cells = np.array([domain.cells(table) for table in tables], float)
-        return cls(tuple(tables), errors, cells)
+        largest = np.zeros(len(cells)) if most is None else most
+        return cls(tuple(tables), errors, cells, largest)
 
     def with_larger(
         self,
@@ -178,6 +196,7 @@ class CandidateTables:
             (*self.tables, *(table for table, _, _ in found)),
             np.concatenate([self.errors, errors]),
             np.concatenate([self.cells, noises]),
+            np.concatenate([self.most, np.zeros(len(found))]),
         )
 
 
@@ -214,18 +233,21 @@ class Choice:
     def among(self, candidates: CandidateTables, domain: Domain) -> list[Attributes]:
         """Return the tables to measure, best first."""
         parts, held = candidates.cells**self.power, _held(candidates.tables, domain)
+        overlaps, paths = Overlaps(held), ChosenPaths.of(held, candidates.most)
         left, open_to = np.maximum(candidates.errors, 0.0), np.ones(len(parts), bool)
         taken, chosen = 0.0, list[int]()
         while len(chosen) < min(self.most, len(parts)):
             # Without noise tables cost nothing, and any error is worth it.
             cost = np.maximum(REMAINING * self.noise * self._growth(taken, parts), 1e-12)
-            worth = np.where(open_to & (left > cost), left / cost, 0.0)
+            found = paths.beyond(left)
+            worth = np.where(open_to & (found > cost), found / cost, 0.0)
             best = int(worth.argmax())
             if worth[best] <= 0:
                 break
             chosen.append(best)
             taken, open_to[best] = taken + parts[best], False
-            left = left * _remaining(held, best)
+            paths.take(best, float(left[best]))
+            left = left * overlaps.remaining(best)
         return [candidates.tables[number] for number in chosen]
 
     def _growth(self, taken: float, parts: Floats) -> Floats:
@@ -241,17 +263,71 @@ def _held(tables: Sequence[Attributes], domain: Domain) -> Singles:
     return held
 
 
-def _remaining(held: Singles, chosen: int) -> Floats:
-    """The part of every table's error that one chosen table leaves.
+class Overlaps:
+    """How much of each other's errors tables explain, by the attributes that they share."""
 
-    Half of it where two attributes are shared; of larger tables, only the triples that are shared
-    are gone.
+    def __init__(self, held: Singles) -> None:
+        self._held, self._size = held, held.sum(axis=1)
+        size = self._size
+        self._triples = np.maximum(size * (size - 1) * (size - 2) / 6, 1.0)
+
+    def remaining(self, chosen: int) -> Floats:
+        """The part of every table's error that one chosen table leaves.
+
+        Half of it where two attributes are shared; of larger tables, only the triples that are
+        shared are gone.
+        """
+        shared = self._held[:, self._held[chosen] > 0].sum(axis=1)
+        half = np.where(shared >= 2, _OVERLAP, 1.0)
+        gone = shared * (shared - 1) * (shared - 2) / 6 / self._triples
+        return np.asarray(np.where(self._size > _TRIPLE, 1 - _GONE * gone, half))
+
+
+@dataclass(eq=False)
+class ChosenPaths:
+    """How strongly chosen pairs tie attributes through one another.
+
+    Along a chain A – B – C the dependence of the ends is the product of those of its links, each
+    in parts of the largest that there could be. Such an error is gone once the links are known, so
+    that one dependence is not counted again for every pair that it reaches. What the product does
+    not explain stays, and the next round sees the error that is left.
+
+    Attributes:
+        ends: of every table the two attributes it ties, or -1 where it is not a pair.
+        most: of every table the largest error that there could be.
+        ties: for every two attributes, the strongest path.
+        apart: the pairs that no chosen table holds.
     """
-    shared, size = held @ held[chosen], held.sum(axis=1)
-    half = np.where(shared >= 2, _OVERLAP, 1.0)
-    triples = np.maximum(size * (size - 1) * (size - 2) / 6, 1.0)
-    gone = shared * (shared - 1) * (shared - 2) / 6 / triples
-    return np.asarray(np.where(size > _TRIPLE, 1 - _GONE * gone, half))
+
+    ends: Integers
+    most: Floats
+    ties: Floats
+    apart: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, held: Singles, most: Floats) -> ChosenPaths:
+        """No paths yet."""
+        pairs = held.sum(axis=1) == 2
+        ends = np.full((len(held), 2), -1)
+        ends[pairs] = np.nonzero(held[pairs])[1].reshape(-1, 2)
+        return cls(ends, most, np.eye(held.shape[1]), pairs)
+
+    def beyond(self, errors: Floats) -> Floats:
+        """The part of errors that paths do not explain."""
+        found = errors.copy()
+        one, other = self.ends[self.apart].T
+        found[self.apart] -= self.ties[one, other] * self.most[self.apart]
+        return found
+
+    def take(self, number: int, error: float) -> None:
+        """Add the paths that a chosen pair makes."""
+        (one, other), most = self.ends[number], float(self.most[number])
+        if one < 0 or most <= 0:
+            return
+        strength = min(max(error, 0.0) / most, 1.0)
+        across = np.multiply.outer(self.ties[one], self.ties[other]) * strength
+        self.ties = np.maximum(self.ties, np.maximum(across, across.T))
+        self.apart = self.apart & (self.ends != (one, other)).any(axis=1)
 
 
 def expected_anyway(

@@ -92,12 +92,14 @@ def raked(
     weights, total = pool.weights.copy(), pool.total
     found = [replace(aim, logarithms=aim.logarithms.ravel().copy()) for aim in aims]
     kept, tau = _kept_places(pool, aims), _TAU_ALONE if loose else _TAU / math.sqrt(len(aims) or 1)
-    sampling = doubt * total / max(len(pool), 1)
+    chance = total / max(len(pool), 1)
+    # A pool that holds every combination was not drawn.
+    drawn = 0.0 if loose else chance
     for _ in range(sweeps):
         turn = _Turn(weights)
         for number, aim in enumerate(found):
             places = kept[number] if kept else pool.places(aim.attributes)
-            found[number] = _bring(places, turn, aim, tau=tau, sampling=sampling)
+            found[number] = _bring(places, turn, aim, tau=tau, chances=(drawn, doubt * chance))
         turn.finish()
         weights *= total / weights.sum()
     shaped = [replace(a, logarithms=a.logarithms.reshape(a.counts.shape)) for a in found]
@@ -138,10 +140,13 @@ class _Turn:
             self._waiting = None
 
 
-def _bring(places: RowCells, turn: _Turn, aim: Aim, *, tau: float, sampling: float) -> Aim:
+def _bring(
+    places: RowCells, turn: _Turn, aim: Aim, *, tau: float, chances: tuple[float, float]
+) -> Aim:
     """One table: find the factors of its cells, and multiply weights by them."""
     masses, factors = turn.masses(places, aim.counts.size), np.empty(aim.counts.size)
-    known = aim if aim.spread is not None else replace(aim, spread=_spread(aim, masses))
+    drawn, sampling = chances
+    known = aim if aim.spread is not None else replace(aim, spread=_spread(aim, masses, drawn))
     prior = tau if len(aim.attributes) > 1 else _TAU_ALONE
     freedom = np.array([known.variance, known.spread, prior, sampling], np.float64)
     _solve(masses, aim.counts.ravel(), freedom, known.logarithms, factors)
@@ -149,14 +154,17 @@ def _bring(places: RowCells, turn: _Turn, aim: Aim, *, tau: float, sampling: flo
     return known
 
 
-def _spread(aim: Aim, masses: Floats) -> float:
+def _spread(aim: Aim, masses: Floats, chance: float) -> float:
     """How far the counts are from the masses beyond noise, in units of Poisson variance.
 
-    Single attributes are held to their counts, which would drift otherwise.
+    What is expected of the noise of the table, and of the chance by which a pool was drawn, is
+    taken off. Single attributes are held to their counts, which would drift otherwise.
     """
-    beyond = float(((aim.counts.ravel() - masses) ** 2).sum()) - aim.variance * masses.size
+    rows = max(float(masses.sum()), 1.0)
+    expected = aim.variance * masses.size + chance * rows
+    beyond = float(((aim.counts.ravel() - masses) ** 2).sum()) - expected
     least = _LEAST_SPREAD if len(aim.attributes) > 1 else _LEAST_SPREAD_ALONE
-    return max(beyond / max(float(masses.sum()), 1.0), least)
+    return max(beyond / rows, least)
 
 
 @kernel

@@ -30,7 +30,7 @@ _CANDIDATES_PER_ROW = 4
 CodeMatrix = npt.NDArray[np.uint8 | np.uint16]
 """The codes of every row, one beside the other."""
 Layout = npt.NDArray[np.int32]
-"""For every table: its two attributes, the codes of the second, and the number of its first cell."""
+"""For every table: its two attributes, the codes of the second, the number of its first cell."""
 
 
 def rounded(
