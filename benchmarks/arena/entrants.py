@@ -206,9 +206,14 @@ CONTROLS = (
     Control("shuffled", "ceiling: exact columns, independent", shuffled),
 )
 OURS = (
-    OurMethod("adaptive", "`adaptive`", "adaptive", {"delta": DELTA}),
+    OurMethod("adaptive", "`adaptive`", "adaptive", {"delta": DELTA}, revision=2),
     OurMethod(
-        "adaptive-target", "`adaptive`, given the target", "adaptive", {"delta": DELTA}, True
+        "adaptive-target",
+        "`adaptive`, given the target",
+        "adaptive",
+        {"delta": DELTA},
+        with_target=True,
+        revision=2,
     ),
     OurMethod("nist", "`nist`", "nist", {"delta": DELTA}),
     OurMethod("privbayes", "`privbayes`, δ = 0", "privbayes"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,13 @@ import pytest
 
 from support.engines import raw_rows
 from support.tiers import slow_but
+from understudy.errors import CapacityError
 from understudy.facts.codec import Codec
 from understudy.facts.domain import Domain
 from understudy.facts.schema import Schema
 from understudy.facts.unit import Neighbours, Unit
 from understudy.methods import AdaptiveMarginals, Independent, Nist, Synthesizer
-from understudy.methods.adaptive import RoundPlan, errors_budget, errors_noise
+from understudy.methods.structure.round_plan import SIZE_SHARE, RoundPlan, errors_noise
 from understudy.models.distribution import CodedRows
 from understudy.models.log_linear import LogLinear
 from understudy.models.model import Model
@@ -24,6 +26,7 @@ from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator
 from understudy.privacy.replay import Recorder
 from understudy.privacy.spending.grant import Grant
+from understudy.privacy.spending.ledger import Ledger
 from understudy.rows.counting import CountSource
 from understudy.rows.engines.chunked import ChunkedSource
 from understudy.rows.engines.memory import MemorySource
@@ -124,13 +127,36 @@ def test_hopeless_noise_leaves_single_columns_and_spends_all_on_them() -> None:
     assert not any("error" in name for name in names)
 
 
-def test_little_is_spent_before_a_decision_to_stop() -> None:
-    """The errors of a round cost at most four hundredths of all there is."""
-    for epsilon in ("0.1", 1, 10):
-        whole = Budget.zcdp(Fraction(epsilon))
-        plan = RoundPlan.of(DOMAIN, whole, ROW, 10_000.0)
-        for part, _ in plan.rounds:
-            assert errors_budget(whole, part).amount <= whole.amount * Fraction(4, 100)
+@pytest.mark.parametrize("columns", [2, 6, 40])
+@pytest.mark.parametrize("size", [1e3, 1e4, 1e9])
+@pytest.mark.parametrize("rho", ["1e-4", "1/50", 10])
+def test_little_is_spent_before_a_decision_to_stop(columns: int, size: float, rho: Any) -> None:
+    """The number of rows and the errors of all rounds cost at most four hundredths together."""
+    whole = Budget.zcdp(Fraction(rho))
+    count = whole * SIZE_SHARE
+    left = Budget.zcdp(whole.amount - count.amount)
+    plan = RoundPlan.of(Domain({f"c{i}": 3 for i in range(columns)}), left, ROW, size)
+    errors = sum(each.choosing.amount for each in plan.rounds)
+    assert count.amount + errors <= whole.amount * Fraction(4, 100)
+
+
+def test_a_run_spends_little_on_what_it_may_not_use() -> None:
+    """Its charges for the number of rows and for errors, as they stand in the statement."""
+    method = AdaptiveMarginals(SCHEMA, epsilon=2, delta=1e-6)
+    grant = Grant(method.budget, pricing=method.pricing)
+    method.learn(Curator(_source(), method.unit, grant))
+    spent = [c for c in grant.charges if "error" in c.question or "number of" in c.question]
+    assert 3 == len(spent)
+    paid = grant.pricing.price(spent, grant.spendable).amount
+    assert 0 < paid <= grant.spendable.amount / 25
+
+
+def test_pure_runs_stop_by_the_number_of_rows_alone() -> None:
+    """It costs at most two hundredths; every private choice is followed by its table."""
+    plan = RoundPlan.of(DOMAIN, Budget.pure(1), ROW, 1e5)
+    assert SIZE_SHARE <= Fraction(2, 100)
+    assert 3 * len(DOMAIN) == sum(each.picks for each in plan.rounds)
+    assert all(9 * each.choosing.amount == each.measuring.amount for each in plan.rounds)
 
 
 @pytest.mark.parametrize("size", [1.0, 50.0, 1e4, 1e9])
@@ -138,7 +164,7 @@ def test_little_is_spent_before_a_decision_to_stop() -> None:
 def test_a_plan_divides_all_of_the_budget(whole: Budget, size: float) -> None:
     """Exactly, whatever the number of rows; the fewer rows, the more single columns get."""
     plan = RoundPlan.of(DOMAIN, whole, ROW, size)
-    parts = [plan.one_way, *(part for part, _ in plan.rounds)]
+    parts = [plan.one_way, *(each.budget for each in plan.rounds)]
     assert whole.amount == sum(part.amount for part in parts)
     assert all(part.amount > 0 for part in parts)
     larger = RoundPlan.of(DOMAIN, whole, ROW, 10 * size)
@@ -150,7 +176,7 @@ def test_columns_of_many_codes_are_planned(whole: Budget) -> None:
     """Though no pair of them is small enough to be asked about."""
     domain = Domain({"a": 60, "b": 60})
     plan = RoundPlan.of(domain, whole, ROW, 1e6)
-    assert whole.amount == plan.one_way.amount + sum(part.amount for part, _ in plan.rounds)
+    assert whole.amount == plan.one_way.amount + sum(each.budget.amount for each in plan.rounds)
 
 
 def test_noise_of_nothing_is_infinite() -> None:
@@ -212,3 +238,16 @@ def test_engines_are_asked_the_same_questions() -> None:
     with open_source(ibis.duckdb.connect().create_table("t", rows), SCHEMA) as source:
         assert expected == _questions(source)
     assert any("error" in name for name, _ in expected)
+
+
+@pytest.mark.parametrize("delta", [1e-6, 0])
+def test_a_pool_beyond_memory_is_refused_unspent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, delta: float
+) -> None:
+    """The pool's size is public, so that it is looked at before rows are read or charged for."""
+    monkeypatch.setattr("understudy.facts.capacity.available_bytes", lambda: 10**6)
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    method = AdaptiveMarginals(SCHEMA, epsilon=1, delta=delta)
+    with pytest.raises(CapacityError, match=r"pool of 100,000 rows of 6 columns.*or the method"):
+        method.fit(_source(), ledger=ledger, dataset="table")
+    assert {} == ledger.accounts()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -16,13 +17,14 @@ from typing import ClassVar
 import numpy as np
 
 from understudy.errors import UsageError
+from understudy.facts.capacity import ensure_pool_fits
 from understudy.facts.domain import Attributes, Domain
 from understudy.facts.protection import Protection
 from understudy.facts.unit import Unit
 from understudy.facts.workload import Workload
 from understudy.methods.abilities import TABLE_OPTIONS, Abilities
 from understudy.methods.base import Synthesizer
-from understudy.methods.estimation.law import Estimation
+from understudy.methods.estimation.law import POOL_ROWS, Estimation
 from understudy.methods.estimation.learned import Learned
 from understudy.methods.estimation.parameters import (
     measure_one_way,
@@ -30,11 +32,19 @@ from understudy.methods.estimation.parameters import (
     one_way_tables,
 )
 from understudy.methods.structure.restrict import NONE, Restrictions
+from understudy.methods.structure.round_plan import (
+    MOST_CELLS,
+    SIZE_SHARE,
+    Round,
+    RoundPlan,
+    mean_noise,
+)
 from understudy.methods.structure.rounds import (
     REMAINING,
     CandidateTables,
     Choice,
     ModelErrors,
+    apart,
     connected,
     expected_anyway,
     shrunk,
@@ -52,28 +62,12 @@ from understudy.privacy.noisy_marginal import NoisyMarginal
 from understudy.privacy.spending.pricing import GaussianRounds, Pricing
 from understudy.system.arrays import Floats
 
-_SIZE_SHARE = Fraction(1, 100)
-# One-way tables get this share, and more where they would be poor with the whole budget.
-_LEAST_ONE_WAY, _HALF_ONE_WAY = 0.05, 0.15
-# What each round gets of the rest, and the sizes of the tables that it may choose.
-_ROUNDS = ((Fraction(4, 10), (2,)), (Fraction(6, 10), (2, 3)))
-# Noisy errors get this part of a round, and never more of the whole.
-_ERRORS_SHARE, _MOST_ERRORS_SHARE = Fraction(1, 10), Fraction(4, 100)
-# Errors are not asked for where their noise would exceed this part of the rows.
-_HOPELESS = 0.6
 # A table may have so many cells that its noise displaces this part of the rows, in a fair share
 # of the budget, and not fewer or more than these.
-_DISPLACED, _LEAST_CELLS, _MOST_CELLS = 0.5, 3_000, 20_000
+_DISPLACED, _LEAST_CELLS = 0.5, 3_000
 _MOST_TABLES = 2_000
 # Tables of four and five attributes are small ones, or are not considered.
 _MOST_LARGER_CELLS = 64
-# Without a delta tables are chosen one by one, so many for each attribute at the most.
-_PICKS_PER_ATTRIBUTE = 3
-_PICK_SHARE = Fraction(1, 10)
-# Triples are asked about too where so many tables for each attribute would be useful.
-_PICKS_FOR_TRIPLES = 2
-# Of the rows, what the noise of a picked table may displace.
-_USEFUL = 0.25
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -135,6 +129,8 @@ class AdaptiveMarginals(Synthesizer):
                 f"the targets are {' and '.join(map(repr, self._targets))}; name one of them"
             )
         self._rules.workload.check(domain)
+        pairs = tables_of(domain, (2,), most_cells=MOST_CELLS)
+        ensure_pool_fits(domain, POOL_ROWS, [*pairs, *one_way_tables(domain)])
 
     @property
     def _last(self) -> Attributes:
@@ -158,8 +154,8 @@ class AdaptiveMarginals(Synthesizer):
         """One-way tables; rounds of errors, choice and tables; one law of all that was measured."""
         plan = self._plan(curator)
         found = self._estimated(curator, measure_one_way(curator, plan.one_way))
-        for budget, sizes in plan.rounds:
-            chosen, left = self._chosen(curator, found, budget, sizes)
+        for each in plan.rounds:
+            chosen, left = self._chosen(curator, found, each)
             asked = [*chosen, *plan.again]
             tables = measure_tables(curator, asked, left, counting=self._rules.weight)
             found = self._estimated(curator, [*found.marginals, *tables])
@@ -171,7 +167,7 @@ class AdaptiveMarginals(Synthesizer):
 
     def _plan(self, curator: Curator) -> RoundPlan:
         """The budgets of all stages, from public numbers and the number of rows."""
-        share = curator.budget * (0 if self._known_rows(curator) is not None else _SIZE_SHARE)
+        share = curator.budget * (0 if self._known_rows(curator) is not None else SIZE_SHARE)
         size = self._known_rows(curator)
         if size is None:
             [count] = curator.measure([()], share)
@@ -190,49 +186,44 @@ class AdaptiveMarginals(Synthesizer):
         return None if known is None else max(float(known), 1.0)
 
     def _chosen(
-        self, curator: Curator, found: Estimation, budget: Budget, sizes: tuple[int, ...]
+        self, curator: Curator, found: Estimation, planned: Round
     ) -> tuple[list[Attributes], Budget]:
         """The tables that are worth a round's budget, and what is left of it for them."""
-        if not sizes:
-            return [], budget
-        if budget.measure is Measure.PURE:
-            return self._picked(curator, found, budget, sizes)
-        return self._by_errors(curator, found, budget, sizes)
+        if planned.picks:
+            return self._picked(curator, found, planned)
+        return self._by_errors(curator, found, planned)
 
     def _by_errors(
-        self, curator: Curator, found: Estimation, budget: Budget, sizes: tuple[int, ...]
+        self, curator: Curator, found: Estimation, planned: Round
     ) -> tuple[list[Attributes], Budget]:
         """Ask for noisy errors of all candidates at once, and choose in closed form."""
-        domain, unit = curator.domain, curator.unit
-        share = errors_budget(curator.budget, budget)
-        tables = self._candidates(found, budget, share, sizes)
+        domain, unit, left = curator.domain, curator.unit, planned.measuring
+        tables = self._candidates(found, planned)
         if not tables:
-            return [], budget
-        kernel = ModelErrors({table: found.pool.project(table) for table in tables})
-        errors, variance = curator.score(tables, kernel.score(unit), share)
-        left = Budget(budget.measure, budget.amount - share.amount)
+            return [], planned.budget
+        kernel = ModelErrors.of(found.pool, tables)
+        errors, variance = curator.score(tables, kernel.score(unit), planned.choosing)
         anyway = self._anyway(found, kernel, tables, left)
         # Weights multiply after the noise: they are public, and so is what they do to answers.
         worth = (shrunk(errors, variance) - anyway) * self._rules.weights(tables)
         largest = np.array([kernel.largest(table) for table in tables])
         candidates = CandidateTables.of(tables, worth, domain, most=largest)
-        if 3 in sizes:
+        if 3 in planned.sizes:
             candidates = candidates.with_larger(
                 domain, most_cells=_MOST_LARGER_CELLS, allowed=self._rules.allows
             )
         return Choice(mean_noise(left, unit), 2 / 3).among(candidates, domain), left
 
-    def _candidates(
-        self, found: Estimation, budget: Budget, share: Budget, sizes: tuple[int, ...]
-    ) -> list[Attributes]:
+    def _candidates(self, found: Estimation, planned: Round) -> list[Attributes]:
         """The tables to ask about: all, those that count more if all are too many, or none."""
         domain, rules = found.domain, self._rules
         measured = [marginal.attributes for marginal in found.marginals]
-        most = most_cells(found, budget, self.unit)
-        every = rules.among(tables_of(domain, sizes, most_cells=most))
+        most = most_cells(found, planned.budget, self.unit)
+        listed = tables_of(domain, planned.sizes, most_cells=most, measured=measured)
+        every = rules.among(listed)
         tables = connected(every, measured, domain, _MOST_TABLES)
         for asked in (tables, rules.preferred(tables)):
-            if asked and errors_noise(share, self.unit, len(asked)) <= _HOPELESS * found.total:
+            if planned.may_ask(len(asked), found.total, self.unit):
                 return asked
         return []
 
@@ -247,92 +238,48 @@ class AdaptiveMarginals(Synthesizer):
         )
 
     def _picked(
-        self, curator: Curator, found: Estimation, budget: Budget, sizes: tuple[int, ...]
+        self, curator: Curator, found: Estimation, planned: Round
     ) -> tuple[list[Attributes], Budget]:
-        """One table, by a private choice: its error less the noise that it would have."""
-        domain, unit = curator.domain, curator.unit
-        every = tables_of(domain, sizes, most_cells=most_cells(found, budget, unit))
-        rules = self._rules
-        tables = rules.among(every)
-        if not tables:
-            return [], budget
-        weights = {table: rules.weight(table) for table in tables}
-        kernel = ModelErrors({table: found.pool.project(table) for table in tables})
-        share = budget * _PICK_SHARE
-        left = Budget(budget.measure, budget.amount - share.amount)
-        noise = REMAINING * mean_noise(left, unit)
-        anyway = dict(zip(tables, self._anyway(found, kernel, tables, left), strict=True))
-        chosen = curator.select(
-            tables,
-            WeightedErrors(kernel, weights).score(unit),
-            share,
-            of=lambda table: table,
-            penalty=lambda t: weights[t] * (noise * domain.cells(t) + anyway[t]),
-        )
-        return [chosen], left
+        """A few tables, each by a private choice: its error less the noise that it would have.
 
-
-@dataclass(frozen=True)
-class RoundPlan:
-    """The budgets of a run, fixed before its rounds.
-
-    Attributes:
-        one_way: for the one-way tables of the start.
-        rounds: for every round, its budget and the sizes of the tables that it may choose.
-        again: the one-way tables that every round measures too.
-    """
-
-    one_way: Budget
-    rounds: tuple[tuple[Budget, tuple[int, ...]], ...]
-    again: tuple[Attributes, ...]
-
-    @classmethod
-    def of(
-        cls, domain: Domain, budget: Budget, unit: Unit, size: float, *, pairs: int | None = None
-    ) -> RoundPlan:
-        """Divide a budget: the noisier one-way tables would be, the more they get of it.
-
-        Where the noise of errors would drown them, one-way tables get all of it.
-
-        Args:
-            domain: the attributes.
-            budget: what there is.
-            unit: whom the promise protects.
-            size: the number of rows, as far as it is known.
-            pairs: how many have to be asked about at least; all unless given.
+        Tables that share two attributes with one that was chosen explain much of the same error,
+        and wait for the next estimate.
         """
-        ratio = one_way_noise(domain, budget, unit) / size
-        share = min(_LEAST_ONE_WAY + ratio / (ratio + _HALF_ONE_WAY), 1.0)
-        one_way = budget * Fraction(round(1000 * share), 1000)
-        left = Budget(budget.measure, budget.amount - one_way.amount)
-        again = tuple(one_way_tables(domain))
-        if len(domain) < 2 or left.amount == 0 < budget.amount:
-            return cls(budget, (), ())
-        if budget.measure is Measure.UNLIMITED:
-            return cls(one_way, ((left, (2, 3)),), again)
-        if budget.measure is Measure.PURE:
-            return cls._one_by_one(domain, one_way, left, unit, size)
-        parts = left.split([share for share, _ in _ROUNDS])
-        pairs = len(domain) * (len(domain) - 1) // 2 if pairs is None else pairs
-        if errors_noise(errors_budget(budget, parts[0]), unit, pairs) > _HOPELESS * size:
-            return cls(budget, (), ())
-        rounds = zip(parts, (sizes for _, sizes in _ROUNDS), strict=True)
-        return cls(one_way, tuple(rounds), again)
+        domain, each = curator.domain, planned.budget * Fraction(1, planned.picks)
+        rules, most = self._rules, most_cells(found, each, self.unit)
+        # Of many columns, only triples of pairs that were measured.
+        wide = math.comb(len(domain), 3) > _MOST_TABLES
+        measured = [marginal.attributes for marginal in found.marginals] if wide else None
+        every = tables_of(domain, planned.sizes, most_cells=most, measured=measured)
+        tables, chosen = rules.among(every), list[Attributes]()
+        if not tables:
+            return [], planned.budget
+        weights = {table: rules.weight(table) for table in tables}
+        kernel = ModelErrors.of(found.pool, tables)
+        score = WeightedErrors(kernel, weights).score(self.unit)
+        penalties = self._penalties(found, kernel, planned, weights)
+        for share in planned.choosing.split([1] * planned.picks):
+            left = apart(tables, chosen, domain) or tables
+            chosen.append(
+                curator.select(left, score, share, of=tuple, penalty=penalties.__getitem__)
+            )
+        return [*dict.fromkeys(chosen)], planned.measuring
 
-    @classmethod
-    def _one_by_one(
-        cls, domain: Domain, one_way: Budget, left: Budget, unit: Unit, size: float
-    ) -> RoundPlan:
-        """As many choices as there is budget for useful tables, and not too many."""
-        sizes = sorted(domain[attribute] for attribute in domain)
-        typical = sizes[len(sizes) // 2] ** 2
-        affordable = _USEFUL * size / max(mean_noise(left, unit) * typical, 1e-9)
-        picks = math.floor(min(affordable, _PICKS_PER_ATTRIBUTE * len(domain)))
-        if picks < 1 or not any(tables_of(domain, (2,), most_cells=_MOST_CELLS)):
-            return cls(Budget(left.measure, one_way.amount + left.amount), (), ())
-        triples = affordable >= _PICKS_FOR_TRIPLES * len(domain)
-        asked = (2, 3) if triples else (2,)
-        return cls(one_way, tuple((part, asked) for part in left.split([1] * picks)), ())
+    def _penalties(
+        self,
+        found: Estimation,
+        kernel: ModelErrors,
+        planned: Round,
+        weights: Mapping[Attributes, float],
+    ) -> dict[Attributes, float]:
+        """The noise that every table would have, and the part of its error that would remain."""
+        left = planned.measuring * Fraction(1, planned.picks)
+        noise, tables = REMAINING * mean_noise(left, self.unit), [*weights]
+        anyway = self._anyway(found, kernel, tables, left)
+        return {
+            table: weights[table] * (noise * found.domain.cells(table) + remains)
+            for table, remains in zip(tables, anyway, strict=True)
+        }
 
 
 def most_cells(found: Estimation, budget: Budget, unit: Unit) -> int:
@@ -340,33 +287,5 @@ def most_cells(found: Estimation, budget: Budget, unit: Unit) -> int:
     share = 1 if budget.measure is Measure.PURE else 2 * len(found.domain)
     noise = REMAINING * expected_noise(budget, unit, tables=share)
     affordable = _DISPLACED * found.total / max(noise, 1e-9)
-    most = _LEAST_CELLS if budget.measure is Measure.PURE else _MOST_CELLS
+    most = _LEAST_CELLS if budget.measure is Measure.PURE else MOST_CELLS
     return int(min(max(affordable, _LEAST_CELLS), most))
-
-
-def one_way_noise(domain: Domain, budget: Budget, unit: Unit) -> float:
-    """The mean L1 noise of one-way tables that share a whole budget as is best."""
-    power = 1 / 2 if budget.measure is Measure.PURE else 2 / 3
-    parts = sum(domain[attribute] ** power for attribute in domain)
-    return float(mean_noise(budget, unit) * parts ** (1 / power) / max(len(domain), 1))
-
-
-def mean_noise(budget: Budget, unit: Unit) -> float:
-    """The mean absolute noise on a cell of one table that gets a whole budget."""
-    if budget.amount == 0 or budget.measure is Measure.UNLIMITED:
-        return 0.0
-    mean = 1 / math.sqrt(2) if budget.measure is Measure.PURE else math.sqrt(2 / math.pi)
-    return mean * expected_noise(budget, unit, tables=1)
-
-
-def errors_budget(whole: Budget, part: Budget) -> Budget:
-    """Limit the cost of noisy errors: a part of a round, and never much of the whole."""
-    return min(part * _ERRORS_SHARE, whole * _MOST_ERRORS_SHARE, key=lambda b: b.amount)
-
-
-def errors_noise(budget: Budget, unit: Unit, tables: int) -> float:
-    """Return the standard deviation of the noise of this number of errors together."""
-    if budget.amount == 0:
-        return 0.0 if budget.measure is Measure.UNLIMITED else math.inf
-    moved = float(unit.count_l1)
-    return moved * math.sqrt(tables / (2 * float(budget.amount)))

@@ -8,27 +8,19 @@ of factors has no limit by treewidth. Proof: docs/proofs/log_linear.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from understudy.errors import CapacityError, UsageError
 from understudy.facts.capacity import available_bytes
 from understudy.facts.constraints import Completions
 from understudy.facts.domain import Attributes, Domain
-from understudy.models.archive import (
-    FACTORS,
-    LOGARITHMS,
-    Parts,
-    arrow_bytes,
-    json_bytes,
-    within,
-)
+from understudy.models.archive import Parts
 from understudy.models.bayes_net import BayesNet
 from understudy.models.distribution import CodedRows, Distribution
 from understudy.models.inference import Evidence
@@ -45,12 +37,18 @@ from understudy.models.sampling.forward import Last, sample_codes, sample_last
 from understudy.models.sampling.ways import How, Weighting
 from understudy.models.sampling.weighting import Proposal, WeightedRows, fit_of
 from understudy.models.sampling.without_replacement import deal_codes, deal_last
+from understudy.models.weighted.factors import (
+    LARGEST_LOGARITHM,
+    MOST_ROWS,
+    check_aim,
+    factor_members,
+    read_factors,
+)
 from understudy.models.weighted.pool import Pool, joined, rows_of
-from understudy.models.weighted.raking import Aim, log_weights, raked, weighed
+from understudy.models.weighted.raking import Aim, raked, weighed
+from understudy.models.weighted.reweighting import Reweighted, log_mean_weight
 from understudy.models.weighted.rounding import rounded
 from understudy.system.arrays import Floats, Probabilities
-from understudy.system.files.arrow import Types, UnsoundArrow, read_arrow
-from understudy.system.files.members import parsed_document
 
 if TYPE_CHECKING:
     from understudy.models.sampling.ways import Sampler, Way
@@ -64,10 +62,6 @@ _ASKED_ROWS, _SEED = 1 << 18, 20
 _FEW = 2_000
 # Tables that exact answers may make, in cells.
 _MOST_CELLS = 1 << 22
-# Numbers that squares and exponentials of stay finite.
-_MOST_ROWS, _LARGEST_LOGARITHM = 2.0**63, 600.0
-_NUMBERS = pa.large_list(pa.float64())
-_OF_FACTORS: Types = {"counts": (_NUMBERS,), "logarithms": (_NUMBERS,)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,11 +92,11 @@ class LogLinear(Distribution):
 
     def __post_init__(self) -> None:
         """Refuse numbers that are not those of tables over the network's attributes."""
-        sound = 0 <= self.total <= _MOST_ROWS and 0 <= self.effective <= 1
-        if not sound or not abs(self.scale) < _LARGEST_LOGARITHM:
+        sound = 0 <= self.total <= MOST_ROWS and 0 <= self.effective <= 1
+        if not sound or not abs(self.scale) < LARGEST_LOGARITHM:
             raise UsageError("the log-linear model's numbers are not possible")
         for aim in self.aims:
-            _check_aim(aim, self.domain)
+            check_aim(aim, self.domain)
         if len({frozenset(aim.attributes) for aim in self.aims}) < len(self.aims):
             raise UsageError("the log-linear model has two factors for the same attributes")
         for name in self.last:
@@ -228,8 +222,8 @@ class LogLinear(Distribution):
     def check_rows(self, rows: int) -> None:
         """Refuse a pool that would not fit into free memory."""
         together = min(max(_POOL_PER_ROW * rows, _LEAST_POOL), _POOL_PER_ROW * _TOGETHER)
-        # Codes, places of tables that are kept, and cells of the tables that are compared.
-        needed = together * (2 * len(self.domain) + 1024 + 800) + 2 * rows * len(self.domain)
+        # Codes, twice while rows are exchanged, and the places of tables that are kept.
+        needed = together * (4 * len(self.domain) + 1024) + 2 * rows * len(self.domain)
         if needed > available_bytes():
             raise CapacityError(
                 f"{rows:,} rows need {needed / 2**30:,.1f} GiB, more than is free; "
@@ -263,16 +257,8 @@ class LogLinear(Distribution):
         return WeightedRows(codes, pool.weights * (len(pool) / pool.total))
 
     def _towards(self, evidence: Evidence) -> Proposal:
-        """The network under the evidence where that is exact, else drawn towards it."""
-        base = self.base
-        try:
-            if not base.is_constrained:
-                base, chance = base.conditioned(evidence)
-                return Reweighted(base, (), self.aims, math.log(chance) - self._log_mean_weight)
-        except CapacityError:
-            pass
-        towards = Proposal.towards(base, evidence)
-        return Reweighted(towards.drawn, towards.factors, self.aims, -self._log_mean_weight)
+        """Draw rows towards evidence, weighed by the network and by all factors."""
+        return Reweighted.of(self.base, self.aims, evidence, log_mean=self._log_mean_weight)
 
     @cached_property
     def _log_mean_weight(self) -> float:
@@ -280,9 +266,7 @@ class LogLinear(Distribution):
         if not self.base.is_constrained:
             return self.scale
         drawn = deal_codes(self.base, _LEAST_POOL, np.random.default_rng(_SEED))
-        logarithms = log_weights(Pool.of(self.domain, drawn, 1.0), self.aims)
-        largest = float(logarithms.max(initial=0.0))
-        return largest + math.log(float(np.exp(logarithms - largest).mean()))
+        return log_mean_weight(Pool.of(self.domain, drawn, 1.0), self.aims)
 
     @cached_property
     def _weights(self) -> tuple[Factor, ...]:
@@ -389,56 +373,18 @@ class LogLinear(Distribution):
 
     def members(self) -> dict[str, bytes]:
         """Return the members of the network, the list of tables, and their numbers."""
-        listed = [
-            {"attributes": list(a.attributes), "variance": a.variance, "spread": a.spread}
-            for a in self.aims
-        ]
-        numbers = {"total": self.total, "scale": self.scale, "effective": self.effective}
-        facts = {**numbers, "last": list(self.last)}
-        columns = {
-            "counts": pa.array([a.counts.ravel() for a in self.aims], _NUMBERS),
-            "logarithms": pa.array([a.logarithms.ravel() for a in self.aims], _NUMBERS),
-        }
-        return {
-            **self.base.members(),
-            FACTORS: json_bytes({**facts, "tables": listed}),
-            LOGARITHMS: arrow_bytes(pa.table(columns)),
-        }
+        facts = {"total": self.total, "scale": self.scale, "effective": self.effective}
+        held = factor_members(self.aims, {**facts, "last": list(self.last)})
+        return {**self.base.members(), **held}
 
     @classmethod
     def read(cls, parts: Parts, domain: Domain) -> Self:
         """Read the network, then as many numbers as the list of tables announces."""
         base = BayesNet.read(parts, domain)
-        document = parsed_document(parts.document(FACTORS))
-        listed = [_announced(entry, domain) for entry in document["tables"]]
-        cells = 2 * sum(domain.cells(attributes) for attributes, _, _ in listed)
-        data = parts.table(LOGARITHMS, cells=cells)
-        with within(LOGARITHMS):
-            held = read_arrow(data, _OF_FACTORS, rows=len(listed))
-            aims = tuple(_aims(listed, held, domain))
+        document, aims = read_factors(parts, domain)
         total, scale, effective = (float(document[n]) for n in ("total", "scale", "effective"))
         last = tuple(map(str, document["last"]))
         return cls(base, aims, total, scale=scale, effective=effective, last=last)
-
-
-@dataclass(frozen=True, eq=False)
-class Reweighted(Proposal):
-    """A network to draw from, whose rows are weighed by the factors of tables too.
-
-    Attributes:
-        aims: the tables whose factors are multiplied.
-        logarithm: of a number that every weight is multiplied by.
-    """
-
-    aims: tuple[Aim, ...]
-    logarithm: float
-
-    def draw(self, rows: int, generator: np.random.Generator) -> WeightedRows:
-        """Independent rows with their weights."""
-        found = super().draw(rows, generator)
-        logarithms = log_weights(Pool.of(self.drawn.domain, found.codes, 1.0), self.aims)
-        weights = np.exp(np.minimum(logarithms + self.logarithm, _LARGEST_LOGARITHM / 2))
-        return replace(found, weights=found.weights * weights)
 
 
 class _Completing(Weighting):
@@ -452,35 +398,3 @@ class _Completing(Weighting):
         """Return the next rows."""
         chosen = super().take(rows, generator)
         return self._law._completed(chosen, rows, generator, fits=self._fits)
-
-
-def _check_aim(aim: Aim, domain: Domain) -> None:
-    shape = domain.shape(aim.attributes)
-    fits = shape == aim.counts.shape == aim.logarithms.shape
-    counted = fits and bool((np.abs(aim.counts) <= _MOST_ROWS).all())
-    sound = counted and bool((np.abs(aim.logarithms) < _LARGEST_LOGARITHM).all())
-    spread = 0.0 if aim.spread is None else aim.spread
-    if not sound or not 0 <= aim.variance <= _MOST_ROWS**2 or not 0 < spread < math.inf:
-        raise UsageError(f"the factors of {', '.join(aim.attributes)} do not fit the attributes")
-
-
-def _announced(entry: Any, domain: Domain) -> tuple[Attributes, float, float]:
-    """The attributes of a table, its variance and its spread, if there can be such a table."""
-    attributes = tuple(map(str, entry["attributes"]))
-    if not attributes or len({*map(domain.base, attributes)}) < len(attributes):
-        raise ValueError(FACTORS)
-    return attributes, float(entry["variance"]), float(entry["spread"])
-
-
-def _aims(
-    listed: list[tuple[Attributes, float, float]], held: pa.Table, domain: Domain
-) -> Iterator[Aim]:
-    """The tables, whose numbers are counted before they are taken."""
-    for (attributes, variance, spread), counts, logarithms in zip(
-        listed, held["counts"], held["logarithms"], strict=True
-    ):
-        shape = domain.shape(attributes)
-        if {len(counts.values), len(logarithms.values)} != {math.prod(shape)}:
-            raise UnsoundArrow("holds another number of factors than the list announces")
-        found = [np.array(each.values, np.float64).reshape(shape) for each in (counts, logarithms)]
-        yield Aim(attributes, found[0], variance, spread=spread, logarithms=found[1])

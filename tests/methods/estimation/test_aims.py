@@ -7,7 +7,7 @@ import pytest
 
 from understudy.facts.domain import Domain
 from understudy.facts.schema import Schema
-from understudy.methods.estimation.aims import aims_of
+from understudy.methods.estimation.aims import aims_of, towards_even
 from understudy.privacy.noisy_marginal import NoisyMarginal
 
 DOMAIN = Domain({"a": 2, "b": 3})
@@ -29,12 +29,12 @@ def test_tables_are_averaged_by_the_inverse_of_their_variances() -> None:
 
 def test_a_table_speaks_for_every_set_of_its_attributes() -> None:
     """Sums over the others, whose noise adds up; smaller sets come first."""
-    pair = NoisyMarginal(("b", "a"), np.arange(6).reshape(3, 2), 2.0)
+    pair = NoisyMarginal(("b", "a"), 10 * np.arange(6).reshape(3, 2), 2.0)
     found = _aims(pair)
     assert [("a",), ("b",), ("a", "b")] == [*found]
-    assert ([6.0, 9.0], 6.0) == found["a",]
-    assert ([1.0, 5.0, 9.0], 4.0) == found["b",]
-    assert ([0.0, 2.0, 4.0, 1.0, 3.0, 5.0], 2.0) == found["a", "b"]
+    assert ([60.0, 90.0], 6.0) == found["a",]
+    assert ([10.0, 50.0, 90.0], 4.0) == found["b",]
+    assert ([0.0, 20.0, 40.0, 10.0, 30.0, 50.0], 2.0) == found["a", "b"]
 
 
 def test_exact_tables_outweigh_all_others() -> None:
@@ -62,3 +62,21 @@ def test_cells_that_a_constraint_forbids_are_emptied() -> None:
     found = aims_of([NoisyMarginal(("a", "b"), counts, 1.0)], domain, nogoods)
     emptied = next(aim.counts for aim in found if aim.attributes == ("a", "b"))
     assert 0 < (emptied == 0).sum() < emptied.size
+
+
+def test_counts_of_one_attribute_that_may_be_noise_are_shrunk_to_equal_ones() -> None:
+    """All of them where they spread less than noise; a part where they spread a little more."""
+    assert [5.0, 5.0, 5.0] == towards_even(np.array([4.0, 5.0, 6.0]), 9.0).tolist()
+    found = towards_even(np.array([2.0, 5.0, 8.0]), 6.0)
+    assert [4.0, 5.0, 6.0] == pytest.approx(found.tolist())
+
+
+def test_clear_counts_of_one_attribute_stay_as_they_are() -> None:
+    """Shrinking them would make them wrong; exact ones have no noise at all."""
+    for counts, variance in (([0.0, 5.0, 100.0], 9.0), ([4.0, 5.0, 6.0], 1e-6)):
+        assert counts == towards_even(np.array(counts), variance).tolist()
+
+
+def test_equal_counts_stay_equal() -> None:
+    """There is nothing to shrink."""
+    assert [3.0, 3.0] == towards_even(np.array([3.0, 3.0]), 1.0).tolist()

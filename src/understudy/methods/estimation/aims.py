@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
@@ -17,6 +18,9 @@ from understudy.system.arrays import Floats
 
 # Exact tables outweigh all others.
 _LEAST_VARIANCE = 1e-6
+# Counts of one attribute that are so many standard deviations from what noise alone would show
+# are not equal ones.
+_CLEAR = 2.0
 
 
 def aims_of(
@@ -58,6 +62,23 @@ def _seen(marginal: NoisyMarginal, domain: Domain) -> Iterator[tuple[Attributes,
 
 
 def _aim(names: Attributes, counts: Floats, variance: float, nogoods: Collection[Nogood]) -> Aim:
+    if len(names) == 1:
+        counts = towards_even(counts, variance)
     if nogoods:
         counts = np.where(forbidden_cells(nogoods, names, counts.shape), 0.0, counts)
     return Aim.of(names, counts, variance)
+
+
+def towards_even(counts: Floats, variance: float) -> Floats:
+    """Shrink counts of one attribute to equal ones, where they may well be nothing but noise.
+
+    Counts that are further from equal ones than noise would be, by two standard deviations, stay
+    as they are. The rest is shrunk by the part of it that is expected of noise (James, Stein 1961).
+    """
+    even = np.full(counts.shape, counts.mean())
+    beyond = float(((counts - even) ** 2).sum())
+    free = counts.size - 1
+    if beyond > variance * (free + _CLEAR * math.sqrt(2 * free)):
+        return counts
+    kept = max(0.0, 1 - variance * free / beyond) if beyond > 0 else 0.0
+    return np.asarray(even + kept * (counts - even))

@@ -19,9 +19,11 @@ from understudy.models.log_linear import LogLinear
 from understudy.models.sampling.without_replacement import deal_codes
 from understudy.models.weighted.pool import Pool
 from understudy.models.weighted.raking import Aim, raked, weighed
+from understudy.models.weighted.reweighting import log_mean_weight
 from understudy.privacy.noisy_marginal import NoisyMarginal
 
-_POOL = 100_000
+# Rows of a pool; the method refuses one that would not fit into memory before it spends anything.
+POOL_ROWS = 100_000
 _SWEEPS, _LAST_SWEEPS, _REFITS = 20, 15, 2
 # Made-up rows need no privacy and are the same for the same tables.
 _SEED = 18
@@ -121,17 +123,13 @@ def _lost_in_noise(marginals: Sequence[NoisyMarginal]) -> float:
 
 def drawn_pool(law: BayesNet, total: float, *, seed: int = _SEED) -> Pool:
     """A pool of rows of a network, with equal weights."""
-    codes = deal_codes(law, _POOL, np.random.default_rng(seed))
+    codes = deal_codes(law, POOL_ROWS, np.random.default_rng(seed))
     return Pool.of(law.domain, codes, total)
 
 
 def _scaled(law: LogLinear) -> LogLinear:
     """The law with what a row of its network weighs on average, and what it is worth."""
     pool = drawn_pool(law.base, 1.0, seed=_SEED + _REFITS)
-    logarithms = np.zeros(len(pool))
-    for aim in law.aims:
-        logarithms += aim.logarithms.ravel()[pool.places(aim.attributes)]
-    largest = float(logarithms.max(initial=0.0))
-    scale = largest + math.log(float(np.exp(logarithms - largest).mean()))
+    scale = log_mean_weight(pool, law.aims)
     weighted = weighed(pool, law.aims)
     return replace(law, scale=scale, effective=min(weighted.effective / len(pool), 1.0))

@@ -93,8 +93,9 @@ def raked(
     found = [replace(aim, logarithms=aim.logarithms.ravel().copy()) for aim in aims]
     kept, tau = _kept_places(pool, aims), _TAU_ALONE if loose else _TAU / math.sqrt(len(aims) or 1)
     chance = total / max(len(pool), 1)
-    # A pool that holds every combination was not drawn.
-    drawn = 0.0 if loose else chance
+    # A pool that holds every combination was not drawn; one of more rows than the table has varies
+    # by less than the table itself.
+    drawn = 0.0 if loose else max(chance - 1, 0.0)
     for _ in range(sweeps):
         turn = _Turn(weights)
         for number, aim in enumerate(found):
