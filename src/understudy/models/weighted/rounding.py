@@ -29,7 +29,7 @@ _CANDIDATES_PER_ROW = 4
 
 CodeMatrix = npt.NDArray[np.uint8 | np.uint16]
 """The codes of every row, one beside the other."""
-Layout = npt.NDArray[np.int32]
+PairCells = npt.NDArray[np.int32]
 """For every table: its two attributes, the codes of the second, the number of its first cell."""
 
 
@@ -91,7 +91,7 @@ def _exchange(
 
 def _against(
     pool: Pool, chosen: npt.NDArray[np.int64], tables: Sequence[Attributes]
-) -> tuple[Layout, Singles]:
+) -> tuple[PairCells, Singles]:
     """Where the cells of every table are, and by how much chosen rows exceed what is wanted."""
     share, place = chosen.size / pool.total, {n: i for i, n in enumerate(pool.domain)}
     layout, excess, first = np.empty((len(tables), 4), np.int32), [], 0
@@ -112,7 +112,7 @@ def _pass(
     order: Integers,
     limits: tuple[Integers, Integers],
     codes: CodeMatrix,
-    layout: Layout,
+    layout: PairCells,
     offered: Integers,
     excess: Singles,
     start: int,
