@@ -34,14 +34,24 @@ def _column(name: str, most: int) -> dict[str, object]:
     return {"kind": "integer", "min": low, "max": most, "bins": min(most - low + 1, _MOST_BINS)}
 
 
-def dependent(domain: Domain, rows: int) -> Table:
-    """Each attribute half of the time a function of an earlier one, else skewed noise."""
+def dependent(domain: Domain, rows: int, *, seed: int | None = None) -> Table:
+    """Each attribute half of the time a function of an earlier one, else skewed noise.
+
+    Args:
+        domain: the attributes.
+        rows: how many; the law follows from them and the domain.
+        seed: asks for other rows of the same law; the table itself unless given.
+    """
     generator = np.random.default_rng(0)
+    fresh = None if seed is None else np.random.default_rng(seed)
     codes: dict[str, Codes] = {}
     for place, (name, size) in enumerate(domain.sizes.items()):
-        own = np.minimum(generator.zipf(1.7, rows) - 1, size - 1)
-        earlier = list(codes.values())[int(generator.integers(0, place))] if place else own
-        copied = (earlier.astype(np.int64) * 7 + place) % size
-        mixed = np.where(generator.random(rows) < 0.5, copied, own)
-        codes[name] = mixed.astype(code_type(size))
+        own = generator.zipf(1.7, rows)
+        earlier = list(codes.values())[int(generator.integers(0, place))] if place else None
+        chance = generator.random(rows)
+        if fresh is not None:
+            own, chance = fresh.zipf(1.7, rows), fresh.random(rows)
+        own = np.minimum(own - 1, size - 1)
+        copied = ((own if earlier is None else earlier.astype(np.int64)) * 7 + place) % size
+        codes[name] = np.where(chance < 0.5, copied, own).astype(code_type(size))
     return Table(domain, codes, rows)

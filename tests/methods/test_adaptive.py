@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from support.engines import raw_rows
 from support.tiers import slow_but
+from understudy.errors import CapacityError
 from understudy.facts.codec import Codec
 from understudy.facts.domain import Domain
 from understudy.facts.schema import Schema
@@ -24,6 +26,7 @@ from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator
 from understudy.privacy.replay import Recorder
 from understudy.privacy.spending.grant import Grant
+from understudy.privacy.spending.ledger import Ledger
 from understudy.rows.counting import CountSource
 from understudy.rows.engines.chunked import ChunkedSource
 from understudy.rows.engines.memory import MemorySource
@@ -235,3 +238,16 @@ def test_engines_are_asked_the_same_questions() -> None:
     with open_source(ibis.duckdb.connect().create_table("t", rows), SCHEMA) as source:
         assert expected == _questions(source)
     assert any("error" in name for name, _ in expected)
+
+
+@pytest.mark.parametrize("delta", [1e-6, 0])
+def test_a_pool_beyond_memory_is_refused_unspent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, delta: float
+) -> None:
+    """The pool's size is public, so that it is looked at before rows are read or charged for."""
+    monkeypatch.setattr("understudy.facts.capacity.available_bytes", lambda: 10**6)
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    method = AdaptiveMarginals(SCHEMA, epsilon=1, delta=delta)
+    with pytest.raises(CapacityError, match=r"pool of 100,000 rows of 6 columns.*or the method"):
+        method.fit(_source(), ledger=ledger, dataset="table")
+    assert {} == ledger.accounts()

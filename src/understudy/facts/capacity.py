@@ -13,6 +13,7 @@ _BYTES_PER_CELL = 8
 _COPIES = 4
 # Cells are numbered in 32 bits.
 _MOST_CELLS = 2**32
+_BYTES_PER_PLACE, _MOST_PLACES = 4, 2**28
 
 
 def available_bytes() -> int:
@@ -73,6 +74,29 @@ def ensure_draws_fit(rows: int, sets: Sequence[Attributes]) -> None:
         raise CapacityError(
             f"{rows:,} rows of the histogram need {needed / 2**30:,.1f} GiB and "
             f"{room / 2**30:,.1f} GiB is free; ask for fewer rows"
+        )
+
+
+def ensure_pool_fits(domain: Domain, rows: int, sets: Sequence[Attributes]) -> None:
+    """Refuse a pool of made-up rows, with the tables compared with it, that would not fit.
+
+    Args:
+        domain: the attributes of the rows.
+        rows: how many rows the pool has.
+        sets: the tables that are compared with it, all in memory together.
+    """
+    # Two pools at a time, of codes of two bytes and weights; and the cells of rows in every table,
+    # of which at most so many bytes are kept.
+    places = min(rows * _BYTES_PER_PLACE * (len(domain) + len(sets)), _MOST_PLACES)
+    pools = 2 * rows * (2 * len(domain) + _COPIES * _BYTES_PER_CELL)
+    cells = sum(domain.cells(attributes) for attributes in sets)
+    needed = pools + places + cells * _BYTES_PER_CELL
+    room = available_bytes()
+    if needed > room:
+        raise CapacityError(
+            f"a pool of {rows:,} rows of {len(domain):,} columns, and {len(sets):,} tables beside "
+            f"it, need {needed / 2**30:,.1f} GiB and {room / 2**30:,.1f} GiB is free; "
+            "use fewer columns, bins or values, or the method nist"
         )
 
 

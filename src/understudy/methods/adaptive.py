@@ -8,23 +8,28 @@ chosen by noisy errors in closed form, and the estimate is a re-weighted network
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+import numpy as np
+
 from understudy.errors import UsageError
+from understudy.facts.capacity import ensure_pool_fits
 from understudy.facts.domain import Attributes, Domain
 from understudy.facts.protection import Protection
 from understudy.facts.unit import Unit
 from understudy.facts.workload import Workload
 from understudy.methods.abilities import TABLE_OPTIONS, Abilities
 from understudy.methods.base import Synthesizer
-from understudy.methods.estimation.law import Estimation
+from understudy.methods.estimation.law import POOL_ROWS, Estimation
 from understudy.methods.estimation.learned import Learned
 from understudy.methods.estimation.parameters import (
     measure_one_way,
     measure_tables,
+    one_way_tables,
 )
 from understudy.methods.structure.restrict import NONE, Restrictions
 from understudy.methods.structure.round_plan import (
@@ -124,6 +129,8 @@ class AdaptiveMarginals(Synthesizer):
                 f"the targets are {' and '.join(map(repr, self._targets))}; name one of them"
             )
         self._rules.workload.check(domain)
+        pairs = tables_of(domain, (2,), most_cells=MOST_CELLS)
+        ensure_pool_fits(domain, POOL_ROWS, [*pairs, *one_way_tables(domain)])
 
     @property
     def _last(self) -> Attributes:
@@ -194,12 +201,13 @@ class AdaptiveMarginals(Synthesizer):
         tables = self._candidates(found, planned)
         if not tables:
             return [], planned.budget
-        kernel = ModelErrors({table: found.pool.project(table) for table in tables})
+        kernel = ModelErrors.of(found.pool, tables)
         errors, variance = curator.score(tables, kernel.score(unit), planned.choosing)
         anyway = self._anyway(found, kernel, tables, left)
         # Weights multiply after the noise: they are public, and so is what they do to answers.
         worth = (shrunk(errors, variance) - anyway) * self._rules.weights(tables)
-        candidates = CandidateTables.of(tables, worth, domain)
+        largest = np.array([kernel.largest(table) for table in tables])
+        candidates = CandidateTables.of(tables, worth, domain, most=largest)
         if 3 in planned.sizes:
             candidates = candidates.with_larger(
                 domain, most_cells=_MOST_LARGER_CELLS, allowed=self._rules.allows
@@ -211,7 +219,8 @@ class AdaptiveMarginals(Synthesizer):
         domain, rules = found.domain, self._rules
         measured = [marginal.attributes for marginal in found.marginals]
         most = most_cells(found, planned.budget, self.unit)
-        every = rules.among(tables_of(domain, planned.sizes, most_cells=most))
+        listed = tables_of(domain, planned.sizes, most_cells=most, measured=measured)
+        every = rules.among(listed)
         tables = connected(every, measured, domain, _MOST_TABLES)
         for asked in (tables, rules.preferred(tables)):
             if planned.may_ask(len(asked), found.total, self.unit):
@@ -237,12 +246,16 @@ class AdaptiveMarginals(Synthesizer):
         and wait for the next estimate.
         """
         domain, each = curator.domain, planned.budget * Fraction(1, planned.picks)
-        every = tables_of(domain, planned.sizes, most_cells=most_cells(found, each, self.unit))
-        tables, chosen = self._rules.among(every), list[Attributes]()
+        rules, most = self._rules, most_cells(found, each, self.unit)
+        # Of many columns, only triples of pairs that were measured.
+        wide = math.comb(len(domain), 3) > _MOST_TABLES
+        measured = [marginal.attributes for marginal in found.marginals] if wide else None
+        every = tables_of(domain, planned.sizes, most_cells=most, measured=measured)
+        tables, chosen = rules.among(every), list[Attributes]()
         if not tables:
             return [], planned.budget
-        weights = {table: self._rules.weight(table) for table in tables}
-        kernel = ModelErrors({table: found.pool.project(table) for table in tables})
+        weights = {table: rules.weight(table) for table in tables}
+        kernel = ModelErrors.of(found.pool, tables)
         score = WeightedErrors(kernel, weights).score(self.unit)
         penalties = self._penalties(found, kernel, planned, weights)
         for share in planned.choosing.split([1] * planned.picks):

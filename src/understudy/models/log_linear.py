@@ -222,8 +222,8 @@ class LogLinear(Distribution):
     def check_rows(self, rows: int) -> None:
         """Refuse a pool that would not fit into free memory."""
         together = min(max(_POOL_PER_ROW * rows, _LEAST_POOL), _POOL_PER_ROW * _TOGETHER)
-        # Codes, places of tables that are kept, and cells of the tables that are compared.
-        needed = together * (2 * len(self.domain) + 1024 + 800) + 2 * rows * len(self.domain)
+        # Codes, twice while rows are exchanged, and the places of tables that are kept.
+        needed = together * (4 * len(self.domain) + 1024) + 2 * rows * len(self.domain)
         if needed > available_bytes():
             raise CapacityError(
                 f"{rows:,} rows need {needed / 2**30:,.1f} GiB, more than is free; "

@@ -21,6 +21,7 @@ from understudy.methods.structure.rounds import (
     shrunk,
     tables_of,
 )
+from understudy.models.weighted.pool import Pool
 from understudy.rows.counting import Marginal
 from understudy.system.arrays import Floats, Integers
 
@@ -153,3 +154,60 @@ def test_what_is_there_anyway_is_taken_off() -> None:
     assert quiet < loud
     assert kernel.by_chance(PAIR, 1e9) == pytest.approx(4 * 10 * np.sqrt(2 / np.pi))
     assert 0.0 == kernel.by_chance(PAIR, 0.0)
+
+
+def test_triples_are_listed_by_the_pairs_that_were_measured() -> None:
+    """The same ones, in the same order, that a look at all triples would keep."""
+    domain = Domain(dict.fromkeys("abcdefg", 2))
+    measured = [("a", "b"), ("b", "c"), ("c",), ("e", "d"), ("d", "f", "g")]
+    every = list(tables_of(domain, (2, 3), most_cells=8))
+    listed = list(tables_of(domain, (2, 3), most_cells=8, measured=measured))
+    assert connected(every, measured, domain, 99) == connected(listed, measured, domain, 99)
+    assert 21 + 4 == len(listed) < len(every)
+
+
+def _chain(ends: float, *, most: int, largest: float = 1000.0) -> list[Attributes]:
+    """Choose among three pairs, of which two tie the ends of the third."""
+    domain, pairs = Domain(dict.fromkeys("abc", 2)), [("a", "b"), ("b", "c"), ("a", "c")]
+    errors = np.array([500.0, 400.0, ends])
+    candidates = CandidateTables.of(pairs, errors, domain, most=np.full(3, largest))
+    return Choice(1.0, 2 / 3, most=most).among(candidates, domain)
+
+
+def test_a_pair_that_chosen_pairs_may_explain_waits() -> None:
+    """Where more pairs pay than may be taken, and its ends are tied by stronger links."""
+    chain = [("a", "b"), ("b", "c")]
+    assert chain == _chain(390.0, most=3)
+    assert [("a", "b"), ("a", "c")] == _chain(410.0, most=3)
+    assert [*chain, ("a", "c")] == _chain(390.0, most=4)
+    assert [*chain, ("a", "c")] == _chain(390.0, most=3, largest=0.0)
+
+
+def test_a_pool_of_few_rows_is_not_an_error() -> None:
+    """A pool of a fifth of the rows is as far from them as is taken off, within a third."""
+    random, domain = np.random.default_rng(3), Domain({"a": 30, "b": 30})
+    cells = random.dirichlet(np.full(900, 0.5))
+    for few in (2_000, 20_000):
+        drawn = random.choice(900, few, p=cells)
+        codes = {"a": (drawn // 30).astype(np.uint8), "b": (drawn % 30).astype(np.uint8)}
+        kernel = ModelErrors.of(Pool.of(domain, codes, 5.0 * few), [PAIR])
+        real = random.multinomial(5 * few, cells).reshape(30, 30)
+        found = kernel.by_few_rows(PAIR) + kernel.by_chance(PAIR, np.inf)
+        assert 0.6 < found / kernel(Marginal(PAIR, real)) < 1.6
+
+
+def test_a_pool_of_many_rows_takes_nothing_off() -> None:
+    """Its counts are more certain than those of the rows."""
+    codes = {name: np.zeros(100, np.uint8) for name in PAIR}
+    pool = Pool.of(Domain({"a": 2, "b": 2}), codes, 99.0)
+    assert 0.0 == ModelErrors.of(pool, [PAIR]).by_few_rows(PAIR)
+
+
+def test_the_largest_error_of_a_pair_is_that_of_copies() -> None:
+    """An attribute and its copy have it against independent ones; the more even one decides."""
+    shares = np.array([0.5, 0.3, 0.2])
+    copies = 100 * np.diag(shares)
+    kernel = ModelErrors({PAIR: 100 * np.multiply.outer(shares, shares)})
+    assert np.abs(copies - kernel.expected[PAIR]).sum() == pytest.approx(kernel.largest(PAIR))
+    other = ModelErrors({PAIR: 100 * np.multiply.outer(shares, [0.9, 0.1])})
+    assert 2 * 100 * (1 - 0.82) == pytest.approx(other.largest(PAIR))

@@ -14,6 +14,7 @@ from understudy.models.weighted.raking import Aim, log_weights, raked, weighed
 from understudy.system.arrays import Floats
 
 DOMAIN = Domain({"a": 3, "b": 2, "c": 4})
+SIZES = tuple(DOMAIN.sizes.items())
 TOTAL = 1000.0
 
 
@@ -123,3 +124,24 @@ def test_huge_factors_stay_numbers() -> None:
     aims = [replace(_aim(("a",), np.zeros(3), 1.0), logarithms=logs, spread=1.0)] * 4
     assert np.isfinite(weighed(_grid(), aims).weights).all()
     assert TOTAL == pytest.approx(weighed(_grid(), aims).total)
+
+
+def test_the_chance_of_a_pool_is_not_a_difference_of_a_table() -> None:
+    """A table that the law itself has says nothing against it, however few rows were drawn."""
+    even, generator = np.full((3, 2), TOTAL * 100 / 6), np.random.default_rng(1)
+    codes: CodedRows = {n: generator.integers(0, s, 2_000).astype(np.uint8) for n, s in SIZES}
+    pool = Pool.of(DOMAIN, codes, TOTAL * 100)
+    masses = pool.project(("a", "b"))
+    assert ((masses - even) ** 2).sum() / pool.total > 10
+    [aim] = raked(pool, [Aim.of(("a", "b"), even, 1.0)], sweeps=1)[1]
+    assert 0.5 == aim.spread
+
+
+def test_factors_are_multiplied_once_between_tables() -> None:
+    """A sweep over two tables has the weights of a sweep over each, one after the other."""
+    aims = [replace(_aim(n, np.zeros(s), 9.0), spread=1.0) for n, s in ((("a",), 3), (("c",), 4))]
+    both, _ = raked(_grid(), aims, sweeps=1)
+    alone = _grid()
+    for aim in aims:
+        alone, _ = raked(alone, [aim], sweeps=1)
+    assert both.weights == pytest.approx(alone.weights)

@@ -22,7 +22,8 @@ from understudy.models.weighted.raking import Aim, raked, weighed
 from understudy.models.weighted.reweighting import log_mean_weight
 from understudy.privacy.noisy_marginal import NoisyMarginal
 
-_POOL = 100_000
+# Rows of a pool; the method refuses one that would not fit into memory before it spends anything.
+POOL_ROWS = 100_000
 _SWEEPS, _LAST_SWEEPS, _REFITS = 20, 15, 2
 # Made-up rows need no privacy and are the same for the same tables.
 _SEED = 18
@@ -122,7 +123,7 @@ def _lost_in_noise(marginals: Sequence[NoisyMarginal]) -> float:
 
 def drawn_pool(law: BayesNet, total: float, *, seed: int = _SEED) -> Pool:
     """A pool of rows of a network, with equal weights."""
-    codes = deal_codes(law, _POOL, np.random.default_rng(seed))
+    codes = deal_codes(law, POOL_ROWS, np.random.default_rng(seed))
     return Pool.of(law.domain, codes, total)
 
 

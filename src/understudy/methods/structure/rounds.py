@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 
 from understudy.facts.domain import Attributes, Domain
 from understudy.facts.unit import Neighbours, Unit
+from understudy.models.weighted.pool import Pool
 from understudy.rows.counting import Marginal, Score
-from understudy.system.arrays import Floats, Singles
+from understudy.system.arrays import Floats, Integers, Singles
 
 # Estimation removes most of the noise of cells that are nearly empty: of the error that noise
 # alone would make, this part is expected to remain.
@@ -33,6 +35,8 @@ _LARGER, _TRIPLE, _GONE = (4, 5), 3, 0.9
 # Their number grows fast with that of the attributes they are made of.
 _MOST_NAMES = 18
 _MEAN_OF_NORMAL = math.sqrt(2 / math.pi)
+# A cell below this many rows' weight has one row.
+_SINGLE = 1.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +45,18 @@ class ModelErrors:
 
     Attributes:
         expected: for every table that is asked about, the model's counts.
+        beside: the variance by which expected counts are wrong because few made-up rows show them,
+            in parts of the counts and beyond that of as many rows as there are.
     """
 
     expected: Mapping[Attributes, Floats]
+    beside: float = 0.0
+
+    @classmethod
+    def of(cls, pool: Pool, tables: Sequence[Attributes]) -> ModelErrors:
+        """Errors against a weighted pool of made-up rows."""
+        beside = max(pool.total / max(pool.effective, 1.0) - 1, 0.0)
+        return cls({table: pool.project(table) for table in tables}, beside)
 
     def __call__(self, marginal: Marginal) -> float:
         """Return the exact distance of one table."""
@@ -54,6 +67,13 @@ class ModelErrors:
         moved = 2 if unit.neighbours is Neighbours.REPLACE else 1
         return Score("the model's L1 error", self, Fraction(moved), unit.neighbours)
 
+    def largest(self, attributes: Attributes) -> float:
+        """Return the error of a pair that were as dependent as its single attributes allow."""
+        table = self.expected[attributes]
+        total = max(float(table.sum()), 1e-9)
+        alone = (table.sum(axis=axis) / total for axis in range(table.ndim))
+        return 2 * total * (1 - max(float((shares**2).sum()) for shares in alone))
+
     def by_chance(self, attributes: Attributes, noise: float) -> float:
         """Return the distance that as many rows of the model itself would have.
 
@@ -62,16 +82,59 @@ class ModelErrors:
         counts = np.sqrt(np.maximum(self.expected[attributes], 0.0))
         return _MEAN_OF_NORMAL * float(np.minimum(counts, noise).sum())
 
+    def by_few_rows(self, attributes: Attributes) -> float:
+        """Return the distance that comes from a pool of fewer rows than the table has.
 
-def tables_of(domain: Domain, sizes: Sequence[int], *, most_cells: int) -> Iterator[Attributes]:
+        Cells that a single row of the pool fills are as many as those that should have been filled
+        and were not (Good 1953).
+        """
+        if self.beside == 0:
+            return 0.0
+        counts = np.maximum(self.expected[attributes], 0.0)
+        single = counts[counts < _SINGLE * (1 + self.beside)]
+        return float(_MEAN_OF_NORMAL * np.sqrt(counts * self.beside).sum() + single.sum())
+
+
+def tables_of(
+    domain: Domain,
+    sizes: Sequence[int],
+    *,
+    most_cells: int,
+    measured: Sequence[Attributes] | None = None,
+) -> Iterator[Attributes]:
     """All sets of some sizes whose tables are small enough.
 
     A pair is seen as finely as its table may be, and as coarsely as there are copies of its
     attributes; in larger tables every attribute is as coarse as it can be.
+
+    Args:
+        domain: the attributes.
+        sizes: how many attributes a table may have.
+        most_cells: larger tables are left out.
+        measured: the tables that were released so far. With them, triples of which fewer than two
+            pairs were measured are not even listed: their number grows with the cube of the
+            columns. All sets are listed unless given.
     """
     for size in sizes:
-        for attributes in itertools.combinations(domain, size):
+        tied = measured is not None and size == _TRIPLE
+        sets = _tied(measured or (), domain) if tied else itertools.combinations(domain, size)
+        for attributes in sets:
             yield from _seen(attributes, domain, most_cells)
+
+
+def _tied(measured: Sequence[Attributes], domain: Domain) -> Iterator[Attributes]:
+    """The triples of which at least two pairs were measured, in the order of the attributes."""
+    place = {attribute: number for number, attribute in enumerate(domain)}
+    near: dict[int, set[int]] = {number: set() for number in place.values()}
+    for table in measured:
+        for one, other in itertools.permutations({place[domain.base(n)] for n in table}, 2):
+            near[one].add(other)
+    found = {
+        tuple(sorted((middle, *ends)))
+        for middle, others in near.items()
+        for ends in itertools.combinations(others, 2)
+    }
+    return (tuple(domain.attributes[number] for number in triple) for triple in sorted(found))
 
 
 def _seen(attributes: Attributes, domain: Domain, most_cells: int) -> Iterator[Attributes]:
@@ -138,17 +201,27 @@ class CandidateTables:
         tables: the candidates.
         errors: of each, in rows.
         cells: the L1 noise of each, in units of the noise of one cell.
+        most: the largest error that each could have, in rows; zero where it is not known.
     """
 
     tables: tuple[Attributes, ...]
     errors: Floats
     cells: Floats
+    most: Floats
 
     @classmethod
-    def of(cls, tables: Sequence[Attributes], errors: Floats, domain: Domain) -> CandidateTables:
+    def of(
+        cls,
+        tables: Sequence[Attributes],
+        errors: Floats,
+        domain: Domain,
+        *,
+        most: Floats | None = None,
+    ) -> CandidateTables:
         """Tables with errors of their own."""
         cells = np.array([domain.cells(table) for table in tables], float)
-        return cls(tuple(tables), errors, cells)
+        largest = np.zeros(len(cells)) if most is None else most
+        return cls(tuple(tables), errors, cells, largest)
 
     def with_larger(
         self,
@@ -187,6 +260,7 @@ class CandidateTables:
             (*self.tables, *(table for table, _, _ in found)),
             np.concatenate([self.errors, errors]),
             np.concatenate([self.cells, noises]),
+            np.concatenate([self.most, np.zeros(len(found))]),
         )
 
 
@@ -221,21 +295,39 @@ class Choice:
     most: int = 400
 
     def among(self, candidates: CandidateTables, domain: Domain) -> list[Attributes]:
-        """Return the tables to measure, best first."""
-        parts, held = candidates.cells**self.power, _held(candidates.tables, domain)
+        """Return the tables to measure, best first.
+
+        Where more tables pay than may be taken, pairs that a path of chosen ones may explain wait
+        for the next round, which sees what is left of their errors.
+        """
+        held = _held(candidates.tables, domain)
+        chosen = self._greedy(candidates, held, None)
+        if len(chosen) == self.most:
+            chosen = self._greedy(candidates, held, ChosenPaths.of(held, candidates.most))
+        return [candidates.tables[number] for number in chosen]
+
+    def _greedy(
+        self, candidates: CandidateTables, held: Singles, paths: ChosenPaths | None
+    ) -> list[int]:
+        parts, overlaps = candidates.cells**self.power, Overlaps(held)
         left, open_to = np.maximum(candidates.errors, 0.0), np.ones(len(parts), bool)
         taken, chosen = 0.0, list[int]()
         while len(chosen) < min(self.most, len(parts)):
             # Without noise tables cost nothing, and any error is worth it.
             cost = np.maximum(REMAINING * self.noise * self._growth(taken, parts), 1e-12)
-            worth = np.where(open_to & (left > cost), left / cost, 0.0)
+            pays = open_to & (left > cost)
+            worth = np.where(pays, left / cost, 0.0)
+            if paths is not None:
+                worth[paths.explain(candidates.errors)] = 0.0
             best = int(worth.argmax())
             if worth[best] <= 0:
                 break
             chosen.append(best)
             taken, open_to[best] = taken + parts[best], False
-            left = left * _remaining(held, best)
-        return [candidates.tables[number] for number in chosen]
+            left = left * overlaps.remaining(best)
+            if paths is not None:
+                paths.take(best, float(candidates.errors[best]))
+        return chosen
 
     def _growth(self, taken: float, parts: Floats) -> Floats:
         return np.asarray((taken + parts) ** (1 / self.power) - taken ** (1 / self.power))
@@ -250,17 +342,65 @@ def _held(tables: Sequence[Attributes], domain: Domain) -> Singles:
     return held
 
 
-def _remaining(held: Singles, chosen: int) -> Floats:
-    """The part of every table's error that one chosen table leaves.
+class Overlaps:
+    """How much of each other's errors tables explain, by the attributes that they share."""
 
-    Half of it where two attributes are shared; of larger tables, only the triples that are shared
-    are gone.
+    def __init__(self, held: Singles) -> None:
+        self._held, self._size = held, held.sum(axis=1)
+        size = self._size
+        self._triples = np.maximum(size * (size - 1) * (size - 2) / 6, 1.0)
+
+    def remaining(self, chosen: int) -> Floats:
+        """The part of every table's error that one chosen table leaves.
+
+        Half of it where two attributes are shared; of larger tables, only the triples that are
+        shared are gone.
+        """
+        shared = self._held[:, self._held[chosen] > 0].sum(axis=1)
+        half = np.where(shared >= 2, _OVERLAP, 1.0)
+        gone = shared * (shared - 1) * (shared - 2) / 6 / self._triples
+        return np.asarray(np.where(self._size > _TRIPLE, 1 - _GONE * gone, half))
+
+
+@dataclass(eq=False)
+class ChosenPaths:
+    """How strongly chosen pairs tie attributes through one another.
+
+    Along a chain A – B – C the ends depend on each other no more than the links do (the data
+    processing inequality). A pair that is tied by a chain of stronger links may thus owe all of its
+    error to them, and one dependence would be measured again for every pair that it reaches.
+
+    Attributes:
+        ends: of every table the two attributes it ties, or -1 where it is not a pair.
+        most: of every table the largest error that there could be.
+        ties: for every two attributes the weakest link of the strongest path, in parts of that.
     """
-    shared, size = held @ held[chosen], held.sum(axis=1)
-    half = np.where(shared >= 2, _OVERLAP, 1.0)
-    triples = np.maximum(size * (size - 1) * (size - 2) / 6, 1.0)
-    gone = shared * (shared - 1) * (shared - 2) / 6 / triples
-    return np.asarray(np.where(size > _TRIPLE, 1 - _GONE * gone, half))
+
+    ends: Integers
+    most: Floats
+    ties: Floats
+
+    @classmethod
+    def of(cls, held: Singles, most: Floats) -> ChosenPaths:
+        """No paths yet."""
+        pairs = (held.sum(axis=1) == 2) & (most > 0)
+        ends = np.full((len(held), 2), -1)
+        ends[pairs] = np.nonzero(held[pairs])[1].reshape(-1, 2)
+        return cls(ends, most, np.eye(held.shape[1]))
+
+    def explain(self, errors: Floats) -> npt.NDArray[np.bool_]:
+        """Which pairs have errors that a path may explain."""
+        one, other = self.ends.T
+        return np.asarray((one >= 0) & (errors <= self.ties[one, other] * self.most))
+
+    def take(self, number: int, error: float) -> None:
+        """Add the paths that a chosen pair makes."""
+        one, other = self.ends[number]
+        if one < 0:
+            return
+        link = np.minimum(self.ties[one], min(error / self.most[number], 1.0))
+        across = np.minimum.outer(link, self.ties[other])
+        self.ties = np.maximum(self.ties, np.maximum(across, across.T))
 
 
 def expected_anyway(
@@ -284,6 +424,7 @@ def expected_anyway(
         [
             _EXPECTED_ANYWAY
             * (kernel.by_chance(t, noise) + sum(alone[domain.base(name)] for name in t))
+            + kernel.by_few_rows(t)
             for t in tables
         ]
     )

@@ -9,8 +9,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from understudy.facts.codes import Codes, as_coarse
+from understudy.facts.codes import Codes
 from understudy.facts.domain import Attributes, Domain
+from understudy.facts.hierarchy import Groups
 from understudy.models.distribution import CodedRows
 from understudy.system.arrays import Floats
 from understudy.system.jit import kernel
@@ -58,8 +59,11 @@ class Pool:
         narrow = self.domain.cells(attributes) <= 2**16
         found: RowCells = np.zeros(len(self), np.uint16 if narrow else np.uint32)
         for name in attributes:
-            held = as_coarse(self.codes[self.domain.base(name)], name, self.domain)
-            _extend(found, held, self.domain[name])
+            codes, size = self.codes[self.domain.base(name)], self.domain[name]
+            if name in self.domain.coarser:
+                _extend_coarse(found, codes, self.domain.coarser[name].groups, size)
+            else:
+                _extend(found, codes, size)
         return found
 
     def project(self, attributes: Attributes, /) -> Floats:
@@ -172,6 +176,13 @@ def _extend(places: RowCells, codes: Codes, size: int) -> None:
 
 
 @kernel
+def _extend_coarse(places: RowCells, codes: Codes, groups: Groups, size: int) -> None:
+    """Extend places by the group of every code, so that no column of groups is made."""
+    for i in range(codes.size):
+        places[i] = places[i] * size + groups[codes[i]]
+
+
+@kernel
 def add_weights(places: RowCells, weights: Floats, masses: Floats) -> None:
     """Add the weight of every row to its cell."""
     for i in range(places.size):
@@ -183,3 +194,24 @@ def multiply_weights(places: RowCells, weights: Floats, factors: Floats) -> None
     """Multiply the weight of every row by the factor of its cell."""
     for i in range(places.size):
         weights[i] *= factors[places[i]]
+
+
+@kernel
+def multiply_and_add(
+    before: RowCells, factors: Floats, places: RowCells, weights: Floats, masses: Floats
+) -> None:
+    """Multiply weights by the factors of one table and add them to the cells of the next.
+
+    One pass over the rows instead of two, with the same numbers.
+    """
+    for i in range(places.size):
+        weight = weights[i] * factors[before[i]]
+        weights[i] = weight
+        masses[places[i]] += weight
+
+
+@kernel
+def add_values(places: RowCells, values: Floats, sums: Floats) -> None:
+    """Add to every row's sum the value of its cell."""
+    for i in range(places.size):
+        sums[i] += values[places[i]]

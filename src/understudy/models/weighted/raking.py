@@ -23,7 +23,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from understudy.facts.domain import Attributes
-from understudy.models.weighted.pool import Pool, RowCells, add_weights, multiply_weights
+from understudy.models.weighted.pool import (
+    Pool,
+    RowCells,
+    add_values,
+    add_weights,
+    multiply_and_add,
+    multiply_weights,
+)
 from understudy.system.arrays import Floats
 from understudy.system.jit import kernel
 
@@ -85,11 +92,16 @@ def raked(
     weights, total = pool.weights.copy(), pool.total
     found = [replace(aim, logarithms=aim.logarithms.ravel().copy()) for aim in aims]
     kept, tau = _kept_places(pool, aims), _TAU_ALONE if loose else _TAU / math.sqrt(len(aims) or 1)
-    sampling = doubt * total / max(len(pool), 1)
+    chance = total / max(len(pool), 1)
+    # A pool that holds every combination was not drawn; one of more rows than the table has varies
+    # by less than the table itself.
+    drawn = 0.0 if loose else max(chance - 1, 0.0)
     for _ in range(sweeps):
+        turn = _Turn(weights)
         for number, aim in enumerate(found):
             places = kept[number] if kept else pool.places(aim.attributes)
-            found[number] = _bring(places, weights, aim, tau=tau, sampling=sampling)
+            found[number] = _bring(places, turn, aim, tau=tau, chances=(drawn, doubt * chance))
+        turn.finish()
         weights *= total / weights.sum()
     shaped = [replace(a, logarithms=a.logarithms.reshape(a.counts.shape)) for a in found]
     return pool.with_weights(weights), shaped
@@ -100,26 +112,60 @@ def _kept_places(pool: Pool, aims: Sequence[Aim]) -> list[RowCells]:
     return [pool.places(aim.attributes) for aim in aims] if wide * len(pool) <= _MOST_KEPT else []
 
 
-def _bring(places: RowCells, weights: Floats, aim: Aim, *, tau: float, sampling: float) -> Aim:
+class _Turn:
+    """Weights whose last factors are still to be multiplied: the next table does it in passing."""
+
+    def __init__(self, weights: Floats) -> None:
+        self._weights = weights
+        self._waiting: tuple[RowCells, Floats] | None = None
+
+    def masses(self, places: RowCells, cells: int) -> Floats:
+        """Sum the weights of every cell, after all factors so far."""
+        found = np.zeros(cells)
+        if self._waiting is None:
+            add_weights(places, self._weights, found)
+        else:
+            multiply_and_add(*self._waiting, places, self._weights, found)
+            self._waiting = None
+        return found
+
+    def multiply(self, places: RowCells, factors: Floats) -> None:
+        """Multiply weights by the factors of their cells, with the next pass."""
+        self._waiting = places, factors
+
+    def finish(self) -> None:
+        """Multiply by the last factors."""
+        if self._waiting is not None:
+            places, factors = self._waiting
+            multiply_weights(places, self._weights, factors)
+            self._waiting = None
+
+
+def _bring(
+    places: RowCells, turn: _Turn, aim: Aim, *, tau: float, chances: tuple[float, float]
+) -> Aim:
     """One table: find the factors of its cells, and multiply weights by them."""
-    masses, factors = np.zeros(aim.counts.size), np.empty(aim.counts.size)
-    add_weights(places, weights, masses)
-    known = aim if aim.spread is not None else replace(aim, spread=_spread(aim, masses))
+    masses, factors = turn.masses(places, aim.counts.size), np.empty(aim.counts.size)
+    drawn, sampling = chances
+    known = aim if aim.spread is not None else replace(aim, spread=_spread(aim, masses, drawn))
     prior = tau if len(aim.attributes) > 1 else _TAU_ALONE
     freedom = np.array([known.variance, known.spread, prior, sampling], np.float64)
     _solve(masses, aim.counts.ravel(), freedom, known.logarithms, factors)
-    multiply_weights(places, weights, factors)
+    turn.multiply(places, factors)
     return known
 
 
-def _spread(aim: Aim, masses: Floats) -> float:
+def _spread(aim: Aim, masses: Floats, chance: float) -> float:
     """How far the counts are from the masses beyond noise, in units of Poisson variance.
 
-    Single attributes are held to their counts, which would drift otherwise.
+    What is expected of the noise of the table, and of the chance by which a pool was drawn, is
+    taken off. Single attributes are held to their counts, which would drift otherwise.
     """
-    beyond = float(((aim.counts.ravel() - masses) ** 2).sum()) - aim.variance * masses.size
+    rows = max(float(masses.sum()), 1.0)
+    expected = aim.variance * masses.size + chance * rows
+    beyond = float(((aim.counts.ravel() - masses) ** 2).sum()) - expected
     least = _LEAST_SPREAD if len(aim.attributes) > 1 else _LEAST_SPREAD_ALONE
-    return max(beyond / max(float(masses.sum()), 1.0), least)
+    return max(beyond / rows, least)
 
 
 @kernel
@@ -160,5 +206,5 @@ def log_weights(pool: Pool, aims: Sequence[Aim]) -> Floats:
     """For every row of a pool, the logarithm of the product of its factors."""
     logarithms = np.zeros(len(pool))
     for aim in aims:
-        logarithms += aim.logarithms.ravel()[pool.places(aim.attributes)]
+        add_values(pool.places(aim.attributes), aim.logarithms.ravel(), logarithms)
     return logarithms

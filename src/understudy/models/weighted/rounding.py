@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from understudy.facts.domain import Attributes, Domain
 from understudy.models.distribution import CodedRows
-from understudy.models.weighted.pool import Pool, rows_of
+from understudy.models.weighted.pool import Pool, add_weights, rows_of
 from understudy.system.arrays import Floats, Integers, Singles
 from understudy.system.jit import kernel
 
@@ -27,7 +27,10 @@ _PASSES, _TRIES = 4, 8
 _MOST_TABLES, _MOST_CELLS = 200, 2**20
 _CANDIDATES_PER_ROW = 4
 
-CellNumbers = npt.NDArray[np.int32]
+CodeMatrix = npt.NDArray[np.uint8 | np.uint16]
+"""The codes of every row, one beside the other."""
+PairCells = npt.NDArray[np.int32]
+"""For every table: its two attributes, the codes of the second, the number of its first cell."""
 
 
 def rounded(
@@ -73,7 +76,8 @@ def _exchange(
     most: Floats | None,
 ) -> None:
     """Exchange chosen rows, in place, while that brings the tables nearer."""
-    cells, excess = _against(pool, chosen, tables)
+    layout, excess = _against(pool, chosen, tables)
+    codes = np.stack([pool.codes[name] for name in pool.domain], axis=1)
     equals = np.arange(len(pool)) if most is None else pool.equals
     room = np.zeros(int(equals.max()) + 1, np.int64)
     room[equals] = 1 if most is None else np.maximum(np.rint(most), 1)
@@ -82,24 +86,24 @@ def _exchange(
     start = 0
     for _ in range(_PASSES):
         order = generator.permutation(chosen.size)
-        start = _pass(chosen, order, (equals, room), cells, offered, excess, start)
+        start = _pass(chosen, order, (equals, room), codes, layout, offered, excess, start)
 
 
 def _against(
     pool: Pool, chosen: npt.NDArray[np.int64], tables: Sequence[Attributes]
-) -> tuple[CellNumbers, Singles]:
-    """The cells of every row of the pool, and by how much chosen rows exceed what is wanted."""
-    share = chosen.size / pool.total
-    cells = np.empty((len(pool), len(tables)), np.int32)
-    excess, first = [], 0
-    for number, table in enumerate(tables):
-        places, size = pool.places(table), pool.domain.cells(table)
-        wanted = np.bincount(places, pool.weights, size) * share
-        excess.append(np.bincount(places[chosen], minlength=size) - wanted)
-        cells[:, number] = places
-        cells[:, number] += first
+) -> tuple[PairCells, Singles]:
+    """Where the cells of every table are, and by how much chosen rows exceed what is wanted."""
+    share, place = chosen.size / pool.total, {n: i for i, n in enumerate(pool.domain)}
+    layout, excess, first = np.empty((len(tables), 4), np.int32), [], 0
+    for number, (one, other) in enumerate(tables):
+        places, size = pool.places((one, other)), pool.domain.cells((one, other))
+        wanted, taken = np.zeros(size), np.zeros(size)
+        add_weights(places, pool.weights, wanted)
+        add_weights(places[chosen], np.ones(chosen.size), taken)
+        excess.append(taken - wanted * share)
+        layout[number] = place[one], place[other], pool.domain[other], first
         first += size
-    return cells, np.concatenate(excess).astype(np.float32)
+    return layout, np.concatenate(excess).astype(np.float32)
 
 
 @kernel
@@ -107,7 +111,8 @@ def _pass(
     chosen: Integers,
     order: Integers,
     limits: tuple[Integers, Integers],
-    cells: CellNumbers,
+    codes: CodeMatrix,
+    layout: PairCells,
     offered: Integers,
     excess: Singles,
     start: int,
@@ -118,8 +123,14 @@ def _pass(
     the tables in which their cells differ.
     """
     equals, room = limits
+    tables = layout.shape[0]
+    mine, above = np.empty(tables, np.int64), np.empty(tables, np.float32)
     for number in order:
         row = chosen[number]
+        for t in range(tables):
+            one, two, size, first = layout[t]
+            mine[t] = first + codes[row, one] * size + codes[row, two]
+            above[t] = excess[mine[t]]
         best, taken = 0.0, -1
         for _ in range(_TRIES):
             other = offered[start]
@@ -127,16 +138,18 @@ def _pass(
             if room[equals[other]] <= 0:
                 continue
             gain = 0.0
-            for t in range(cells.shape[1]):
-                mine, its = cells[row, t], cells[other, t]
-                if mine != its:
-                    gain += excess[mine] - excess[its] - 1.0
+            for t in range(tables):
+                one, two, size, first = layout[t]
+                its = first + codes[other, one] * size + codes[other, two]
+                if mine[t] != its:
+                    gain += above[t] - excess[its] - 1.0
             if gain > best:
                 best, taken = gain, other
         if taken >= 0:
-            for t in range(cells.shape[1]):
-                excess[cells[row, t]] -= 1.0
-                excess[cells[taken, t]] += 1.0
+            for t in range(tables):
+                one, two, size, first = layout[t]
+                excess[mine[t]] -= 1.0
+                excess[first + codes[taken, one] * size + codes[taken, two]] += 1.0
             room[equals[row]] += 1
             room[equals[taken]] -= 1
             chosen[number] = taken
