@@ -297,9 +297,7 @@ class RoundPlan:
             size: the number of rows, as far as it is known.
             pairs: how many have to be asked about at least; all unless given.
         """
-        ratio = one_way_noise(domain, budget, unit) / size
-        share = min(_LEAST_ONE_WAY + ratio / (ratio + _HALF_ONE_WAY), 1.0)
-        one_way = budget * Fraction(round(1000 * share), 1000)
+        one_way = budget * one_way_share(domain, budget, unit, size)
         left = Budget(budget.measure, budget.amount - one_way.amount)
         again = tuple(one_way_tables(domain))
         if len(domain) < 2 or left.amount == 0 < budget.amount:
@@ -329,6 +327,13 @@ class RoundPlan:
         triples = affordable >= _PICKS_FOR_TRIPLES * len(domain)
         asked = (2, 3) if triples else (2,)
         return cls(one_way, tuple((part, asked) for part in left.split([1] * picks)), ())
+
+
+def one_way_share(domain: Domain, budget: Budget, unit: Unit, size: float) -> Fraction:
+    """The part of a budget that one-way tables get: more, the noisier they would be."""
+    ratio = one_way_noise(domain, budget, unit) / size
+    share = min(_LEAST_ONE_WAY + ratio / (ratio + _HALF_ONE_WAY), 1.0)
+    return Fraction(round(1000 * share), 1000)
 
 
 def most_cells(found: Estimation, budget: Budget, unit: Unit) -> int:
