@@ -20,6 +20,7 @@ BENCHMARKS = (
     "triples",
     "greedy",
     "genetic",
+    "several_networks",
     "sampling",
     "conditions",
     "noise",

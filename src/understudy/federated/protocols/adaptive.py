@@ -56,11 +56,12 @@ from understudy.privacy.budget import Budget, Measure
 
 # What each round gets of the rest, the attributes of a table that it may choose, and the most
 # groups of an attribute in tables that show errors.
-_ROUNDS = ((Fraction(4, 10), 2, 6), (Fraction(6, 10), 3, 2))
+_ROUNDS = ((Fraction(4, 10), 2, 6), (Fraction(6, 10), 3, 4))
 # Tables in groups get this part of a round.
 _GROUPS_SHARE = Fraction(1, 10)
-# They are not asked for where their noise would show an error of this part of the rows.
-_HOPELESS = 0.6
+# Codes are in more than two groups where noise would show errors of a small part of the rows only,
+# and nothing is asked for where it would show errors of most rows even with two.
+_CLEAR, _HOPELESS = 0.1, 0.6
 _FEWEST_GROUPS = 2
 # Larger tables are looked at for so many sets of attributes; pairs are looked at for all.
 _MOST_LARGER = 100
@@ -145,7 +146,7 @@ class AdaptiveRun:
         alone = one_way_share(plan.domain, budget, plan.unit, self.rows)
         pairs = [pair for pair in itertools.combinations(plan.domain, 2) if self._allows(pair)]
         asked = share * (1 - alone) * _ROUNDS[0][0] * _GROUPS_SHARE
-        if not pairs or not asked or self._is_hopeless(pairs, _FEWEST_GROUPS, asked):
+        if not pairs or not asked or self._noise(pairs, _FEWEST_GROUPS, asked) > _HOPELESS:
             return Fraction(1)
         return alone
 
@@ -184,12 +185,12 @@ class AdaptiveRun:
             groups: the most groups of an attribute.
         """
         sets = self._looked_at(found, share / _GROUPS_SHARE, ways)
-        for most in range(groups, _FEWEST_GROUPS - 1, -1):
-            if sets and not self._is_hopeless(sets, most, share):
-                grouping = self._grouping(found, most)
-                held = grouped_tables(self.talk, sets, share, grouping=grouping, sizes=self.sizes)
-                return GroupedTables(sets, grouping, held)
-        return None
+        if not sets or self._noise(sets, _FEWEST_GROUPS, share) > _HOPELESS:
+            return None
+        clear = (n for n in range(groups, 1, -1) if self._noise(sets, n, share) <= _CLEAR)
+        grouping = self._grouping(found, next(clear, _FEWEST_GROUPS))
+        held = grouped_tables(self.talk, sets, share, grouping=grouping, sizes=self.sizes)
+        return GroupedTables(sets, grouping, held)
 
     def chosen(
         self, found: Estimation, seen: Sequence[GroupedTables], share: Fraction
@@ -215,9 +216,9 @@ class AdaptiveRun:
         return Choice(mean_noise(budget, unit), power).among(candidates, domain)
 
     def _looked_at(self, found: Estimation, share: Fraction, ways: int) -> list[Attributes]:
-        """All pairs, or larger sets of attributes of which most pairs were measured."""
+        """All sets; of many larger ones, those of which most pairs were measured."""
         every = self._tables(found, share, (ways,))
-        if ways > 2:
+        if ways > 2 and len(every) > _MOST_LARGER:
             measured = [marginal.attributes for marginal in found.marginals]
             every = connected(every, measured, self.plan.domain, _MOST_LARGER)
         return list(dict.fromkeys(map(self._bases, every)))
@@ -246,8 +247,8 @@ class AdaptiveRun:
             groups[attribute] = balanced_groups(counts, most)
         return Grouping(domain, groups)
 
-    def _is_hopeless(self, sets: Sequence[Attributes], most: int, share: Fraction) -> bool:
-        """Whether the noise of tables in groups would show errors of most rows by itself."""
+    def _noise(self, sets: Sequence[Attributes], most: int, share: Fraction) -> float:
+        """The error that noise alone would show in tables in groups, as a part of the rows."""
         domain = self.plan.domain
         sizes = {name: min(domain[domain.levels(name)[-1]], most) for name in domain}
         shapes = [tuple(sizes[name] for name in names) for names in sets]
@@ -255,4 +256,4 @@ class AdaptiveRun:
         one = cell_variances(self.talk, share, weights)
         holders = len(self.talk.holders)
         noises = [error_noise(s, holders * v) for s, v in zip(shapes, one, strict=True)]
-        return float(np.mean(noises)) > _HOPELESS * self.rows
+        return float(np.mean(noises)) / self.rows
