@@ -23,9 +23,8 @@ from understudy.methods.base import Synthesizer
 from understudy.methods.estimation.law import Estimation
 from understudy.methods.estimation.learned import Learned
 from understudy.methods.estimation.parameters import (
-    measure_one_way,
     measure_tables,
-    one_way_tables,
+    range_tables,
 )
 from understudy.methods.structure.restrict import NONE, Restrictions
 from understudy.methods.structure.rounds import (
@@ -154,11 +153,11 @@ class AdaptiveMarginals(Synthesizer):
 
     def learn(self, curator: Curator) -> Learned:
         """One-way tables; rounds of errors, choice and tables; one law of all that was measured."""
-        plan = self._plan(curator)
-        found = self._estimated(curator, measure_one_way(curator, plan.one_way))
+        plan, alone = self._plan(curator), range_tables(curator.domain, self.schema)
+        found = self._estimated(curator, measure_tables(curator, alone, plan.one_way))
         for budget, sizes in plan.rounds:
             chosen, left = self._chosen(curator, found, budget, sizes)
-            asked = [*chosen, *plan.again]
+            asked = [*chosen, *(alone if plan.again else ())]
             tables = measure_tables(curator, asked, left, counting=self._rules.weight)
             found = self._estimated(curator, [*found.marginals, *tables])
         made = found.rows if self.rows is None else self.rows
@@ -275,12 +274,12 @@ class RoundPlan:
     Attributes:
         one_way: for the one-way tables of the start.
         rounds: for every round, its budget and the sizes of the tables that it may choose.
-        again: the one-way tables that every round measures too.
+        again: whether every round measures one-way tables too.
     """
 
     one_way: Budget
     rounds: tuple[tuple[Budget, tuple[int, ...]], ...]
-    again: tuple[Attributes, ...]
+    again: bool
 
     @classmethod
     def of(
@@ -299,19 +298,18 @@ class RoundPlan:
         """
         one_way = budget * one_way_share(domain, budget, unit, size)
         left = Budget(budget.measure, budget.amount - one_way.amount)
-        again = tuple(one_way_tables(domain))
         if len(domain) < 2 or left.amount == 0 < budget.amount:
-            return cls(budget, (), ())
+            return cls(budget, (), again=False)
         if budget.measure is Measure.UNLIMITED:
-            return cls(one_way, ((left, (2, 3)),), again)
+            return cls(one_way, ((left, (2, 3)),), again=True)
         if budget.measure is Measure.PURE:
             return cls._one_by_one(domain, one_way, left, unit, size)
         parts = left.split([share for share, _ in _ROUNDS])
         pairs = len(domain) * (len(domain) - 1) // 2 if pairs is None else pairs
         if errors_noise(errors_budget(budget, parts[0]), unit, pairs) > _HOPELESS * size:
-            return cls(budget, (), ())
+            return cls(budget, (), again=False)
         rounds = zip(parts, (sizes for _, sizes in _ROUNDS), strict=True)
-        return cls(one_way, tuple(rounds), again)
+        return cls(one_way, tuple(rounds), again=True)
 
     @classmethod
     def _one_by_one(
@@ -323,10 +321,11 @@ class RoundPlan:
         affordable = _USEFUL * size / max(mean_noise(left, unit) * typical, 1e-9)
         picks = math.floor(min(affordable, _PICKS_PER_ATTRIBUTE * len(domain)))
         if picks < 1 or not any(tables_of(domain, (2,), most_cells=_MOST_CELLS)):
-            return cls(Budget(left.measure, one_way.amount + left.amount), (), ())
+            return cls(Budget(left.measure, one_way.amount + left.amount), (), again=False)
         triples = affordable >= _PICKS_FOR_TRIPLES * len(domain)
         asked = (2, 3) if triples else (2,)
-        return cls(one_way, tuple((part, asked) for part in left.split([1] * picks)), ())
+        rounds = tuple((part, asked) for part in left.split([1] * picks))
+        return cls(one_way, rounds, again=False)
 
 
 def one_way_share(domain: Domain, budget: Budget, unit: Unit, size: float) -> Fraction:

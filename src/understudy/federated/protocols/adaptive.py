@@ -36,7 +36,7 @@ from understudy.methods.adaptive import mean_noise, most_cells, one_way_share
 from understudy.methods.estimation.allocation import least_error_weights
 from understudy.methods.estimation.law import Estimation
 from understudy.methods.estimation.learned import Learned
-from understudy.methods.estimation.parameters import one_way_tables
+from understudy.methods.estimation.parameters import range_tables
 from understudy.methods.structure.grouped_errors import (
     balanced_groups,
     error_noise,
@@ -57,8 +57,9 @@ from understudy.privacy.budget import Budget, Measure
 # What each round gets of the rest, the attributes of a table that it may choose, and the most
 # groups of an attribute in tables that show errors.
 _ROUNDS = ((Fraction(4, 10), 2, 6), (Fraction(6, 10), 3, 4))
-# Tables in groups get this part of a round.
-_GROUPS_SHARE = Fraction(1, 10)
+# Tables in groups get this part of a round. Laplace noise grows with their number, and Gaussian
+# noise with its root.
+_GROUPS_SHARE = {Measure.PURE: Fraction(3, 10), Measure.ZCDP: Fraction(1, 10)}
 # Codes are in more than two groups where noise would show errors of a small part of the rows only,
 # and nothing is asked for where it would show errors of most rows even with two.
 _CLEAR, _HOPELESS = 0.1, 0.6
@@ -97,9 +98,9 @@ def learn_adaptive(talk: Conversation, sizes: Sizes, share: Fraction) -> Learned
     held, seen = tables(talk, run.ones, share * alone, sizes=sizes), list[GroupedTables]()
     for part, ways, groups in _ROUNDS if alone < 1 else ():
         found, left = run.estimated(held), share * (1 - alone) * part
-        shown = run.in_groups(found, left * _GROUPS_SHARE, ways=ways, groups=groups)
+        shown = run.in_groups(found, left, ways=ways, groups=groups)
         if shown is not None:
-            seen, left = [*seen, shown], left * (1 - _GROUPS_SHARE)
+            seen, left = [*seen, shown], left * (1 - run.groups_share)
         more = tables(talk, [*run.chosen(found, seen, left), *run.ones], left, sizes=sizes)
         # Only holders that answered to the end are in the sums, with all of their tables.
         held = {name: [*held[name], *more[name]] for name in more}
@@ -125,8 +126,13 @@ class AdaptiveRun:
 
     @property
     def ones(self) -> list[Attributes]:
-        """Every attribute on its own."""
-        return one_way_tables(self.plan.domain)
+        """Every attribute on its own, large ordered ones in groups of neighbours too."""
+        return range_tables(self.plan.domain, self.plan.schema)
+
+    @property
+    def groups_share(self) -> Fraction:
+        """The part of a round that tables in groups get."""
+        return _GROUPS_SHARE[self.plan.spendable.measure]
 
     @property
     def rows(self) -> float:
@@ -145,7 +151,7 @@ class AdaptiveRun:
         plan, budget = self.plan, self.as_one(share)
         alone = one_way_share(plan.domain, budget, plan.unit, self.rows)
         pairs = [pair for pair in itertools.combinations(plan.domain, 2) if self._allows(pair)]
-        asked = share * (1 - alone) * _ROUNDS[0][0] * _GROUPS_SHARE
+        asked = share * (1 - alone) * _ROUNDS[0][0] * self.groups_share
         if not pairs or not asked or self._noise(pairs, _FEWEST_GROUPS, asked) > _HOPELESS:
             return Fraction(1)
         return alone
@@ -174,17 +180,17 @@ class AdaptiveRun:
         return Learned(found.law(last), found.rows, found.marginals)
 
     def in_groups(
-        self, found: Estimation, share: Fraction, *, ways: int, groups: int
+        self, found: Estimation, part: Fraction, *, ways: int, groups: int
     ) -> GroupedTables | None:
         """Ask for tables in as many groups as noise allows; None where it allows none.
 
         Args:
             found: the model so far.
-            share: of the run's budget.
+            part: the round's share of the budget.
             ways: the attributes of a table.
             groups: the most groups of an attribute.
         """
-        sets = self._looked_at(found, share / _GROUPS_SHARE, ways)
+        sets, share = self._looked_at(found, part, ways), part * self.groups_share
         if not sets or self._noise(sets, _FEWEST_GROUPS, share) > _HOPELESS:
             return None
         clear = (n for n in range(groups, 1, -1) if self._noise(sets, n, share) <= _CLEAR)
@@ -240,10 +246,10 @@ class AdaptiveRun:
     def _grouping(self, found: Estimation, most: int) -> Grouping:
         """Groups of about the same number of rows, by the one-way tables so far."""
         domain, groups = self.plan.domain, {}
-        for aim in (aim for aim in found.aims if len(aim.attributes) == 1):
-            [attribute] = aim.attributes
+        alone = {aim.attributes: aim.counts for aim in found.aims}
+        for attribute in domain:
             coarsest = (domain.levels(attribute)[-1],)
-            counts = Axes(aim.attributes).project(aim.counts, coarsest, domain)
+            counts = Axes((attribute,)).project(alone[attribute,], coarsest, domain)
             groups[attribute] = balanced_groups(counts, most)
         return Grouping(domain, groups)
 
