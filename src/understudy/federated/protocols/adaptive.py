@@ -62,7 +62,7 @@ _ROUNDS = ((Fraction(4, 10), 2, 6), (Fraction(6, 10), 3, 4))
 _GROUPS_SHARE = {Measure.PURE: Fraction(3, 10), Measure.ZCDP: Fraction(1, 10)}
 # Codes are in as many groups as keep the error that noise shows below the first part of the rows,
 # two at least; nothing is asked for where it would be above the second even then.
-_CLEAR, _HOPELESS = 0.4, 0.6
+_CLEAR, _HOPELESS = 0.1, 0.6
 _FEWEST_GROUPS = 2
 # Larger tables are looked at for so many sets of attributes; pairs are looked at for all.
 _MOST_LARGER = 100
