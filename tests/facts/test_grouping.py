@@ -8,7 +8,7 @@ import pytest
 from understudy.errors import UsageError
 from understudy.facts.domain import Domain
 from understudy.facts.grouping import Grouping
-from understudy.facts.hierarchy import Level
+from understudy.facts.hierarchy import Groups, Level
 
 AGES = np.array([0, 0, 1, 2], np.uint16)
 
@@ -46,7 +46,7 @@ def test_a_name_that_is_taken_is_not_given_again() -> None:
         {"age": np.array([1, 1, 2, 2], np.uint16)},
     ],
 )
-def test_what_is_not_a_grouping_is_refused(groups: dict[str, np.ndarray]) -> None:
+def test_what_is_not_a_grouping_is_refused(groups: dict[str, Groups]) -> None:
     """Unknown attributes, codes without a group, and groups without a code."""
     with pytest.raises(UsageError, match="group"):
         Grouping(Domain({"age": 4}), groups)

@@ -75,7 +75,8 @@ def _distance(table: Table, model: Model) -> float:
 def _together(schema: Schema, table: Table, how: str = "equal", **other: Any) -> Model:
     """What three holders learn together, always the same."""
     parts = split(table, how, holders=3, target="place", generator=np.random.default_rng(0))
-    plan = Collaboration(schema, **({"protocol": "adaptive"} | WORLD | other))
+    settings: dict[str, Any] = {"protocol": "adaptive", **WORLD, **other}
+    plan = Collaboration(schema, **settings)
     return seeded_analyst(parts, plan, 3).learn()
 
 

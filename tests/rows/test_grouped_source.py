@@ -12,6 +12,7 @@ from support.neighbours import DOMAIN, neighbours_of, random_rows, source_of
 from understudy.facts.domain import Attributes
 from understudy.facts.grouping import Grouping
 from understudy.facts.unit import Neighbours, Unit
+from understudy.rows.counting import Counts
 from understudy.rows.grouping import GroupedSource
 
 # The coarsest copy of colour has three codes: warm, cold and missing.
@@ -26,11 +27,11 @@ GROUPING = Grouping(
 SETS: list[Attributes] = [GROUPING.seen(names) for names in itertools.combinations(DOMAIN, 2)]
 
 
-def _tables(rows: list[tuple[int, ...]]) -> list[np.ndarray]:
+def _tables(rows: list[tuple[int, ...]]) -> list[Counts]:
     return [m.counts for m in GroupedSource(source_of(rows), GROUPING).count(SETS)]
 
 
-def _by_hand(rows: list[tuple[int, ...]], names: Attributes) -> np.ndarray:
+def _by_hand(rows: list[tuple[int, ...]], names: Attributes) -> Counts:
     """A twin: each row is put into its cell by itself."""
     domain, places = GROUPING.extended, {name: i for i, name in enumerate(DOMAIN)}
     counts = Counter(

@@ -245,8 +245,12 @@ class Collaboration:
     def _check_tables(self) -> None:
         """Refuse for chosen tables what is about networks only."""
         check_table_rules(self.restrictions, "adaptive")
-        given = {"degree": self.degree, "score": self.score, "ballot": self.ballot}
-        given["structure share"] = self.structure_share
+        given: dict[str, object] = {
+            "degree": self.degree,
+            "score": self.score,
+            "ballot": self.ballot,
+            "structure share": self.structure_share,
+        }
         for name in (name for name, value in given.items() if value is not None):
             raise UsageError(f"adaptive learns no network, and {name} is given; leave it out")
         if self.form != Form():

@@ -20,6 +20,7 @@ import numpy as np
 from understudy.facts.axes import Axes
 from understudy.facts.domain import Attributes
 from understudy.facts.grouping import Grouping
+from understudy.facts.hierarchy import Groups
 from understudy.facts.unit import Neighbours
 from understudy.facts.workload import Workload
 from understudy.federated.analyst.asking import (
@@ -245,7 +246,7 @@ class AdaptiveRun:
 
     def _grouping(self, found: Estimation, most: int) -> Grouping:
         """Groups of about the same number of rows, by the one-way tables so far."""
-        domain, groups = self.plan.domain, {}
+        domain, groups = self.plan.domain, dict[str, Groups]()
         alone = {aim.attributes: aim.counts for aim in found.aims}
         for attribute in domain:
             coarsest = (domain.levels(attribute)[-1],)
