@@ -20,7 +20,6 @@ BENCHMARKS = (
     "triples",
     "greedy",
     "genetic",
-    "several_networks",
     "sampling",
     "conditions",
     "noise",
