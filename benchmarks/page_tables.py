@@ -101,16 +101,21 @@ def relations_table(found: dict[str, Record]) -> str:
 def federated_table(found: dict[str, Record]) -> str:
     """Mean 3-way distances of each protocol, improved and as in the theses, beside one holder."""
     numbers = _measured(found["federated"])
-    rows = ["| | one holder | `statistics` | `votes` | `model` | `union` |", "|---" * 6 + "|"]
+    # Tables chosen in rounds are shown from the first record that has them.
+    rounds = "adaptive" if any(", adaptive, " in what for what in numbers) else None
+    titles = ["", "one holder", "`statistics`", "`votes`", "`model`", "`union`"]
+    titles += [f"`{rounds}`"] if rounds else []
+    rows = [f"| {' | '.join(titles)} |".replace("|  |", "| |"), "|---" * len(titles) + "|"]
     for world in _WORLDS:
         centre = numbers[f"3-way total variation, one holder, {world}"]
         ours = [
-            numbers[f"3-way total variation, 3 holders, {name}, {world}"] for name in _PROTOCOLS
+            numbers[f"3-way total variation, 3 holders, {name}, {world}"]
+            for name in (*_PROTOCOLS, *([rounds] if rounds else []))
         ]
         theirs = [numbers[f"the same as in the theses, {name}, {world}"] for name in _PROTOCOLS]
         rows.append(f"| {world} | {' | '.join(f'{n:.3f}' for n in (centre, *ours))} |")
         cells = " | ".join(f"{number:.3f}" for number in theirs)
-        rows.append(f"| the same as in the theses, k = 1 | | {cells} |")
+        rows.append(f"| the same as in the theses, k = 1 | | {cells} |{' |' if rounds else ''}")
     return "\n".join(rows)
 
 

@@ -18,6 +18,7 @@ import pytest
 from support.federated import (
     NAMES,
     PLANS,
+    QUICK,
     Recording,
     Tampering,
     asked,
@@ -236,7 +237,7 @@ def test_a_holder_with_another_schema_is_named() -> None:
 
 
 @pytest.mark.parametrize("rows", [0, 1])
-@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize("name", slow_but(QUICK, PLANS))
 def test_a_holder_with_hardly_any_rows_takes_part(name: str, rows: int) -> None:
     """No row or one: the run ends well, and nothing is out of order."""
     plan = plan_of(name)
@@ -472,7 +473,7 @@ def _check_ledgers(folder: Path, model: Model) -> None:
         )
 
 
-@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize("name", slow_but(QUICK, PLANS))
 def test_ledgers_say_what_left(name: str, tmp_path: Path) -> None:
     """In every protocol and world: charges in the ledger, in the statement and in replies agree."""
     plan: Collaboration = plan_of(name)

@@ -16,6 +16,7 @@ from support.federated import (
     NAMES,
     NETWORK,
     PLANS,
+    QUICK,
     Recording,
     Tampering,
     holders_of,
@@ -24,7 +25,7 @@ from support.federated import (
 from support.neighbours import DOMAIN, SCHEMA, random_rows, source_of
 from support.networks import records_of
 from support.shared import shared_file
-from support.tiers import full_but
+from support.tiers import full_but, slow_but
 from understudy.errors import UsageError
 from understudy.facts.codes import Codes
 from understudy.facts.domain import Domain
@@ -321,7 +322,7 @@ def test_scores_of_released_tables_are_those_of_engines() -> None:
 # --- what is promised ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize("name", slow_but(QUICK, PLANS))
 def test_the_union_is_promised_what_each_holder_is(name: str) -> None:
     """A row has one holder: the statement names the largest loss, not the sum."""
     plan = plan_of(name)

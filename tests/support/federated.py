@@ -33,10 +33,14 @@ PLANS: dict[str, dict[str, Any]] = {
         "neighbours": neighbours,
         **({"network": NETWORK} if protocol == "parameters" else {}),
     }
-    for protocol in ("statistics", "votes", "model", "parameters")
+    for protocol in ("statistics", "votes", "model", "parameters", "adaptive")
     for neighbours in ("replace", "add-remove")
     for noise in ("laplace", "gaussian")
 }
+
+
+# Log-linear models take longer than networks: tests that learn every plan have these as slow ones.
+QUICK = [name for name in PLANS if not name.startswith("adaptive")]
 
 
 def plan_of(name: str, **other: Any) -> Collaboration:

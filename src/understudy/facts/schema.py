@@ -183,6 +183,16 @@ class Schema:
         return tuple(n for n, c in self.columns.items() if not getattr(c, "drop", False))
 
     @property
+    def ordered(self) -> tuple[str, ...]:
+        """The columns that become attributes whose codes have an order: numbers, dates, scales."""
+        scales = ("categorical", "boolean")
+        return tuple(
+            name
+            for name, column in self.learned.items()
+            if getattr(column, "ordered", column.kind not in scales)
+        )
+
+    @property
     def unreviewed(self) -> tuple[str, ...]:
         """The columns whose values another tool wrote and nobody has vouched for."""
         return tuple(name for name, column in self.columns.items() if column.unreviewed)

@@ -56,6 +56,20 @@ class MeasureTables(Fields):
     clip: bool = False
 
 
+class MeasureGroups(Fields):
+    """Noisy tables of attributes in groups of codes, for a share of the run's budget.
+
+    An array follows for each attribute that is in groups: of every code of the coarsest copy that
+    the domain has, the number of its group.
+    """
+
+    kind: Literal["measure groups"] = "measure groups"
+    share: ExactText
+    grouped: Names = Field(min_length=1)
+    tables: tuple[Names, ...] = Field(min_length=1)
+    weights: tuple[int, ...]
+
+
 class Vote(Fields):
     """Which family should enter the network next?
 
@@ -148,7 +162,7 @@ class Refused(Fields):
     reason: str = Field(max_length=4096)
 
 
-Request = Propose | MeasureTables | Vote | Rate | Fit | Close
+Request = Propose | MeasureTables | MeasureGroups | Vote | Rate | Fit | Close
 Reply = Accepted | Tables | Chosen | Rated | Fitted | Closed | Refused
 Body = Request | Reply
 

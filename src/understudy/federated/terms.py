@@ -46,6 +46,9 @@ class ProtocolName(StrEnum):
     PARAMETERS = "parameters"
     """The network is known; holders hand in its tables."""
 
+    ADAPTIVE = "adaptive"
+    """Tables in groups show where the model is wrong; then the tables themselves are handed in."""
+
 
 class Fields(BaseModel):
     """The base of everything sent: frozen, strictly typed, with declared fields only."""

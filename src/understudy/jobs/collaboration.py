@@ -27,7 +27,7 @@ class ProtocolRequest(JobRequest):
     """How holders learn together, and what each of them spends.
 
     Attributes:
-        protocol: votes, statistics, model or parameters.
+        protocol: votes, statistics, model, parameters or adaptive.
         epsilon: the privacy loss at every holder.
         delta: the probability allowed for a larger loss there.
         neighbours: replace, with public numbers of rows, or add-remove.

@@ -10,6 +10,8 @@ from understudy.errors import OutputError, UsageError
 from understudy.jobs.output import write_bytes
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from understudy.facts.formats import Draft, DraftColumn
     from understudy.facts.schema import Schema
 

@@ -27,9 +27,8 @@ from understudy.methods.base import Synthesizer
 from understudy.methods.estimation.law import POOL_ROWS, Estimation
 from understudy.methods.estimation.learned import Learned
 from understudy.methods.estimation.parameters import (
-    measure_one_way,
     measure_tables,
-    one_way_tables,
+    range_tables,
 )
 from understudy.methods.structure.restrict import NONE, Restrictions
 from understudy.methods.structure.round_plan import (
@@ -130,7 +129,7 @@ class AdaptiveMarginals(Synthesizer):
             )
         self._rules.workload.check(domain)
         pairs = tables_of(domain, (2,), most_cells=MOST_CELLS)
-        ensure_pool_fits(domain, POOL_ROWS, [*pairs, *one_way_tables(domain)])
+        ensure_pool_fits(domain, POOL_ROWS, [*pairs, *range_tables(domain, self.schema)])
 
     @property
     def _last(self) -> Attributes:
@@ -152,11 +151,11 @@ class AdaptiveMarginals(Synthesizer):
 
     def learn(self, curator: Curator) -> Learned:
         """One-way tables; rounds of errors, choice and tables; one law of all that was measured."""
-        plan = self._plan(curator)
-        found = self._estimated(curator, measure_one_way(curator, plan.one_way))
+        plan, alone = self._plan(curator), range_tables(curator.domain, self.schema)
+        found = self._estimated(curator, measure_tables(curator, alone, plan.one_way))
         for each in plan.rounds:
             chosen, left = self._chosen(curator, found, each)
-            asked = [*chosen, *plan.again]
+            asked = [*chosen, *(alone if plan.again else ())]
             tables = measure_tables(curator, asked, left, counting=self._rules.weight)
             found = self._estimated(curator, [*found.marginals, *tables])
         made = found.rows if self.rows is None else self.rows

@@ -45,7 +45,7 @@ from understudy.models.weighted.factors import (
     read_factors,
 )
 from understudy.models.weighted.pool import Pool, joined, rows_of
-from understudy.models.weighted.raking import Aim, raked, weighed
+from understudy.models.weighted.raking import Aim, log_weights, raked, weighed
 from understudy.models.weighted.reweighting import Reweighted, log_mean_weight
 from understudy.models.weighted.rounding import rounded
 from understudy.system.arrays import Floats, Probabilities

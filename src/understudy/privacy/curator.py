@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -17,6 +17,7 @@ import numpy as np
 from understudy.errors import UsageError
 from understudy.facts.capacity import ensure_tables_fit
 from understudy.facts.domain import Attributes, Domain
+from understudy.facts.grouping import Grouping
 from understudy.facts.unit import Neighbours, Unit
 from understudy.privacy.accounting.events import Charge
 from understudy.privacy.budget import Budget
@@ -28,6 +29,7 @@ from understudy.privacy.noise.system import Noise, SystemNoise
 from understudy.privacy.noisy_marginal import NoisyMarginal
 from understudy.privacy.spending.grant import Grant
 from understudy.rows.counting import CountSource, NumbersRows, Score, Scores
+from understudy.rows.grouping import GroupedSource
 from understudy.system.arrays import Integers, Numbers
 
 T = TypeVar("T")
@@ -124,6 +126,14 @@ class Curator:
     def can_number_rows(self) -> bool:
         """Whether the rows' engine can say into which cell a row falls; some only count. Public."""
         return isinstance(self._source, NumbersRows)
+
+    def in_groups(self, grouping: Grouping) -> Curator:
+        """The same rows and the same grant; tables may have axes in these groups too.
+
+        Privacy: the groups must come from public facts and earlier answers alone.
+        """
+        # Scores are remembered by names, which stand for other groups elsewhere.
+        return replace(self, _source=GroupedSource(self._source, grouping), _memory={})
 
     def announce(self, sets: Sequence[Attributes], weights: Sequence[int]) -> Budget:
         """Promise that one `measure` of these tables is all there will be.

@@ -88,8 +88,10 @@ class ProtocolOptions(ProtocolRequest):
             "--protocol",
             metavar="NAME",
             rich_help_panel=METHOD,
-            autocompletion=completion.from_list("votes", "statistics", "model", "parameters"),
-            help="Learn by this protocol: votes, statistics, model or parameters.",
+            autocompletion=completion.from_list(
+                "votes", "statistics", "model", "parameters", "adaptive"
+            ),
+            help="Learn by this protocol: votes, statistics, model, parameters or adaptive.",
         ),
     ] = "votes"
     epsilon: Epsilon = None

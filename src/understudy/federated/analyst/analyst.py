@@ -19,6 +19,7 @@ from understudy.federated.analyst.conversation import Conversation, Report
 from understudy.federated.analyst.plan import Collaboration
 from understudy.federated.channel import Channel
 from understudy.federated.messages import Close, Closed, Message
+from understudy.federated.protocols.adaptive import learn_adaptive
 from understudy.federated.protocols.modelling import learn_models
 from understudy.federated.protocols.parameters import learn_parameters
 from understudy.federated.protocols.statistics import learn_statistics
@@ -114,6 +115,8 @@ class Analyst:
                 return learn_statistics(talk, rows, rest)
             case ProtocolName.VOTES:
                 return learn_votes(talk, rows, rest)
+            case ProtocolName.ADAPTIVE:
+                return learn_adaptive(talk, rows, rest)
             case _:
                 assert plan.network is not None
                 return learn_parameters(talk, plan.network, rows, rest, before={})

@@ -15,11 +15,13 @@ import numpy as np
 
 from understudy.errors import MessageError
 from understudy.facts.domain import Attributes, Domain
+from understudy.facts.grouping import Grouping
 from understudy.facts.unit import Neighbours
 from understudy.federated.analyst.conversation import Conversation
 from understudy.federated.messages import (
     Accepted,
     Chosen,
+    MeasureGroups,
     MeasureTables,
     Message,
     Propose,
@@ -105,22 +107,64 @@ def tables(
         equally: shares the budget equally among tables, instead of by their sizes.
     """
     plan = talk.plan
-    weights = [1] * len(sets)
-    if not equally:
-        cells = [plan.domain.cells(names) for names in sets]
-        weights = least_error_weights(cells, plan.spendable.measure)
+    weights = [1] * len(sets) if equally else _weights(talk, sets, plan.domain)
     question = MeasureTables(
         share=str(share),
         tables=tuple(sets),
         weights=tuple(weights),
         clip=not plan.form.unclipped,
     )
-    shapes = [plan.domain.shape(names) for names in sets]
-    replies = talk.ask(
-        dict.fromkeys(talk.holders, (question, ())),
-        lambda _, message: _check_tables(message, shapes),
+    return _answered(talk, (question, ()), sets, domain=plan.domain, sizes=sizes)
+
+
+def grouped_tables(
+    talk: Conversation,
+    sets: Sequence[Attributes],
+    share: Fraction,
+    *,
+    grouping: Grouping,
+    sizes: Sizes,
+) -> dict[str, list[NoisyMarginal]]:
+    """Noisy tables of every holder in groups of codes, for a share of the budget.
+
+    Args:
+        talk: with the holders.
+        sets: the attributes of each table.
+        share: of the run's budget.
+        grouping: the groups; all attributes of the tables have some.
+        sizes: bounds what is believed.
+    """
+    seen = [grouping.seen(names) for names in sets]
+    question = MeasureGroups(
+        share=str(share),
+        grouped=tuple(grouping.groups),
+        tables=tuple(sets),
+        weights=tuple(_weights(talk, seen, grouping.extended)),
     )
-    variances = cell_variances(talk, share, weights)
+    arrays = tuple(groups.astype(np.int16) for groups in grouping.groups.values())
+    return _answered(talk, (question, arrays), seen, domain=grouping.extended, sizes=sizes)
+
+
+def _weights(talk: Conversation, sets: Sequence[Attributes], domain: Domain) -> list[int]:
+    """The shares of tables for which their error is least."""
+    cells = [domain.cells(names) for names in sets]
+    return least_error_weights(cells, talk.plan.spendable.measure)
+
+
+def _answered(
+    talk: Conversation,
+    asked: tuple[MeasureTables | MeasureGroups, tuple[Array, ...]],
+    sets: Sequence[Attributes],
+    *,
+    domain: Domain,
+    sizes: Sizes,
+) -> dict[str, list[NoisyMarginal]]:
+    """The tables of every holder, cut to what its rows and its noise allow."""
+    shapes, question = [domain.shape(names) for names in sets], asked[0]
+    replies = talk.ask(
+        dict.fromkeys(talk.holders, asked), lambda _, message: _check_tables(message, shapes)
+    )
+    variances = cell_variances(talk, Fraction(question.share), question.weights)
     return {
         name: [
             NoisyMarginal(

@@ -21,12 +21,15 @@ from understudy.methods.structure.given import check_network
 from understudy.methods.structure.required import least_tables
 from understudy.methods.structure.restrict import NONE, Restrictions
 from understudy.methods.structure.scores import score_for
+from understudy.methods.structure.table_rules import check_table_rules
 from understudy.models.network import Network
 from understudy.privacy.budget import Amount, Budget, Measure
 from understudy.privacy.spending.grant import Grant
 
 E = TypeVar("E", ProtocolName, Neighbours)
 
+# One-way tables; in each of two rounds tables in groups, then the tables that were chosen.
+ADAPTIVE_QUESTIONS = 5
 GATHERINGS = ("network", "union")
 BALLOTS = ("choices", "scores")
 
@@ -191,6 +194,8 @@ class Collaboration:
                 return 1
             case ProtocolName.VOTES:
                 return size + 2 + (1 if self.by_scores else max(len(self.domain) - 1, 1))
+            case ProtocolName.ADAPTIVE:
+                return size + ADAPTIVE_QUESTIONS
             case _:
                 return size + 1
 
@@ -229,6 +234,8 @@ class Collaboration:
             check_network(self.network, self.domain)
         elif self.network is not None:
             raise UsageError(f"{self.protocol} learns its network; leave it out, or ask parameters")
+        if self.protocol is ProtocolName.ADAPTIVE:
+            self._check_tables()
         if self.protocol is ProtocolName.STATISTICS:
             tables = math.comb(len(self.domain), min(self.subset_degree + 1, len(self.domain)))
             if tables > _MOST_TABLES:
@@ -236,6 +243,20 @@ class Collaboration:
                     f"degree {self.degree} needs {tables:,} tables, {_MOST_TABLES:,} are the most; "
                     "lower the degree, or vote"
                 )
+
+    def _check_tables(self) -> None:
+        """Refuse for chosen tables what is about networks only."""
+        check_table_rules(self.restrictions, "adaptive")
+        given: dict[str, object] = {
+            "degree": self.degree,
+            "score": self.score,
+            "ballot": self.ballot,
+            "structure share": self.structure_share,
+        }
+        for name in (name for name, value in given.items() if value is not None):
+            raise UsageError(f"adaptive learns no network, and {name} is given; leave it out")
+        if self.form != Form():
+            raise UsageError("adaptive is in none of the theses; use its only form, Form()")
 
     def _check_restrictions(self) -> None:
         """Refuse contradictions before anybody is asked."""

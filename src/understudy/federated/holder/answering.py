@@ -17,6 +17,7 @@ import numpy as np
 from understudy.errors import UsageError
 from understudy.facts.capacity import ensure_tables_fit
 from understudy.facts.domain import Attributes, Domain
+from understudy.facts.grouping import Grouping
 from understudy.facts.schema import Schema
 from understudy.facts.unit import Unit
 from understudy.federated.messages import (
@@ -24,6 +25,7 @@ from understudy.federated.messages import (
     Chosen,
     Fit,
     Fitted,
+    MeasureGroups,
     MeasureTables,
     Message,
     Rate,
@@ -44,7 +46,7 @@ from understudy.rows.counting import Score
 from understudy.system.arrays import Array
 
 Handler = Callable[[Curator], tuple[Reply, tuple[Array, ...]]]
-PaidRequest = MeasureTables | Vote | Rate | Fit
+PaidRequest = MeasureTables | MeasureGroups | Vote | Rate | Fit
 
 _MOST_CELLS = MOST_BYTES // 16
 # No analyst needs more at once, and each costs a holder time.
@@ -78,6 +80,8 @@ class RequestReader:
         match message.body:
             case MeasureTables():
                 return self._measure(message.body, restrictions)
+            case MeasureGroups():
+                return self._measure_groups(message.body, message.arrays, restrictions)
             case Vote():
                 return self._vote(message.body, message.arrays, restrictions)
             case Rate():
@@ -88,18 +92,43 @@ class RequestReader:
                 raise UsageError(f"a message of kind {body.kind!r} is not a question to a holder")
 
     def _measure(self, asked: MeasureTables, restrictions: Restrictions) -> Handler:
+        sets = self._asked_tables(asked, restrictions)
+        _check_reply_fits(self.domain, sets)
+        return partial(_measured, asked=asked, sets=sets)
+
+    def _measure_groups(
+        self, asked: MeasureGroups, arrays: tuple[Array, ...], restrictions: Restrictions
+    ) -> Handler:
+        grouping = self._grouping(asked.grouped, arrays)
+        sets = [grouping.seen(names) for names in self._asked_tables(asked, restrictions)]
+        _check_reply_fits(grouping.extended, sets)
+        finer = [grouping.finer(names) for names in sets]
+        if max(map(self.domain.cells, finer)) > _MOST_CELLS:
+            raise UsageError(f"a table to be put in groups has more than {_MOST_CELLS:,} cells")
+        ensure_tables_fit(self.domain, finer, kept=False)
+        return partial(_measured_in_groups, asked=asked, grouping=grouping, sets=sets)
+
+    def _grouping(self, grouped: Sequence[str], arrays: tuple[Array, ...]) -> Grouping:
+        """The groups that a question brought along, all of them checked."""
+        if len(set(grouped)) < len(grouped) or len(arrays) != len(grouped):
+            raise UsageError("every attribute in groups is named once, and has one array of groups")
+        if any(array.dtype != np.int16 or array.min(initial=0) < 0 for array in arrays):
+            raise UsageError("groups come as 16-bit numbers from 0")
+        groups = {n: a.astype(np.uint16) for n, a in zip(grouped, arrays, strict=True)}
+        return Grouping(self.domain, groups)
+
+    def _asked_tables(
+        self, asked: MeasureTables | MeasureGroups, restrictions: Restrictions
+    ) -> list[Attributes]:
+        """The tables of a question: not too many, within what was agreed, a weight for each."""
         if len(asked.tables) > _MOST_TABLES:
             raise UsageError(
                 f"{len(asked.tables):,} tables were asked for; {_MOST_TABLES:,} may be"
             )
         sets = [self._checked(names, restrictions) for names in asked.tables]
-        cells = sum(self.domain.cells(names) for names in sets)
-        if cells > _MOST_CELLS:
-            raise UsageError(f"the tables have {cells:,} cells; {_MOST_CELLS:,} fit into a reply")
         if len(asked.weights) != len(sets) or min(asked.weights) < 1:
             raise UsageError("every table needs a weight of 1 or more")
-        ensure_tables_fit(self.domain, sets)
-        return partial(_measured, asked=asked, sets=sets)
+        return sets
 
     def _vote(self, asked: Vote, arrays: tuple[Array, ...], restrictions: Restrictions) -> Handler:
         if len(arrays) != 2 or arrays[1].dtype != np.float64:
@@ -160,6 +189,14 @@ class RequestReader:
         return self._scores[name]
 
 
+def _check_reply_fits(domain: Domain, sets: Sequence[Attributes]) -> None:
+    """Refuse tables that do not fit into one reply, or into memory."""
+    cells = sum(domain.cells(names) for names in sets)
+    if cells > _MOST_CELLS:
+        raise UsageError(f"the tables have {cells:,} cells; {_MOST_CELLS:,} fit into a reply")
+    ensure_tables_fit(domain, sets)
+
+
 def largest_penalty(score: Score) -> float:
     """The most that may be taken off a score.
 
@@ -184,6 +221,14 @@ def _measured(
     noisy = curator.measure(sets, budget, weights=asked.weights)
     counts = [np.asarray(table.counts) for table in noisy]
     return Tables(), tuple(np.maximum(c, 0) if asked.clip else c for c in counts)
+
+
+def _measured_in_groups(
+    curator: Curator, *, asked: MeasureGroups, grouping: Grouping, sets: Sequence[Attributes]
+) -> tuple[Tables, tuple[Array, ...]]:
+    budget = curator.budget * Fraction(asked.share)
+    noisy = curator.in_groups(grouping).measure(sets, budget, weights=asked.weights)
+    return Tables(), tuple(np.asarray(table.counts) for table in noisy)
 
 
 def _voted(

@@ -42,6 +42,7 @@ from understudy.federated.messages import (
     Close,
     Closed,
     Fit,
+    MeasureGroups,
     MeasureTables,
     Message,
     Propose,
@@ -207,7 +208,7 @@ class Holder:
             case Close():
                 closed = self._closed(self._run(message.run))
                 return Message(message.run, message.request, closed)
-            case MeasureTables() | Vote() | Rate() | Fit():
+            case MeasureTables() | MeasureGroups() | Vote() | Rate() | Fit():
                 return self._answer(self._run(message.run), message, message.body)
             case body:
                 raise Refusal("request", f"a message of kind {body.kind!r} asks a holder nothing")

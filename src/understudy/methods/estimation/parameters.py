@@ -190,3 +190,14 @@ def _shares(counts: Floats, groups: Groups) -> Floats:
 def one_way_tables(domain: Domain) -> list[Attributes]:
     """Every attribute on its own."""
     return [(attribute,) for attribute in domain]
+
+
+def range_tables(domain: Domain, schema: Schema) -> list[Attributes]:
+    """Every attribute on its own, and large ordered ones in groups of neighbouring codes too.
+
+    The noise of a range of codes adds up over its cells. Most of a long range are whole groups,
+    which are fewer. Groups cost little: they are small tables.
+    """
+    ordered = {*schema.ordered}
+    copies = [(name,) for name, level in domain.coarser.items() if level.of in ordered]
+    return [*one_way_tables(domain), *copies]

@@ -6,9 +6,8 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from understudy.facts.domain import Attributes, Domain
+from understudy.facts.domain import Domain
 from understudy.facts.unit import Unit
-from understudy.methods.estimation.parameters import one_way_tables
 from understudy.methods.structure.rounds import tables_of
 from understudy.methods.structure.table_cost import expected_noise
 from understudy.privacy.budget import Budget, Measure
@@ -85,12 +84,12 @@ class RoundPlan:
     Attributes:
         one_way: for the one-way tables of the start.
         rounds: in their order.
-        again: the one-way tables that every round measures too.
+        again: whether every round measures one-way tables too.
     """
 
     one_way: Budget
     rounds: tuple[Round, ...]
-    again: tuple[Attributes, ...]
+    again: bool
 
     @classmethod
     def of(
@@ -107,22 +106,19 @@ class RoundPlan:
             size: the number of rows, as far as it is known.
             pairs: how many have to be asked about at least; all unless given.
         """
-        ratio = one_way_noise(domain, budget, unit) / size
-        share = min(_LEAST_ONE_WAY + ratio / (ratio + _HALF_ONE_WAY), 1.0)
-        one_way = budget * Fraction(round(1000 * share), 1000)
+        one_way = budget * one_way_share(domain, budget, unit, size)
         left = Budget(budget.measure, budget.amount - one_way.amount)
-        again = tuple(one_way_tables(domain))
         if len(domain) < 2 or left.amount == 0 < budget.amount:
-            return cls(budget, (), ())
+            return cls(budget, (), again=False)
         if budget.measure is Measure.UNLIMITED:
-            return cls(one_way, (Round.of(left, left * 0, (2, 3)),), again)
+            return cls(one_way, (Round.of(left, left * 0, (2, 3)),), again=True)
         if budget.measure is Measure.PURE:
             return cls._one_by_one(domain, one_way, left, unit, size)
         rounds = _by_errors(budget, left)
         pairs = len(domain) * (len(domain) - 1) // 2 if pairs is None else pairs
         if not rounds[0].may_ask(max(pairs, 1), size, unit):
-            return cls(budget, (), ())
-        return cls(one_way, rounds, again)
+            return cls(budget, (), again=False)
+        return cls(one_way, rounds, again=True)
 
     @classmethod
     def _one_by_one(
@@ -134,14 +130,14 @@ class RoundPlan:
         affordable = _USEFUL * size / max(mean_noise(left, unit) * typical, 1e-9)
         picks = math.floor(min(affordable, _PICKS_PER_ATTRIBUTE * len(domain)))
         if picks < 1 or not any(tables_of(domain, (2,), most_cells=MOST_CELLS)):
-            return cls(Budget(left.measure, one_way.amount + left.amount), (), ())
+            return cls(Budget(left.measure, one_way.amount + left.amount), (), again=False)
         triples = affordable >= _PICKS_FOR_TRIPLES * len(domain)
         asked = (2, 3) if triples else (2,)
         together = max(math.floor(_TOGETHER_PER_ATTRIBUTE * len(domain)), 1)
         counts = [min(together, picks - start) for start in range(0, picks, together)]
         parts = zip(left.split(counts), counts, strict=True)
         rounds = (Round.of(part, part * _PICK_SHARE, asked, picks=k) for part, k in parts)
-        return cls(one_way, tuple(rounds), ())
+        return cls(one_way, tuple(rounds), again=False)
 
 
 def _by_errors(whole: Budget, left: Budget) -> tuple[Round, ...]:
@@ -153,6 +149,13 @@ def _by_errors(whole: Budget, left: Budget) -> tuple[Round, ...]:
         errors = min(part * _ERRORS_OF_ROUND, most, key=lambda each: each.amount)
         found.append(Round.of(part, errors, sizes, most_noise=most_noise))
     return tuple(found)
+
+
+def one_way_share(domain: Domain, budget: Budget, unit: Unit, size: float) -> Fraction:
+    """The part of a budget that one-way tables get: more, the noisier they would be."""
+    ratio = one_way_noise(domain, budget, unit) / size
+    share = min(_LEAST_ONE_WAY + ratio / (ratio + _HALF_ONE_WAY), 1.0)
+    return Fraction(round(1000 * share), 1000)
 
 
 def one_way_noise(domain: Domain, budget: Budget, unit: Unit) -> float:
