@@ -2,9 +2,9 @@
 
 Diabetes has 50 columns and 101,766 rows: each value that at least 650 rows share should be found in
 at least 95 % of the runs, and at most 15 % of `diag_1` should be `other` where rare codes are
-grouped by their first digits. Adult should keep at least 14 of 16 educations and 4 of 5 races. Of Credit Card fraud, the
-mean of V17 among frauds should stay within 20 % of the real one when the schema takes ε = 0.5 and
-the fit ε = 1. The smoke size makes up a table of two columns.
+grouped by their first digits. Adult should keep at least 14 of 16 educations and 4 of 5 races. Of
+Credit Card fraud, the mean of V17 among frauds should stay within 20 % of the real one when the
+schema takes ε = 0.5 and the fit ε = 1. The smoke size makes up a table of two columns.
 """
 
 from __future__ import annotations

@@ -211,7 +211,7 @@ class Discovery:
             found = {n: self._listing(curator, n, released) for n, released in keys.items()}
             ranges = {name: self._range(curator, name, c) for name, c in coarse.items()}
         for name, learned in ranges.items():
-            missing = {"missing": []} if coarse[name].missing else {}
+            missing: dict[str, Any] = {"missing": []} if coarse[name].missing else {}
             found[name] = learned.document(skeleton.binned(name)) | missing
         return found, tuple(name for name, learned in ranges.items() if not learned.found)
 

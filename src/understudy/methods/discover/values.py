@@ -80,7 +80,7 @@ def listing(
         return {**listing(plain, name, released, left), "prefixes": True}
     always, outside = skeleton.catch_all(name)
     found = FoundValues.of(released, always)
-    missing = {"missing": []} if left.missing else {}
+    missing: dict[str, Any] = {"missing": []} if left.missing else {}
     if skeleton.asks_others(name) and found.most_frequent is not None:
         own = FoundValues.of(released)
         return {**_without_surplus(own, skeleton, name, left), **missing}
