@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
