@@ -92,7 +92,7 @@ def test_shares_that_make_no_sense_are_refused(share: Any) -> None:
 
 def test_a_share_buys_less_noise() -> None:
     """Four times the share halves the Gaussian noise beside many columns."""
-    bodies = {str(i): {"kind": "categorical"} for i in range(30)}
+    bodies: dict[str, dict[str, Any]] = {str(i): {"kind": "categorical"} for i in range(30)}
     plain = Discovery(_skeleton(**bodies), "0.5", "1e-6").shares.values("3").threshold
     bodies["3"]["share"] = 4
     large = Discovery(_skeleton(**bodies), "0.5", "1e-6").shares.values("3").threshold
