@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,7 +41,8 @@ class KindRequest(JobRequest):
 
     def check_unused(self) -> None:
         """Refuse options of a paid job where nothing is paid for."""
-        if self != type(self)():
+        own, plain = asdict(self), asdict(KindRequest())
+        if own != plain:
             raise UsageError(
                 "epsilon is not given; the other options about privacy are for learning kinds "
                 "with budget, as --epsilon 0.1 --delta 1e-6"

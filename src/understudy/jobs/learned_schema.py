@@ -11,12 +11,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from understudy.errors import UsageError
+from understudy.errors import OutputError, UsageError
 from understudy.jobs.kinds import KindRequest, declared_kinds, kinds_from
 from understudy.jobs.method import build
 from understudy.jobs.output import write_or_keep
 from understudy.jobs.progress import ReadingProgress
-from understudy.jobs.schemas import check_absent, draft_of
+from understudy.jobs.schemas import draft_of
 
 if TYPE_CHECKING:
     from understudy.facts.formats import Draft
@@ -58,15 +58,20 @@ def learn_first(request: LearningRequest, output: Path, progress: JobProgress) -
 
     data, place = Path(request.data), place_of(output)
     header = _checked(request, data)
-    check_absent(place)
+    if place.exists():
+        raise OutputError(
+            f"{place}: is there already, and may have been paid for; use it by --schema, or choose "
+            "another output"
+        )
     check_writable(place)
     known = declared_kinds(data, header.columns)
-    shares = [Fraction(0) if known else KINDS_SHARE, SCHEMA_SHARE]
+    share = SCHEMA_SHARE if known else KINDS_SHARE + SCHEMA_SHARE
     draft = header if known else _kinds(request, data, header, progress)
     schema = _schema(request, draft, progress)
     write_or_keep(schema.text_for(place).encode(), place, what="schema")
-    rest = replace(request.fit, **_part(request, 1 - sum(shares)))
-    percent = float(100 * sum(shares))
+    left = _part(request, 1 - share)
+    rest = replace(request.fit, epsilon=left["epsilon"], delta=left["delta"])
+    percent = float(100 * share)
     sentence = f"the schema was learned with {percent:g} % of the budget, and is in {place}"
     return LearnedFirst(replace(request, schema=place, fit=rest), place, sentence)
 

@@ -65,7 +65,9 @@ def test_frictionless_packages() -> None:
         frictionless.draft(package, "b")
     with pytest.raises(UsageError, match="choose with --table"):
         frictionless.draft(package, None)
-    for damaged in ({"fields": [{}]}, {"fields": [{"name": "a"}], "missingValues": 3}):
+    broken: list[dict[str, Any]] = [{"fields": [{}]}, {"fields": [{"name": "a"}]}]
+    broken[1]["missingValues"] = 3
+    for damaged in broken:
         with pytest.raises(SchemaError):
             frictionless.draft(damaged, None)
 

@@ -174,7 +174,7 @@ def test_no_table_is_chosen_where_there_is_one(document: dict[str, Any]) -> None
 @pytest.mark.parametrize("document", [None, [], {}, {"a": 1.5}, {"a": True}, {"a": {"b": 1}}, "x"])
 def test_an_unknown_format_is_told_what_is_understood(document: object) -> None:
     """The message names the formats."""
-    words = r"understood are a domain file, \{column: size\}, CSVW metadata, SDV metadata"
+    words = r"understood are a domain file, \{column: size\}, CSVW metadata, Frictionless"
     with pytest.raises(SchemaError, match=words):
         draft_of(document)
 

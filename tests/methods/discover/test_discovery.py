@@ -21,6 +21,7 @@ from support.shared import shared_file
 from understudy.errors import BudgetExceeded, DataError, SchemaError, UsageError
 from understudy.evaluation.marginals.fidelity import total_variation
 from understudy.facts.codec import Codec
+from understudy.facts.codec.categories import ListedCodec
 from understudy.facts.column import CategoricalColumn
 from understudy.facts.schema import Schema
 from understudy.facts.workload import workload
@@ -53,6 +54,49 @@ def test_values_that_many_rows_have_are_found() -> None:
     document = _values([*MANY, *"defg", None, "", "", ""])
     expected = {"kind": "categorical", "values": ["a", "b", "other"], "outside": "other"}
     assert expected | {"missing": []} == document
+
+
+def test_rare_values_are_grouped_by_prefixes() -> None:
+    """What is too rare by itself counts with others of the same beginning, the longest first."""
+    rare = [f"{start}{i}" for start in ("42", "7") for i in range(100, 400)]
+    cells = ["428"] * 500 + rare + ["x"]
+    document = _values(cells, prefix_lengths=[2, 1], missing=[])
+    assert document["prefixes"] is True
+    assert {"428", "42*"} <= set(document["values"])
+    column = CategoricalColumn(**{key: v for key, v in document.items() if key != "kind"})
+    known = ListedCodec("x", column)
+    codes = [known.code_of(text) for text in ("428", "42100", " 42999 ", "7100", "zzz", "")]
+    texts = [(*column.texts, "missing")[code] for code in codes]
+    assert ["428", "42*", "42*"] == texts[:3]
+    assert texts[3].startswith("7")
+    assert (column.outside, "missing") == (texts[4], texts[5])
+
+
+@pytest.mark.parametrize("lengths", [[], [1, 2], [0], "2", [2, 2], [True], [5, 4, 3, 2, 1]])
+def test_lengths_of_prefixes_that_make_no_sense_are_refused(lengths: Any) -> None:
+    """They are whole numbers that fall; only columns whose values are learned have them."""
+    with pytest.raises(SchemaError, match="prefix_lengths"):
+        _skeleton(x={"kind": "categorical", "prefix_lengths": lengths})
+    with pytest.raises(SchemaError, match="no values are learned"):
+        _skeleton(x={"kind": "float", "prefix_lengths": [2]})
+
+
+@pytest.mark.parametrize("share", [0, -1, "2", True, 10**6, float("nan")])
+def test_shares_that_make_no_sense_are_refused(share: Any) -> None:
+    """A share is a number above 0, of a column that is learned."""
+    with pytest.raises(SchemaError, match="share"):
+        _skeleton(x={"kind": "categorical", "share": share})
+    with pytest.raises(SchemaError, match="nothing is learned"):
+        _skeleton(x={"kind": "categorical"}, y={"kind": "boolean", "share": 2})
+
+
+def test_a_share_buys_less_noise() -> None:
+    """Four times the share halves the Gaussian noise beside many columns."""
+    bodies: dict[str, dict[str, Any]] = {str(i): {"kind": "categorical"} for i in range(30)}
+    plain = Discovery(_skeleton(**bodies), "0.5", "1e-6").shares.values("3").threshold
+    bodies["3"]["share"] = 4
+    large = Discovery(_skeleton(**bodies), "0.5", "1e-6").shares.values("3").threshold
+    assert 0.5 < large / plain < 0.6
 
 
 def test_a_catch_all_is_there_only_where_something_is_left() -> None:

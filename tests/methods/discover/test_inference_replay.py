@@ -83,6 +83,29 @@ def test_neighbours_are_asked_the_same(unit: Unit, size: int, epsilon: str) -> N
         audit(discovery, NAMES, _rows(size), neighbour)
 
 
+GROUPED = Skeleton.parse(
+    {
+        "columns": {
+            "city": {"kind": "categorical", "prefix_lengths": [2, 1], "share": 2},
+            "code": {"kind": "categorical", "missing": [], "outside": "drop"},
+            "size": {"kind": "id"},
+            "pay": {"kind": "id"},
+            "day": {"kind": "id"},
+        }
+    }
+)
+
+
+@pytest.mark.parametrize("epsilon", ["3", "100"])
+@pytest.mark.parametrize("unit", UNITS, ids=lambda u: f"{u.neighbours} {u.rows_per_person}")
+def test_groups_of_values_are_asked_the_same(unit: Unit, epsilon: str) -> None:
+    """Groups by prefixes follow from what was released before, and a row is in one of each."""
+    rows = [(f"{'ABC'[i % 3]}{i % 7}{i % 40}", i % 4, 0, 0.0, "") for i in range(400)]
+    discovery = Discovery(GROUPED, epsilon, "1e-3", unit)
+    for neighbour in _neighbours(rows, unit):
+        audit(discovery, NAMES, rows, neighbour)
+
+
 def test_empty_tables_have_neighbours_too() -> None:
     """One row against none."""
     audit(Discovery(SKELETON, 5, "1e-3"), NAMES, [UNLIKE], [])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
@@ -56,7 +56,7 @@ def test_a_cell_has_one_narrowest_kind(text: str, kind: str) -> None:
 NOISE = DiscreteGaussian(Fraction(100), Fraction(1))
 
 
-def _decided(name: str = "x", different: int = 5, **counts: int) -> LearnedKind:
+def _decided(counts: Mapping[str, int], name: str = "x", different: int = 5) -> LearnedKind:
     noisy = np.array([counts.get(kind, -3) for kind in KINDS], np.int64)
     return LearnedKind.of(name, noisy, different, NOISE)
 
@@ -79,18 +79,18 @@ def _decided(name: str = "x", different: int = 5, **counts: int) -> LearnedKind:
 )
 def test_the_kind_reads_what_stands_out(counts: dict[str, int], kind: str) -> None:
     """The narrowest kind that reads all cells that show, a few unreadable ones apart."""
-    found = _decided(**counts)
+    found = _decided(counts)
     assert (kind, False, bool(counts)) == (found.kind, found.missing, found.clear)
 
 
 def test_missing_cells_and_names_of_rows_are_seen() -> None:
     """Texts that nearly all differ are ids; numbers are so by their name alone."""
-    assert _decided(integer=4000, missing=500).missing
-    assert "id" == _decided(text=4000, different=3900).kind
-    assert "categorical" == _decided(text=4000, different=900).kind
-    assert "integer" == _decided(integer=4000, different=3900).kind
-    assert "id" == _decided("encounter_id", integer=4000, different=3900).kind
-    assert "integer" == _decided("encounter_id", integer=4000, different=30).kind
+    assert _decided({"integer": 4000, "missing": 500}).missing
+    assert "id" == _decided({"text": 4000}, different=3900).kind
+    assert "categorical" == _decided({"text": 4000}, different=900).kind
+    assert "integer" == _decided({"integer": 4000}, different=3900).kind
+    assert "id" == _decided({"integer": 4000}, "encounter_id", 3900).kind
+    assert "integer" == _decided({"integer": 4000}, "encounter_id", 30).kind
 
 
 def _line(number: int) -> tuple[str, ...]:
@@ -203,9 +203,9 @@ def test_the_skeleton_goes_on_to_infer_and_adds_up(tmp_path: Path) -> None:
     schema = infer_schema(path, skeleton, epsilon=5, delta="1e-6", ledger=ledger).schema
     assert schema.inference is not None
     whole = found.inference.delta + Fraction(1, 10**6)
-    assert (405, whole) == (schema.inference.epsilon, schema.inference.delta)
+    assert (Fraction(405), whole) == (schema.inference.epsilon, schema.inference.delta)
     spent = ledger.account("people").spent
-    assert (405, whole) == (spent.epsilon, spent.delta)
+    assert (Fraction(405), whole) == (spent.epsilon, spent.delta)
 
 
 def test_what_is_declared_is_not_asked() -> None:

@@ -110,6 +110,9 @@ class ListedCodec:
         for spelling in (text, text.strip(), self._respelled(text.strip())):
             if spelling in known:
                 return known[spelling]
+        for beginning, code in getattr(self.column, "beginnings", ()):
+            if text.strip().startswith(beginning):
+                return int(code)
         outside = self.column.outside_code
         return _DROP if outside is None else outside
 

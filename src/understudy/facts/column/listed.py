@@ -71,12 +71,20 @@ class CategoricalColumn(ListedBase):
     values: Annotated[tuple[Scalar, ...], Field(strict=False)]
     ordered: bool = False
     taxonomy: dict[str, Any] | None = None
+    prefixes: bool = False
     outside: Scalar = "drop"
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """The declared values as the texts they are matched by."""
         return tuple(text_of(value) for value in self.values)
+
+    @cached_property
+    def beginnings(self) -> tuple[tuple[str, int], ...]:
+        """With `prefixes`, the beginnings that values such as `42*` stand for, longest first."""
+        codes = enumerate(self.texts if self.prefixes else ())
+        found = [(text[:-1], code) for code, text in codes if text.endswith("*")]
+        return tuple(sorted(found, key=lambda pair: -len(pair[0])))
 
     @cached_property
     def paths(self) -> Mapping[str, Branch]:

@@ -8,6 +8,7 @@ of every later fit name the cost.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -168,10 +169,18 @@ class Discovery:
         return Inferred(schema, statement, unseen)
 
     def _values(self, curator: Curator, name: str) -> ReleasedKeys:
-        """The categories of a column that enough rows share."""
-        return curator.release(
-            self.shares.values(name), partial(_keys, column=name), name=f"values of {name}"
-        )
+        """The categories of a column that enough rows share, and groups of the others."""
+        lengths = self.skeleton.prefix_lengths.get(name, ())
+        noise = self.shares.values(name, 1 + len(lengths))
+        released = curator.release(noise, partial(_keys, column=name), name=f"values of {name}")
+        for length in lengths:
+            groups = curator.release(
+                noise,
+                partial(_groups, column=name, length=length, known=tuple(released.counts)),
+                name=f"values of {name} by their first {length} letters",
+            )
+            released = ReleasedKeys({**released.counts, **groups.counts})
+        return released
 
     def _coarse(self, curator: Curator, name: str, cells: Intervals) -> Coarse:
         """Noisy counts of a column's public cells, and of missing ones if they are not declared."""
@@ -202,7 +211,7 @@ class Discovery:
             found = {n: self._listing(curator, n, released) for n, released in keys.items()}
             ranges = {name: self._range(curator, name, c) for name, c in coarse.items()}
         for name, learned in ranges.items():
-            missing = {"missing": []} if coarse[name].missing else {}
+            missing: dict[str, Any] = {"missing": []} if coarse[name].missing else {}
             found[name] = learned.document(skeleton.binned(name)) | missing
         return found, tuple(name for name, learned in ranges.items() if not learned.found)
 
@@ -351,3 +360,15 @@ def infer_schema(
 def _keys(source: CountSource, *, column: str) -> KeyCounts:
     assert isinstance(source, HasKeys)
     return source.keys(column)
+
+
+def _groups(source: CountSource, *, column: str, length: int, known: tuple[str, ...]) -> KeyCounts:
+    """The texts of a column that are neither known nor in a known group, by their beginnings."""
+    texts = {key for key in known if not key.endswith("*")}
+    beginnings = tuple(key[:-1] for key in known if key.endswith("*"))
+    found: Counter[str] = Counter()
+    for text, times in _keys(source, column=column).counts.items():
+        grouped = text in texts or (beginnings and text.startswith(beginnings))
+        if not grouped and len(text) >= length:
+            found[f"{text[:length]}*"] += times
+    return KeyCounts(found)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -118,7 +119,7 @@ class LearnedKind:
 
     def draft(self, name: str) -> DraftColumn:
         """Return the column of a skeleton."""
-        missing = {"missing": []} if self.missing and self.kind != "id" else {}
+        missing: dict[str, Any] = {"missing": []} if self.missing and self.kind != "id" else {}
         if self.kind == "id":
             remark = remark_on(name) or "nearly all values differ: generated, never learned"
             return DraftColumn("id", remark=remark)

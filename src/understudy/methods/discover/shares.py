@@ -81,8 +81,8 @@ class QuestionShares(ABC):
         """How its charges are counted."""
 
     @abstractmethod
-    def values(self, name: str) -> KeyNoise:
-        """The noise of the keys of a column."""
+    def values(self, name: str, levels: int = 1) -> KeyNoise:
+        """The noise of the keys of a column, and of groups of them on further levels."""
 
     @abstractmethod
     def _counts(self, share: Fraction, levels: int) -> CountNoise:
@@ -131,10 +131,10 @@ class LaplaceShares(QuestionShares):
         """ε and δ add up."""
         return BasicSums() if self.budget.delta else Adaptive()
 
-    def values(self, name: str) -> KeyRelease:
+    def values(self, name: str, levels: int = 1) -> KeyRelease:
         """Laplace noise on the count of each key."""
-        epsilon = self.epsilon * self._part(name) * OF_VALUES
-        return KeyRelease.costing(epsilon, self.delta / len(self.keyed), self.unit)
+        epsilon = self.epsilon * self._part(name) * OF_VALUES / levels
+        return KeyRelease.costing(epsilon, self.delta / len(self.keyed) / levels, self.unit)
 
     def _counts(self, share: Fraction, levels: int) -> DiscreteLaplace:
         sensitivity = levels * self.unit.count_l1
@@ -163,10 +163,10 @@ class GaussianShares(QuestionShares):
         """Return the ρ of the whole run."""
         return rho_within(self.epsilon, self.delta - self.pricing.of_keys)
 
-    def values(self, name: str) -> GaussianKeyRelease:
+    def values(self, name: str, levels: int = 1) -> GaussianKeyRelease:
         """Gaussian noise on the count of each key."""
-        rho = self.rho * self._part(name) * OF_VALUES
-        delta = self.pricing.of_keys / len(self.keyed)
+        rho = self.rho * self._part(name) * OF_VALUES / levels
+        delta = self.pricing.of_keys / len(self.keyed) / levels
         return GaussianKeyRelease.costing(rho, delta, self.unit)
 
     def _counts(self, share: Fraction, levels: int) -> DiscreteGaussian:

@@ -4,7 +4,8 @@ Kinds are declared. A categorical column without values asks for them; a column 
 asks for its range and bins when a bound is not given, or when it says `edges = []`. What is given
 of `min` and `max` then is the public range to search, and defaults stand in for the rest. A column
 that does not say `missing` is asked whether cells are missing. `share = 3` gives a column three
-times the budget of another.
+times the budget of another. `prefix_lengths = [2, 1]` groups values too rare to be found by their
+first two letters, and then by the first.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ _WIDE: dict[str, tuple[Any, Any]] = {
     "datetime": (datetime(1900, 1, 1), datetime(2099, 12, 31, 23, 59, 59)),
 }
 _LARGEST_SHARE = 1000
+_MOST_LENGTHS = 4
 _FOUND = ("values", "min", "max", "edges", "bins")
 
 
@@ -61,6 +63,7 @@ class Skeleton:
         keyed: the categorical columns that list no values.
         ranged: the columns of numbers and dates without range or bins.
         shares: how much of the budget a column gets beside others of its kind, where not 1.
+        prefix_lengths: by how many first letters rare values are grouped, where they are.
     """
 
     bodies: Mapping[str, Mapping[str, Any]]
@@ -68,6 +71,7 @@ class Skeleton:
     keyed: tuple[str, ...]
     ranged: tuple[str, ...]
     shares: Mapping[str, Fraction] = field(default_factory=dict)
+    prefix_lengths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     @classmethod
     def load(cls, path: str | Path) -> Skeleton:
@@ -79,7 +83,8 @@ class Skeleton:
         """A skeleton from the structure of its file; all problems are raised at once."""
         if not isinstance(document, Mapping) or not isinstance(document.get("columns"), Mapping):
             raise SchemaError(["the schema has no table 'columns'; add [columns.NAME] for each"])
-        shares, bodies = _without_shares(document["columns"])
+        shares, bodies = _without_key("share", document["columns"])
+        lengths, bodies = _without_key("prefix_lengths", bodies)
         keyed = tuple(name for name, body in bodies.items() if _lists_nothing(body))
         ranged = tuple(name for name, body in bodies.items() if _lacks_a_range(body))
         whole = dict(bodies)
@@ -93,7 +98,8 @@ class Skeleton:
                 "every column declares its values, so nothing is left to find out; "
                 "leave values, or min and max, away where they are to be learned"
             )
-        return cls(bodies, provisional, keyed, ranged, _checked_shares(shares, keyed, ranged))
+        checked = _checked_shares(shares, keyed, ranged), _checked_lengths(lengths, keyed)
+        return cls(bodies, provisional, keyed, ranged, *checked)
 
     def weights(self, names: Iterable[str]) -> dict[str, Fraction]:
         """How much of the budget some columns get, in parts of what one without a share gets."""
@@ -136,7 +142,12 @@ class Skeleton:
         taken = {text_of(value) for value in values} | set(self._markers(name))
         rest = free_name(taken)
         markers = tuple(self._markers(name))
-        return CategoricalColumn(values=(*values, rest), missing=markers, outside=rest)
+        return CategoricalColumn(
+            values=(*values, rest),
+            missing=markers,
+            outside=rest,
+            prefixes=name in self.prefix_lengths,
+        )
 
     def _markers(self, name: str) -> list[str]:
         return [text_of(marker).strip() for marker in self.bodies[name].get("missing") or ()]
@@ -167,12 +178,39 @@ class Skeleton:
         return stand_in if outside == stand_in[0] else (), outside
 
 
-def _without_shares(columns: Mapping[str, Any]) -> tuple[dict[str, object], dict[str, Any]]:
-    """The shares that columns declare, and the columns without them."""
+def _without_key(key: str, columns: Mapping[str, Any]) -> tuple[dict[str, object], dict[str, Any]]:
+    """What columns declare by a key of skeletons, and the columns without it."""
     tables = {name: body for name, body in columns.items() if isinstance(body, Mapping)}
-    shares = {name: body["share"] for name, body in tables.items() if "share" in body}
-    rest = {name: {k: v for k, v in body.items() if k != "share"} for name, body in tables.items()}
-    return shares, {name: rest.get(name, body) for name, body in columns.items()}
+    found = {name: body[key] for name, body in tables.items() if key in body}
+    rest = {name: {k: v for k, v in body.items() if k != key} for name, body in tables.items()}
+    return found, {name: rest.get(name, body) for name, body in columns.items()}
+
+
+def _checked_lengths(
+    lengths: Mapping[str, object], keyed: Sequence[str]
+) -> dict[str, tuple[int, ...]]:
+    problems = []
+    for name, given in lengths.items():
+        if name not in keyed:
+            problems.append(
+                f"column {name!r}: prefix_lengths is given, and no values are learned; remove it"
+            )
+        elif not _falls(given):
+            problems.append(
+                f"column {name!r}: prefix_lengths is {given!r}; write one to four whole numbers "
+                "that fall, such as [2, 1]"
+            )
+    if problems:
+        raise SchemaError(problems)
+    return {name: tuple(given) for name, given in lengths.items() if isinstance(given, list)}
+
+
+def _falls(lengths: object) -> bool:
+    if not isinstance(lengths, list) or not 0 < len(lengths) <= _MOST_LENGTHS:
+        return False
+    if not all(type(length) is int and length > 0 for length in lengths):
+        return False
+    return lengths == sorted(set(lengths), reverse=True)
 
 
 def _checked_shares(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from understudy.facts.column import MOST_LEVELS, Scalar, text_of
@@ -75,9 +75,12 @@ def listing(
         left: what there is beside them; where it was not asked, other values are expected.
     """
     left = left or Leftover()
+    if name in skeleton.prefix_lengths:
+        plain = replace(skeleton, prefix_lengths={})
+        return {**listing(plain, name, released, left), "prefixes": True}
     always, outside = skeleton.catch_all(name)
     found = FoundValues.of(released, always)
-    missing = {"missing": []} if left.missing else {}
+    missing: dict[str, Any] = {"missing": []} if left.missing else {}
     if skeleton.asks_others(name) and found.most_frequent is not None:
         own = FoundValues.of(released)
         return {**_without_surplus(own, skeleton, name, left), **missing}

@@ -61,6 +61,11 @@ def code_of(
             f"{_MOST_BRANCHES:,} that a query can tell apart; use fewer, or export the table"
         )
     if isinstance(codec, ListedCodec):
+        if getattr(codec.column, "beginnings", ()):
+            raise CapacityError(
+                f"column {codec.name!r} groups values by prefixes, which a query does not tell "
+                "apart; export the table, or list the values"
+            )
         return _listed(codec, cell, functions)
     return _binned(codec, cell)
 
