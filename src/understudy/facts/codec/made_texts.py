@@ -40,7 +40,7 @@ Maker = Callable[[int], str]
 
 @dataclass(frozen=True)
 class MadeTexts:
-    """The texts of some rows.
+    """Makes the texts of some rows.
 
     Attributes:
         seed: what all texts of one sample follow from.

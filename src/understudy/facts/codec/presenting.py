@@ -209,7 +209,7 @@ def _note(name: str, column: Column, kind: pa.DataType) -> dict[str, Any] | None
 
 
 def _pandas_name(column: Column, kind: pa.DataType) -> str | None:
-    """The name of a type that Arrow's own does not tell; whole numbers with gaps stay whole."""
+    """The name of a type that Arrow's own does not show; whole numbers with gaps stay whole."""
     if pa.types.is_integer(kind) and getattr(column, "has_nulls", False):
         return _NULLABLE[str(kind)]
     if column.dtype == "date":

@@ -23,7 +23,7 @@ _NANOSECOND_YEARS = (1678, 2261)
 
 
 class CalendarBase(BinnedBase):
-    """What columns of days and of moments have in common: a format, and steps between values."""
+    """The base of columns of days and of moments: a format, and steps between values."""
 
     format: str | None = None
     step: Annotated[int, Field(ge=1, le=2**40)] | None = None

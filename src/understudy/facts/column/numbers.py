@@ -34,7 +34,7 @@ def plain(text: str) -> str:
 
 
 class NumberBase(BinnedBase):
-    """What columns of whole and of real numbers have in common: how numbers are written."""
+    """The base of columns of whole and of real numbers: how numbers are written."""
 
     unit: str | None = None
     percent: bool = False
