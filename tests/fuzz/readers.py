@@ -38,6 +38,37 @@ COLUMNS: dict[str, Any] = {
     "seen": {"kind": "datetime", "min": "2020-01-01T00:00:00", "max": "2020-12-31T23:59:59"},
 }
 SCHEMA: dict[str, Any] = {"name": "people", "columns": COLUMNS}
+# Every key that says how values are written.
+FORMS: dict[str, Any] = {
+    "columns": {
+        "key": {"kind": "text", "pattern": "[A-Z]{2}(-[0-9]{1,4})?", "same_as": "paid"},
+        "mail": {"kind": "text", "drop": True},
+        "paid": {"kind": "boolean", "labels": ["ja", "nein"], "missing": [], "missing_as": "model"},
+        "price": {
+            "kind": "float",
+            "min": -10.0,
+            "max": 10.0,
+            "decimals": 2,
+            "unit": "# €",
+            "decimal": ",",
+            "thousands": ".",
+            "accounting": True,
+            "dtype": "string",
+        },
+        "share": {"kind": "float", "min": 0.0, "max": 1.0, "step": 0.25, "percent": True},
+        "code": {"kind": "integer", "min": 0, "max": 99, "digits": 5, "step": 5, "dtype": "int8"},
+        "day": {"kind": "date", "min": "2020-01-01", "max": "2024-12-31", "format": "%d.%m.%Y"},
+        "seen": {
+            "kind": "datetime",
+            "min": "2020-01-01T00:00:00",
+            "max": "2024-12-31T00:00:00",
+            "zone": "Europe/Berlin",
+            "step": 60,
+            "format": "%Y-%m-%d %H:%M %z",
+            "dtype": "datetime64[us]",
+        },
+    }
+}
 UNREVIEWED: dict[str, Any] = {
     "name": "people",
     "columns": {**COLUMNS, "alive": {"kind": "boolean", "missing": [], "unreviewed": True}},
@@ -87,7 +118,7 @@ def _of_json(name: str, documents: Sequence[object], read: Callable[[Path], obje
 
 def schema_json() -> Reader:
     """Schemas in JSON."""
-    return _of_json("s.json", [UNREVIEWED, SCHEMA], _read_schema)
+    return _of_json("s.json", [UNREVIEWED, SCHEMA, FORMS], _read_schema)
 
 
 def schema_toml() -> Reader:
@@ -121,6 +152,7 @@ def _read_schema(path: Path) -> None:
 
     schema = Schema.load(path)
     _ = schema.attributes, schema.fingerprint, schema.unreviewed
+    _decode_a_row(schema)
     found = marked(read_document(path))
     if found:
         without_marks(path, [*found])
@@ -128,6 +160,20 @@ def _read_schema(path: Path) -> None:
         Schema.parse(json.loads(schema.to_json()))
     else:
         schema._to_toml().encode()
+
+
+def _decode_a_row(schema: Any) -> None:
+    """Make a row, as `sample` would; texts of generators are left out, which need no schema."""
+    import numpy as np
+
+    from understudy.facts.codec import Codec
+    from understudy.facts.codes import code_type
+
+    if any(getattr(column, "generator", None) for column in schema.columns.values()):
+        return
+    codes = {name: np.zeros(1, code_type(size)) for name, size in schema.attributes.items()}
+    codec = Codec(schema)
+    codec.spell(codec.decode(codes, generator=np.random.default_rng(0)))
 
 
 def sdv() -> Reader:

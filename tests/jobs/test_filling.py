@@ -97,3 +97,20 @@ def test_ragged_public_files_are_refused(tmp_path: Path) -> None:
     gaps.write_text("sex,weight\nf,1,2\n")
     with pytest.raises(DataError, match="another number of fields"):
         read_whole(gaps)
+
+
+def test_the_statements_file_names_how_missing_cells_were_treated(tmp_path: Path) -> None:
+    """A mean that fills gaps, and dropped rows, are listed; a level of its own is not."""
+    weight = {"kind": "float", "min": 0.0, "max": 9.0, "missing": [], "missing_as": "mean"}
+    sex = {"kind": "boolean", "missing": [], "missing_as": "drop"}
+    plain = {"kind": "boolean", "missing": []}
+    schema = Schema.parse({"columns": {"weight": weight, "sex": sex, "plain": plain}})
+    rows = {"weight": [1.0, None] * 9, "sex": ["yes", None, "no"] * 6, "plain": ["yes"] * 18}
+    model, output = tmp_path / "model.zip", tmp_path / "rows.csv"
+    PrivBayes(schema, epsilon=1).fit(rows, ledger=None).model_.save(model)
+    result = sample(SampleRequest(model=model, output=output, rows=20))
+    expected = {"weight": "mean", "sex": "drop"}
+    assert expected == result.document["missing"]
+    assert expected == json.loads(Path(f"{output}.privacy.json").read_text())["missing"]
+    with output.open(newline="") as file:
+        assert all(row["weight"] and row["sex"] for row in csv.DictReader(file))

@@ -99,6 +99,7 @@ word_markers = st.sampled_from(["?", "NA", "missing", "n/a", "a,b", 'say "so"', 
 
 
 _NUMBERS_AS_WRITTEN: tuple[Document, ...] = (
+    {"dtype": "string"},
     {"unit": "$", "accounting": True},
     {"unit": "# %", "decimal": ","},
     {"percent": True},

@@ -53,7 +53,7 @@ def summary(model: Model, rows: int) -> dict[str, Any]:
 
 
 def missing_treatments(model: Model) -> dict[str, str]:
-    """What was done about missing cells, by column, where they are not a level of their own."""
+    """Return how missing cells were treated, by column, where they are not a level."""
     from understudy.models.imputation import Imputation
 
     return Imputation(model).treatments

@@ -191,7 +191,7 @@ def _weights(model: Model, held: CodedRows, name: str, levels: int) -> Floats | 
     weights = np.exp(logarithms - np.where(np.isfinite(largest), largest, 0.0))
     impossible = weights.sum(axis=1) == 0
     if impossible.any():
-        # A row that is impossible whatever the cell holds tells nothing about it.
+        # A row that is impossible whatever the cell holds says nothing about it.
         weights[impossible] = one_way(model.law, name)[:levels] + 1e-12
     return weights
 

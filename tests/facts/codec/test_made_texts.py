@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from understudy.facts.codec import Codec
 from understudy.facts.codec.made_texts import check_makers
 from understudy.facts.column.generated import TextColumn
 from understudy.facts.schema import Schema
+from understudy.models.row_writing import write_rows
 
 SEX = {"kind": "categorical", "values": ["f", "m"]}
 
@@ -73,6 +75,22 @@ def test_equal_keys_get_equal_texts() -> None:
     wards = rows.column("ward").to_pylist()
     assert wards[0] == wards[2] != wards[1] == wards[3]
     assert all(re.fullmatch("W[0-9]{6}", ward) for ward in wards)
+
+
+def test_copies_are_written_as_their_originals(tmp_path: Path) -> None:
+    """A copy of categories, or of days in a format, is the same text in a file."""
+    columns = {
+        "c": {**SEX, "dtype": "category"},
+        "d": {"kind": "date", "min": "2020-01-01", "max": "2020-01-09", "format": "%d.%m.%Y"},
+        "c2": {"kind": "text", "same_as": "c"},
+        "d2": {"kind": "text", "same_as": "d"},
+    }
+    codec = Codec(Schema.parse({"columns": columns}))
+    codes = {"c": np.array([0, 1], np.uint8), "d": np.array([0, 8], np.uint8)}
+    path = tmp_path / "rows.csv"
+    write_rows([codec.decode(codes, generator=np.random.default_rng(0))], path, codec)
+    lines = [line.replace('"', "").split(",") for line in path.read_text().splitlines()[1:]]
+    assert [["f", "01.01.2020"] * 2, ["m", "09.01.2020"] * 2] == lines
 
 
 def test_dropped_columns_are_not_written() -> None:

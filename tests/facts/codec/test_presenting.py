@@ -143,6 +143,7 @@ def test_types_do_not_depend_on_what_occurs() -> None:
         ({**BOOLEAN, "labels": ["ja", "nein"]}, "nein"),
         ({**BOOLEAN, "labels": ["ja", "nein"], "dtype": "bool"}, "nein"),
         ({"kind": "float", "min": -5.0, "max": -5.0, "unit": "$", "decimals": 2}, '"-$5.00"'),
+        ({"kind": "float", "min": 19.5, "max": 19.5, "decimals": 2}, "19.50"),
         ({"kind": "integer", "min": 501, "max": 501, "digits": 5}, "00501"),
         ({"kind": "date", "min": "2021-04-18", "max": "2021-04-18", "format": "%d.%m.%Y"}, None),
         ({**LISTED, "dtype": "category"}, "01"),

@@ -93,3 +93,19 @@ def test_the_row_of_a_histogram_stands_alone() -> None:
     """There it weighs the most."""
     first = cases_for(Histogram(SCHEMA, epsilon=1, rows=1))[0]
     assert (1, 1) == (len(first.present), len(first.absent))
+
+
+def test_made_up_rows_have_the_notation_of_their_columns() -> None:
+    """Formats, units and labels do not make the rows of an audit unreadable."""
+    columns = {
+        "day": {"kind": "date", "min": "2020-01-01", "max": "2024-12-31", "format": "%d.%m.%Y"},
+        "price": {"kind": "float", "min": 0.0, "max": 9.0, "unit": "$", "decimal": ","},
+        "smoker": {"kind": "boolean", "labels": ["Raucher", "kein Raucher"]},
+    }
+    method = Independent(Schema.parse({"columns": columns}), epsilon=1)
+    for case in cases_for(method):
+        if case.name == "dropped" or case.name.startswith("kept where"):
+            continue
+        encoded = case.encoded(codec_for(method))
+        assert len(case.present) == encoded.present.rows
+        assert len(case.absent) == encoded.absent.rows

@@ -22,6 +22,7 @@ from understudy.facts.codes import Codes, Mask
 from understudy.facts.column import (
     BooleanColumn,
     CategoricalColumn,
+    Column,
     IdColumn,
     LearnedColumn,
     Ordinate,
@@ -219,9 +220,15 @@ class Codec:
 
     def spell(self, rows: pa.Table) -> pa.Table:
         """The rows for a text file: every value in the notation of its column."""
-        columns = self.schema.columns
-        cells = {name: spelled(columns[name], rows.column(name)) for name in rows.column_names}
+        cells = {n: spelled(self._original(n), rows.column(n)) for n in rows.column_names}
         return pa.table(cells)
+
+    def _original(self, name: str) -> Column:
+        """The column itself or, where it is a copy, the one that it repeats."""
+        column = self.schema.columns[name]
+        if isinstance(column, TextColumn) and column.is_copy:
+            return self.schema.columns[str(column.same_as)]
+        return column
 
 
 def _kept(encoded: Encoded, dropped: Mask | None) -> Codes:

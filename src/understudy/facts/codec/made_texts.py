@@ -40,7 +40,7 @@ Maker = Callable[[int], str]
 
 @dataclass(frozen=True)
 class MadeTexts:
-    """The texts of some rows.
+    """Makes the texts of some rows.
 
     Attributes:
         seed: what all texts of one sample follow from.
@@ -66,7 +66,7 @@ class MadeTexts:
 
         Without a generator or a pattern the texts are the keys themselves.
         """
-        if column.generator is None and column.pattern is None:
+        if column.is_copy:
             return cells
         values = [None if value is None else text_of(value) for value in cells.to_pylist()]
         keys = list(dict.fromkeys(value for value in values if value is not None))
@@ -87,7 +87,7 @@ def check_makers(columns: Iterable[Column]) -> None:
     """Refuse generators whose package or locale is not there, before anything is spent."""
     for column in columns:
         if isinstance(column, TextColumn) and column.generator is not None:
-            _maker(column)
+            _maker(column)(0)
 
 
 def _maker(column: TextColumn) -> Maker:
@@ -95,7 +95,11 @@ def _maker(column: TextColumn) -> Maker:
         part = read_pattern(column.pattern)
         return lambda number: part.text(Random(number))
     faker = _faker(column.locale or _DEFAULT_LOCALE)
-    call = getattr(faker, _CALLS[str(column.generator)])
+    call = getattr(faker, _CALLS[str(column.generator)], None)
+    if call is None:
+        raise UsageError(
+            f"locale is {column.locale!r}, for which faker has no {column.generator}; use another"
+        )
 
     def make(number: int) -> str:
         faker.seed_instance(number)

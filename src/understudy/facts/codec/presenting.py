@@ -33,6 +33,8 @@ from understudy.facts.column.notation import NumberNotation
 _NULLABLE = {name.lower(): name for name in WHOLE_TYPES if name[0].isupper()}
 _ISO = "%Y-%m-%d %H:%M:%S"
 _TEXTS = ("string", "object")
+# The digits of Arrow's decimals.
+_MOST_DIGITS = 38
 
 
 def presented(column: Column, cells: pa.Array) -> pa.Array:
@@ -114,6 +116,8 @@ def written(column: Column, cells: pa.Array) -> pa.Array:
             return pc.if_else(cells.cast(pa.bool_()), true, false)
         case IntegerColumn() | FloatColumn() if isinstance(column.notation, NumberNotation):
             return _noted(column, column.notation, cells)
+        case FloatColumn() if column.decimals is not None:
+            return _with_decimals(column, cells)
         case DateColumn() | DatetimeColumn():
             return _dated(column, cells)
         case _:
@@ -124,6 +128,17 @@ def _noted(column: BinnedColumn, notation: NumberNotation, cells: pa.Array) -> p
     number = int if column.whole else float
     values = cells.to_pylist()
     return pa.array([v if v is None else notation.written(number(v)) for v in values], pa.string())
+
+
+def _with_decimals(column: FloatColumn, cells: pa.Array) -> pa.Array:
+    """Numbers with all their declared decimals, as 19.50; others, such as markers, in full."""
+    try:
+        exact = cells.cast(pa.decimal128(_MOST_DIGITS, column.decimals))
+    except pa.ArrowInvalid:
+        return cells.cast(pa.string())
+    real = cells.cast(pa.float64())
+    same = pc.equal(exact.cast(pa.float64()), real)
+    return pc.if_else(same, exact.cast(pa.string()), real.cast(pa.string()))
 
 
 def _dated(column: DateColumn | DatetimeColumn, cells: pa.Array) -> pa.Array:
@@ -154,6 +169,7 @@ def _needs_spelling(column: ListedColumn | BinnedColumn, kind: pa.DataType) -> b
     if pa.types.is_dictionary(kind) or pa.types.is_timestamp(kind):
         return True
     noted = isinstance(column, BooleanColumn) and column.labels is not None
+    noted |= isinstance(column, FloatColumn) and column.decimals is not None
     return bool(column.missing) or noted or getattr(column, "notation", None) is not None
 
 
@@ -193,7 +209,7 @@ def _note(name: str, column: Column, kind: pa.DataType) -> dict[str, Any] | None
 
 
 def _pandas_name(column: Column, kind: pa.DataType) -> str | None:
-    """The name of a type that Arrow's own does not tell; whole numbers with gaps stay whole."""
+    """The name of a type that Arrow's own does not show; whole numbers with gaps stay whole."""
     if pa.types.is_integer(kind) and getattr(column, "has_nulls", False):
         return _NULLABLE[str(kind)]
     if column.dtype == "date":

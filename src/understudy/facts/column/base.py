@@ -18,8 +18,7 @@ MOST_LEVELS = 2**16 - 1
 
 # What files write for a missing cell, beside nothing at all; public, and the same for everybody.
 MISSING_TEXTS = (
-    *("NA", "N/A", "n/a", "na", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", "none"),
-    *("-", "--", ".", "?", "k.A.", "k. A.", "missing"),
+    *("NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "-", ".", "k.A.", "k. A."),
 )
 
 Treatment = Literal["level", "drop", "mean", "median", "model"]

@@ -9,14 +9,15 @@ _TEXT = ("string", "object")
 _MOMENTS = ("datetime64[s]", "datetime64[ms]", "datetime64[us]", "datetime64[ns]")
 
 WHOLE_TYPES = (*_WHOLE, *_NULLABLE_WHOLE)
+REAL_TYPES = _REAL
 TYPES = {
     "integer": (*WHOLE_TYPES, *_REAL, *_TEXT),
     "float": (*_REAL, "decimal", *_TEXT),
     "boolean": ("bool", "boolean", *_WHOLE[:4], *_TEXT, "category"),
-    "categorical": (*WHOLE_TYPES, *_REAL, "bool", "boolean", *_TEXT, "category"),
+    "categorical": (*WHOLE_TYPES, "float64", "Float64", "bool", "boolean", *_TEXT, "category"),
     "date": ("date", *_MOMENTS, *_TEXT),
     "datetime": (*_MOMENTS, *_TEXT),
-    "id": (*_WHOLE, *_TEXT),
+    "id": ("int32", "int64", "uint32", "uint64", *_TEXT),
     "text": _TEXT,
 }
 
@@ -29,6 +30,11 @@ def check_dtype(dtype: str, kind: str) -> None:
             f"dtype is {dtype!r}, which a column of kind {kind} cannot have; "
             f"use one of {', '.join(known)}"
         )
+
+
+def most_exact(dtype: str) -> int:
+    """Return up to which whole number a type of reals, by its name, tells all of them apart."""
+    return 2**24 if dtype.lower() == "float32" else 2**53
 
 
 def whole_bounds(dtype: str) -> tuple[int, int]:

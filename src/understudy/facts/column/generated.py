@@ -53,6 +53,11 @@ class TextColumn(ColumnBase):
         self._check_pattern()
         return self
 
+    @property
+    def is_copy(self) -> bool:
+        """Whether the column repeats another one as it is."""
+        return self.same_as is not None and self.generator is None and self.pattern is None
+
     def _check_pattern(self) -> None:
         if self.pattern is None:
             return

@@ -122,7 +122,8 @@ class CategoricalColumn(ListedBase):
             least, most = whole_bounds(self.dtype)
             fits = kinds == {int} and all(least <= int(v) <= most for v in self.values)
         else:
-            fits = kinds == {bool} if self.dtype.startswith("bool") else kinds <= {int, float}
+            numbers = kinds <= {int, float} and all(abs(float(v)) <= 2**53 for v in self.values)
+            fits = kinds == {bool} if self.dtype.startswith("bool") else numbers
         if not fits:
             raise ValueError(
                 f"dtype is {self.dtype}, which does not hold every declared value; "

@@ -38,7 +38,7 @@ class MomentNotation:
 
     @property
     def parts(self) -> set[str]:
-        """The letters of the format's parts."""
+        """Return the letters of the format's parts."""
         return set(re.findall(r"%(.)", self.format, re.DOTALL))
 
     @property

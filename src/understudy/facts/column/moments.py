@@ -18,10 +18,12 @@ Moment = Annotated[datetime, Field(strict=False)]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SECONDS_PER_DAY = 86400
+# Whole years that 64 bits of nanoseconds reach.
+_NANOSECOND_YEARS = (1678, 2261)
 
 
 class CalendarBase(BinnedBase):
-    """What columns of days and of moments have in common: a format, and steps between values."""
+    """The base of columns of days and of moments: a format, and steps between values."""
 
     format: str | None = None
     step: Annotated[int, Field(ge=1, le=2**40)] | None = None
@@ -38,6 +40,16 @@ class CalendarBase(BinnedBase):
     @property
     def _days(self) -> bool:
         return self.named_kind == "date"
+
+    @model_validator(mode="after")
+    def _check_unit(self) -> Self:
+        low = self.edges[0] if self.edges else self.min
+        within = _NANOSECOND_YEARS[0] <= low.year <= self.max.year <= _NANOSECOND_YEARS[1]
+        if self.dtype == "datetime64[ns]" and not within:
+            raise ValueError(
+                "dtype is datetime64[ns], which holds the years 1678 to 2261; use datetime64[us]"
+            )
+        return self
 
     @model_validator(mode="after")
     def _check_format(self) -> Self:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from understudy.facts.column.binned import BinnedBase, Ordinate
-from understudy.facts.column.dtypes import WHOLE_TYPES, whole_bounds
+from understudy.facts.column.dtypes import REAL_TYPES, WHOLE_TYPES, most_exact, whole_bounds
 from understudy.facts.column.notation import Notation, NumberNotation
 from understudy.facts.column.steps import Steps, default_decimals
 
@@ -34,7 +34,7 @@ def plain(text: str) -> str:
 
 
 class NumberBase(BinnedBase):
-    """What columns of whole and of real numbers have in common: how numbers are written."""
+    """The base of columns of whole and of real numbers: how numbers are written."""
 
     unit: str | None = None
     percent: bool = False
@@ -125,6 +125,13 @@ class IntegerColumn(NumberBase):
                     f"dtype is {self.dtype}, which holds {least} to {most} and not all that the "
                     "bounds and markers allow; use a wider type"
                 )
+        if self.dtype in REAL_TYPES:
+            most = most_exact(self.dtype)
+            if any(abs(place) > most for place in (*self.bounds, *self.marked_places)):
+                raise ValueError(
+                    f"dtype is {self.dtype}, which tells whole numbers apart up to {most} only; "
+                    "use a type of whole numbers"
+                )
         return self
 
     @classmethod
@@ -192,6 +199,12 @@ class FloatColumn(NumberBase):
             raise ValueError("both decimals and step are given; keep one of them")
         if self.dtype == "decimal" and self.decimals is None:
             raise ValueError("dtype is decimal, which needs decimals; add decimals = 2")
+        most = {"decimal": 1e15, "float32": 3e38, "Float32": 3e38}.get(self.dtype or "", math.inf)
+        if any(abs(place) > most for place in (*self.bounds, *self.marked_places)):
+            raise ValueError(
+                f"dtype is {self.dtype}, which does not hold all that the bounds and markers "
+                "allow; use float64"
+            )
         return self
 
     @classmethod

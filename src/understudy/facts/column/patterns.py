@@ -40,12 +40,12 @@ class OneOf:
 
     @property
     def longest(self) -> int:
-        """The length of the longest text."""
+        """Return the length of the longest text."""
         return 1
 
     @property
     def effort(self) -> int:
-        """The number of parts that a text is made of at most."""
+        """Return how many parts make a text at most."""
         return 1
 
 
@@ -61,12 +61,12 @@ class OneAfterTheOther:
 
     @property
     def longest(self) -> int:
-        """The length of the longest text."""
+        """Return the length of the longest text."""
         return sum(part.longest for part in self.parts)
 
     @property
     def effort(self) -> int:
-        """The number of parts that a text is made of at most."""
+        """Return how many parts make a text at most."""
         return 1 + sum(part.effort for part in self.parts)
 
 
@@ -82,12 +82,12 @@ class Alternatives:
 
     @property
     def longest(self) -> int:
-        """The length of the longest text."""
+        """Return the length of the longest text."""
         return max(part.longest for part in self.parts)
 
     @property
     def effort(self) -> int:
-        """The number of parts that a text is made of at most."""
+        """Return how many parts make a text at most."""
         return 1 + max(part.effort for part in self.parts)
 
 
@@ -106,12 +106,12 @@ class Repeated:
 
     @property
     def longest(self) -> int:
-        """The length of the longest text."""
+        """Return the length of the longest text."""
         return self.part.longest * self.most
 
     @property
     def effort(self) -> int:
-        """The number of parts that a text is made of at most."""
+        """Return how many parts make a text at most."""
         return 1 + self.part.effort * self.most
 
 
@@ -158,7 +158,7 @@ class _Reader:
 
     @property
     def left(self) -> str:
-        """The part of the pattern that was not read yet."""
+        """Return the part of the pattern that was not read yet."""
         return self._pattern[self._at :]
 
     def _take(self) -> str:

@@ -14,7 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from understudy.facts.codec import Codec
-from understudy.facts.column import BinnedColumn, text_of
+from understudy.facts.codec.ordinates import to_arrow
+from understudy.facts.codec.presenting import written
+from understudy.facts.column import BinnedColumn, Ordinate
 from understudy.facts.schema import Schema
 from understudy.facts.unit import Neighbours
 from understudy.methods import Synthesizer
@@ -116,7 +118,7 @@ class _Cells:
         made = self.codec.columns[name].decode(
             np.array([code], np.uint16), np.random.default_rng(0)
         )
-        [text] = made.cast(pa.string()).to_pylist()
+        [text] = written(self.codec.schema.learned[name], made).to_pylist()
         return None if text is None else str(text)
 
     def with_last(self, row: Row, other: Row) -> Row:
@@ -135,7 +137,7 @@ class _Cells:
     def missing(self) -> Row | None:
         """A usual row but for one missing cell, which has a level of its own."""
         for name, column in self.codec.schema.learned.items():
-            if column.missing is not None:
+            if column.missing_code is not None:
                 return {**self.usual, name: None}
         return None
 
@@ -162,13 +164,20 @@ class _Cells:
             edges, (low, high) = column.left_edges, column.bounds
             step = 1 if column.whole else (high - low) * 2.0**-40
             places = (edges[1] - step, edges[1]) if len(edges) > 1 else None
-            below, on = (text_of(column.value_at(p)) for p in places) if places else (None, None)
-            yield name, (below, on), text_of(column.value_at(high + 1))
+            below, on = (_text_at(column, p) for p in places) if places else (None, None)
+            yield name, (below, on), _text_at(column, high + 1)
 
     def _codes(self, row: Row) -> list[int] | None:
         """The codes of a row; None where it is dropped."""
         table = MadeUp.of_rows(raw([row], list(row)), replace(self.codec, persons=None))
         return [int(codes[0]) for codes in table.codes.values()] if table.rows else None
+
+
+def _text_at(column: BinnedColumn, place: Ordinate) -> str:
+    """The text of a value in the notation of its column."""
+    kind = np.int64 if column.whole else np.float64
+    [text] = written(column, to_arrow(column, np.array([place], kind), None)).to_pylist()
+    return str(text)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from understudy.system.files.suffixes import CSV, check_suffix
 def read_whole(path: Path) -> pa.Table:
     """Return all columns of a public CSV or Parquet file.
 
-    Privacy: for files that are public or synthetic; cells go on as they are.
+    Privacy: for files that are public or synthetic; cells are passed on unchanged.
     """
     import pyarrow.csv as pc
     import pyarrow.parquet as pq
