@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from understudy.privacy.budget import Budget as Budget
     from understudy.privacy.spending.ledger import Ledger as Ledger
     from understudy.privacy.statements.statement import Statement as Statement
+    from understudy.rows.checking import check as check
     from understudy.rows.sources import Access as Access
     from understudy.rows.sources import open_source as open_source
     from understudy.system.version import __version__ as __version__
@@ -105,6 +106,7 @@ _HOMES = {
     "WorkerLost": "understudy.errors",
     "__version__": "understudy.system.version",
     "audit": "understudy.methods.auditing",
+    "check": "understudy.rows.checking",
     "disclosure_risk": "understudy.evaluation",
     "evaluate": "understudy.evaluation",
     "infer_schema": "understudy.methods.discover",

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import numpy as np
+import pyarrow as pa
 
 from understudy.errors import DataError, UsageError
 from understudy.facts.capacity import ensure_tables_fit, in_batches
@@ -54,6 +55,8 @@ _PARTS = 4
 _UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 # A query holds at most so many bytes of tables.
 _BYTES = 1 << 26
+# Rows that the owner's check takes out of a database at a time.
+_BLOCK_ROWS = 1 << 16
 
 
 @dataclass(frozen=True, repr=False)
@@ -246,6 +249,25 @@ def open_keyed_database(
         yield KeyedSource(source, found)
 
 
+@contextmanager
+def open_database_blocks(
+    data: Any, table: str | None, codec: Codec, *, ignore_extra: bool
+) -> Iterator[Iterator[pa.Table]]:
+    """The declared columns of a database's table, a block of rows at a time.
+
+    Privacy: the rows themselves leave the database; they are for the owner's own check.
+    """
+    with _opened(data, table) as rows:
+        _check_names(rows, codec, ignore_extra=ignore_extra)
+        yield _row_blocks(rows.select(list(codec.read_types)))
+
+
+def _row_blocks(rows: ir.Table) -> Iterator[pa.Table]:
+    with _asking():
+        for batch in rows.to_pyarrow_batches(chunk_size=_BLOCK_ROWS):
+            yield pa.Table.from_batches([batch])
+
+
 def _key_counts(rows: ir.Table, codec: Codec, name: str) -> KeyCounts:
     """Rows grouped by a column's cells; what they spell is for Python to say."""
     column = codec.columns[name]
@@ -259,9 +281,7 @@ def _key_counts(rows: ir.Table, codec: Codec, name: str) -> KeyCounts:
 @contextmanager
 def _behind(rows: ir.Table, codec: Codec, *, ignore_extra: bool) -> Iterator[DatabaseSource]:
     """Rows of an open database behind an engine."""
-    codec.check_columns(list(rows.columns))
-    if not ignore_extra:
-        codec.check_nothing_extra(list(rows.columns))
+    _check_names(rows, codec, ignore_extra=ignore_extra)
     size = _size(rows)
     with _written_down(encoded(rows, codec), size) as codes:
         most = codec.persons.most if codec.persons else None
@@ -269,6 +289,12 @@ def _behind(rows: ir.Table, codec: Codec, *, ignore_extra: bool) -> Iterator[Dat
         # Every cell is encoded once: what the database refuses is refused before it costs.
         source.score([(attribute,) for attribute in codec.domain], lambda _: 0.0)
         yield source
+
+
+def _check_names(rows: ir.Table, codec: Codec, *, ignore_extra: bool) -> None:
+    codec.check_columns(list(rows.columns))
+    if not ignore_extra:
+        codec.check_nothing_extra(list(rows.columns))
 
 
 @contextmanager
