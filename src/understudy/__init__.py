@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from understudy.models.sampling import sample_blocks as sample_blocks
     from understudy.models.sampling import sample_rows as sample_rows
     from understudy.privacy.budget import Budget as Budget
+    from understudy.privacy.preflight import Preflight as Preflight
     from understudy.privacy.spending.ledger import Ledger as Ledger
     from understudy.privacy.statements.statement import Statement as Statement
     from understudy.rows.checking import check as check
@@ -93,6 +94,7 @@ _HOMES = {
     "Nist": "understudy.methods",
     "NoiseGAN": "understudy.gan.tables",
     "OutputError": "understudy.errors",
+    "Preflight": "understudy.privacy.preflight",
     "PrivBayes": "understudy.methods",
     "Protection": "understudy.facts.protection",
     "Random": "understudy.methods",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from understudy.errors import DataError
 from understudy.jobs.progress import SILENT, ReadingProgress
@@ -38,6 +38,13 @@ class CheckRequest(JobRequest):
     schema: Path
     people: PersonRequest = field(default_factory=PersonRequest)
     reading: ReadingRequest = field(default_factory=ReadingRequest)
+
+
+class Owner(Protocol):
+    """The owner of the rows, who looks on and may see what is private."""
+
+    def agrees(self, found: DataCheck) -> bool:
+        """Show the owner what would be lost, and return whether the run may begin."""
 
 
 def check_data(request: CheckRequest, *, progress: JobProgress = SILENT) -> DataCheck:

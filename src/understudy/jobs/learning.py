@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from understudy.errors import UsageError
+from understudy.errors import DataError, UsageError
+from understudy.jobs.checking import CheckRequest, check_data
 from understudy.jobs.images import ImageRequest
 from understudy.jobs.ledgers import LedgerRequest
 from understudy.jobs.method import FitRequest, build, remarks
@@ -28,9 +29,11 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from understudy.jobs.checking import Owner
     from understudy.jobs.progress import JobProgress
     from understudy.methods import Synthesizer
     from understudy.models.model import Model
+    from understudy.privacy.preflight import Preflight
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +47,7 @@ class LearningRequest(JobRequest):
         payer: the ledger and the name of the data in it.
         reading: how rows are read.
         images: public facts about images.
+        unchecked: fit without asking first whether most rows fit the schema.
     """
 
     data: str
@@ -52,11 +56,21 @@ class LearningRequest(JobRequest):
     payer: LedgerRequest = field(default_factory=LedgerRequest)
     reading: ClusterReadingRequest = field(default_factory=ClusterReadingRequest)
     images: ImageRequest = field(default_factory=ImageRequest)
+    unchecked: bool = False
 
     @property
     def of_images(self) -> bool:
         """Whether the data are images, which have neither columns nor a schema."""
         return self.data.endswith(".npz")
+
+    @property
+    def checked(self) -> CheckRequest:
+        """The same rows and schema, for the owner's own check."""
+        if self.schema is None:
+            raise UsageError("schema is not given; give one by --schema")
+        return CheckRequest(
+            data=self.data, schema=self.schema, people=self.fit.people, reading=self.reading
+        )
 
     @property
     def inputs(self) -> list[str | Path]:
@@ -70,6 +84,7 @@ def fit(
     *,
     sign: Path | None = None,
     progress: JobProgress = SILENT,
+    owner: Owner | None = None,
 ) -> JobResult:
     """Learn a model of a private table or of images, and save it.
 
@@ -86,7 +101,8 @@ def fit(
     check_apart(output, *request.inputs)
     check_place(output)
     watch = Stopwatch()
-    model = _fitted(request, synthesizer, progress, watch)
+    preflight = _preflight(request, synthesizer, progress, owner)
+    model = _fitted(request, synthesizer, preflight, progress, watch)
     with kept_on_failure(model, progress):
         model.save(output, signer=signer)
     return JobResult(
@@ -106,6 +122,7 @@ def synthesize(
     seed: int | None = None,
     sign: Path | None = None,
     progress: JobProgress = SILENT,
+    owner: Owner | None = None,
 ) -> JobResult:
     """Learn a model, sample from it, and write OUTPUT with OUTPUT.privacy.json beside it.
 
@@ -122,7 +139,8 @@ def synthesize(
     check_apart(output, *request.inputs)
     check_stated_output(check_suffix(output))
     watch = Stopwatch()
-    model = _fitted(request, synthesizer, progress, watch)
+    preflight = _preflight(request, synthesizer, progress, owner)
+    model = _fitted(request, synthesizer, preflight, progress, watch)
     with kept_on_failure(model, progress):
         blocks = _sampled(model, request.fit.rows, seed, progress)
         with watch.timed("sample"):
@@ -154,8 +172,39 @@ def _synthesizer(request: LearningRequest) -> Synthesizer:
     return build(request.fit, Schema.load(request.schema))
 
 
+def _preflight(
+    request: LearningRequest,
+    synthesizer: Synthesizer,
+    progress: JobProgress,
+    owner: Owner | None,
+) -> Preflight | None:
+    """Let the owner see the exact losses, or else return the question that buys noisy ones.
+
+    Privacy: which of the two happens depends on the request and on who looks on, never on rows.
+    What the owner sees goes no further; the owner may stop the run, before anything is spent.
+    """
+    from understudy.privacy.preflight import Preflight
+
+    if request.unchecked:
+        return None
+    if owner is None or request.reading.cluster is not None:
+        return Preflight()
+    synthesizer.check()
+    found = check_data(request.checked, progress=progress)
+    if not owner.agrees(found):
+        raise DataError(
+            "nothing was learned and nothing was spent, as you asked; `understudy check` shows "
+            "which cells do not fit the schema and how to mend them"
+        )
+    return None
+
+
 def _fitted(
-    request: LearningRequest, synthesizer: Synthesizer, progress: JobProgress, watch: Stopwatch
+    request: LearningRequest,
+    synthesizer: Synthesizer,
+    preflight: Preflight | None,
+    progress: JobProgress,
+    watch: Stopwatch,
 ) -> Model:
     """Fit the model, paid for from the ledger; the owner sees how far reading has come."""
     from understudy.rows.sources import dataset_name
@@ -164,7 +213,11 @@ def _fitted(
     name = payer.dataset or dataset_name(request.data, access)
     with progress.spinner("reading and fitting") as show, watch.timed("fit"):
         access = replace(access, watch=ReadingProgress(show))
-        fitted = synthesizer.fit(request.data, ledger=payer.opened(), dataset=name, access=access)
+        fitted = synthesizer.fit(
+            request.data, ledger=payer.opened(), dataset=name, access=access, preflight=preflight
+        )
+    if fitted.fitting_ is not None:
+        progress.message(fitted.fitting_.sentence)
     return fitted.model_
 
 

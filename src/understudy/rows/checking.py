@@ -171,6 +171,7 @@ def check(data: Rows, schema: Schema, *, access: Access | None = None) -> DataCh
     access = access or Access(watch=notebook_bar("Reading"))
     codec = Codec(schema, access.persons)
     tally = _Tally(codec)
+    access.watch(0, None)
     with opened_blocks(data, codec, access) as blocks, ThreadPoolExecutor() as pool:
         for block in blocks:
             tally.add(block, pool)

@@ -68,12 +68,15 @@ class DatabaseSource:
         domain: the attributes.
         rows_read: how many rows there are, dropped ones included.
         rows_per_person: the most rows of a person, where that was seen to.
+        unfit: the number of rows that do not fit, of each person within the allowance, as an
+            expression; None where persons are not known.
     """
 
     codes: ir.Table
     domain: Domain
     rows_read: int
     rows_per_person: int | None = None
+    unfit: ir.Scalar | None = None
 
     def count(self, sets: Sequence[Attributes]) -> list[Marginal]:
         """Exact contingency tables, one for each set of attributes."""
@@ -84,6 +87,14 @@ class DatabaseSource:
         """Exact scores; the tables of one query are in memory at a time."""
         ensure_tables_fit(self.domain, sets, kept=False)
         return np.array([kernel(marginal) for marginal in self._counted(sets)], np.float64)
+
+    def count_misfits(self) -> int:
+        """How many rows did not fit the schema, of each person within the allowance."""
+        if self.unfit is None:
+            [fitting] = self.count([()])
+            return self.rows_read - int(fitting.counts)
+        [(found,)] = _fetch(self._backend, str(self._backend.compile(self.unfit)))
+        return int(found or 0)
 
     def _counted(self, sets: Sequence[Attributes]) -> Iterator[Marginal]:
         most = _SETS.get(self._backend.name, _FEW_SETS)
@@ -138,21 +149,50 @@ class DatabaseSource:
 
 def encoded(rows: ir.Table, codec: Codec) -> ir.Table:
     """Rows as codes, those to be dropped left out, under names that need no quotes."""
-    functions = functions_of(rows.get_backend().name)
-    rows = compared_by_bytes(rows.select(list(codec.read_types)))
-    names = {attribute: f"c{i}" for i, attribute in enumerate(codec.columns)}
-    columns = {names[a]: code_of(c, rows[a], functions) for a, c in codec.columns.items()}
-    if codec.persons:
-        column = codec.persons.column
-        columns[_PERSON] = name_of(column, rows[column], functions)
-    codes = rows.select(**columns)
-    dropping = [codes[names[a]] for a, c in codec.columns.items() if can_drop(c)]
-    dropping += [codes[_PERSON]] if codec.persons else []
+    codes, names = _all_codes(rows, codec), _code_names(codec)
+    dropping = [codes[name] for name in _dropping(codec)]
     kept = codes.filter([code.notnull() for code in dropping]) if dropping else codes
     if codec.persons:
         kept = first_of_each(kept, _PERSON, codec.persons.most)
     levels = enumerate(codec.domain.coarser.values())
     return kept.mutate(**{f"g{i}": group_of(kept[names[v.of]], v.groups) for i, v in levels})
+
+
+def _code_names(codec: Codec) -> dict[str, str]:
+    return {attribute: f"c{i}" for i, attribute in enumerate(codec.columns)}
+
+
+def _all_codes(rows: ir.Table, codec: Codec) -> ir.Table:
+    """All rows as codes, null where a cell sends its row away, and the person of each row."""
+    functions = functions_of(rows.get_backend().name)
+    rows, names = compared_by_bytes(rows.select(list(codec.read_types))), _code_names(codec)
+    columns = {names[a]: code_of(c, rows[a], functions) for a, c in codec.columns.items()}
+    if codec.persons:
+        column = codec.persons.column
+        columns[_PERSON] = name_of(column, rows[column], functions)
+    return rows.select(**columns)
+
+
+def _dropping(codec: Codec) -> list[str]:
+    """The columns of codes that are null where a row is dropped."""
+    names = _code_names(codec)
+    found = [names[a] for a, c in codec.columns.items() if can_drop(c)]
+    return [*found, _PERSON] if codec.persons else found
+
+
+def unfit_rows(rows: ir.Table, codec: Codec) -> ir.Scalar | None:
+    """The number of rows that do not fit, of every person at most what fitting rows leave."""
+    import ibis
+
+    if codec.persons is None:
+        return None
+    codes, most = _all_codes(rows, codec), codec.persons.most
+    named = codes.filter(codes[_PERSON].notnull())
+    checks = [named[name].notnull() for name in _dropping(codec)]
+    flagged = named.select(_PERSON, fits=ibis.and_(*checks).cast("int64"))
+    each = flagged.group_by(_PERSON).aggregate(fitting=flagged.fits.sum(), rows=flagged.count())
+    left = most - ibis.least(each.fitting, most)
+    return ibis.least(each["rows"] - each.fitting, left).sum()
 
 
 def _fetch(backend: Any, query: str) -> list[tuple[Any, ...]]:
@@ -285,7 +325,7 @@ def _behind(rows: ir.Table, codec: Codec, *, ignore_extra: bool) -> Iterator[Dat
     size = _size(rows)
     with _written_down(encoded(rows, codec), size) as codes:
         most = codec.persons.most if codec.persons else None
-        source = DatabaseSource(codes, codec.domain, size, most)
+        source = DatabaseSource(codes, codec.domain, size, most, unfit_rows(rows, codec))
         # Every cell is encoded once: what the database refuses is refused before it costs.
         source.score([(attribute,) for attribute in codec.domain], lambda _: 0.0)
         yield source
