@@ -14,6 +14,7 @@ from understudy.jobs.method import FitRequest, build, remarks
 from understudy.jobs.output import (
     JobResult,
     check_stated_output,
+    check_unpaid,
     kept_on_failure,
     statement_file,
     summary,
@@ -48,6 +49,7 @@ class LearningRequest(JobRequest):
         reading: how rows are read.
         images: public facts about images.
         unchecked: fit without asking first whether most rows fit the schema.
+        force: overwrite an output that a budget was spent on.
     """
 
     data: str
@@ -57,11 +59,28 @@ class LearningRequest(JobRequest):
     reading: ClusterReadingRequest = field(default_factory=ClusterReadingRequest)
     images: ImageRequest = field(default_factory=ImageRequest)
     unchecked: bool = False
+    force: bool = False
 
     @property
     def of_images(self) -> bool:
         """Whether the data are images, which have neither columns nor a schema."""
         return self.data.endswith(".npz")
+
+    @property
+    def dataset(self) -> str:
+        """The name of the data in the ledger."""
+        from understudy.rows.sources import dataset_name
+
+        if self.payer.dataset is not None:
+            return self.payer.dataset
+        return (
+            Path(self.data).stem if self.of_images else dataset_name(self.data, self.reading.access)
+        )
+
+    @property
+    def standing(self) -> tuple[str, ...]:
+        """What is spent on the data so far, and what is left."""
+        return self.payer.standing(self.dataset)
 
     @property
     def checked(self) -> CheckRequest:
@@ -100,6 +119,7 @@ def fit(
     synthesizer = _synthesizer(request)
     check_apart(output, *request.inputs)
     check_place(output)
+    check_unpaid(output, force=request.force)
     watch = Stopwatch()
     preflight = _preflight(request, synthesizer, progress, owner)
     model = _fitted(request, synthesizer, preflight, progress, watch)
@@ -110,7 +130,7 @@ def fit(
         headline="model",
         document=summary(model, model.rows),
         sentences=(model.statement.sentence,),
-        remarks=tuple(remarks(request.fit, model)),
+        remarks=(*remarks(request.fit, model), *request.standing),
         seconds=watch.seconds,
     )
 
@@ -138,6 +158,7 @@ def synthesize(
     synthesizer = _synthesizer(request)
     check_apart(output, *request.inputs)
     check_stated_output(check_suffix(output))
+    check_unpaid(output, force=request.force)
     watch = Stopwatch()
     preflight = _preflight(request, synthesizer, progress, owner)
     model = _fitted(request, synthesizer, preflight, progress, watch)
@@ -155,7 +176,7 @@ def synthesize(
         headline=f"{rows:,} rows × {document['columns']} columns",
         document=document,
         sentences=(document["statement"]["sentence"],),
-        remarks=(*remarks(request.fit, model), where, times),
+        remarks=(*remarks(request.fit, model), where, times, *request.standing),
         seconds=watch.seconds,
     )
 
@@ -207,14 +228,15 @@ def _fitted(
     watch: Stopwatch,
 ) -> Model:
     """Fit the model, paid for from the ledger; the owner sees how far reading has come."""
-    from understudy.rows.sources import dataset_name
-
     payer, access = request.payer, request.reading.access
-    name = payer.dataset or dataset_name(request.data, access)
     with progress.spinner("reading and fitting") as show, watch.timed("fit"):
         access = replace(access, watch=ReadingProgress(show))
         fitted = synthesizer.fit(
-            request.data, ledger=payer.opened(), dataset=name, access=access, preflight=preflight
+            request.data,
+            ledger=payer.opened(),
+            dataset=request.dataset,
+            access=access,
+            preflight=preflight,
         )
     if fitted.fitting_ is not None:
         progress.message(fitted.fitting_.sentence)

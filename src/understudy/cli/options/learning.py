@@ -10,6 +10,7 @@ import typer
 
 from understudy.cli.options.data import ClusterReadingOptions, Data, OptionalSchemaFile
 from understudy.cli.options.method import FitOptions
+from understudy.cli.options.output import Force
 from understudy.cli.options.panels import DATA, TRAINING
 from understudy.cli.options.privacy import LedgerOptions
 from understudy.jobs.images import ImageRequest
@@ -87,3 +88,4 @@ class LearningOptions(LearningRequest):
             "you the exact losses, and a script spends a fiftieth of epsilon on a noisy count.",
         ),
     ] = False
+    force: Force = False

@@ -41,15 +41,14 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Check a schema, all findings at once, and show how each column is encoded."""
-    from understudy.facts.schema import Schema
-    from understudy.jobs.schemas import schema_document
+    from understudy.jobs.schemas import load_whole, schema_document
 
     if data is not None:
         _check_data(CheckRequest(data=data, schema=schema, people=people, reading=reading), as_json)
         return
     for option in (*people.given, *reading.given):
         raise UsageError(f"{option} is about rows; give them by --data, or leave it out")
-    loaded = Schema.load(schema)
+    loaded = load_whole(schema)
     if as_json:
         print_json(schema_document(loaded))
         return
