@@ -122,7 +122,8 @@ def fit(
     check_unpaid(output, force=request.force)
     watch = Stopwatch()
     preflight = _preflight(request, synthesizer, progress, owner)
-    model = _fitted(request, synthesizer, preflight, progress, watch)
+    fitted = _fitted(request, synthesizer, preflight, progress, watch)
+    model = fitted.model_
     with kept_on_failure(model, progress):
         model.save(output, signer=signer)
     return JobResult(
@@ -130,7 +131,7 @@ def fit(
         headline="model",
         document=summary(model, model.rows),
         sentences=(model.statement.sentence,),
-        remarks=(*remarks(request.fit, model), *request.standing),
+        remarks=(*_learned(request, fitted), *request.standing),
         seconds=watch.seconds,
     )
 
@@ -161,7 +162,8 @@ def synthesize(
     check_unpaid(output, force=request.force)
     watch = Stopwatch()
     preflight = _preflight(request, synthesizer, progress, owner)
-    model = _fitted(request, synthesizer, preflight, progress, watch)
+    fitted = _fitted(request, synthesizer, preflight, progress, watch)
+    model = fitted.model_
     with kept_on_failure(model, progress):
         blocks = _sampled(model, request.fit.rows, seed, progress)
         with watch.timed("sample"):
@@ -176,7 +178,7 @@ def synthesize(
         headline=f"{rows:,} rows × {document['columns']} columns",
         document=document,
         sentences=(document["statement"]["sentence"],),
-        remarks=(*remarks(request.fit, model), where, times, *request.standing),
+        remarks=(*_learned(request, fitted), where, times, *request.standing),
         seconds=watch.seconds,
     )
 
@@ -226,21 +228,24 @@ def _fitted(
     preflight: Preflight | None,
     progress: JobProgress,
     watch: Stopwatch,
-) -> Model:
+) -> Synthesizer:
     """Fit the model, paid for from the ledger; the owner sees how far reading has come."""
     payer, access = request.payer, request.reading.access
     with progress.spinner("reading and fitting") as show, watch.timed("fit"):
         access = replace(access, watch=ReadingProgress(show))
-        fitted = synthesizer.fit(
+        return synthesizer.fit(
             request.data,
             ledger=payer.opened(),
             dataset=request.dataset,
             access=access,
             preflight=preflight,
         )
-    if fitted.fitting_ is not None:
-        progress.message(fitted.fitting_.sentence)
-    return fitted.model_
+
+
+def _learned(request: LearningRequest, fitted: Synthesizer) -> list[str]:
+    """Say how the model came about, and what a preflight found that was paid for."""
+    fitting = [] if fitted.fitting_ is None else [fitted.fitting_.sentence]
+    return [*remarks(request.fit, fitted.model_), *fitting]
 
 
 def _sampled(

@@ -92,7 +92,9 @@ def open_source(data: Rows, schema: Schema, access: Access = _PLAIN) -> Iterator
         with _on_cluster(access.cluster, data, codec, access) as source:
             yield source
     elif is_database(data):
-        with open_database(data, access.table, codec, ignore_extra=access.ignore_extra) as source:
+        with open_database(
+            data, access.table, codec, ignore_extra=access.ignore_extra, room=access.room
+        ) as source:
             yield source
     elif isinstance(data, str | os.PathLike) and _needed(Path(data), codec) > access.room:
         yield _in_blocks(data, codec, access)
@@ -117,7 +119,12 @@ def open_keyed(
     if is_database(data):
         _refuse_persons(codec, "the count of a database's texts")
         with open_keyed_database(
-            data, access.table, codec, columns, ignore_extra=access.ignore_extra
+            data,
+            access.table,
+            codec,
+            columns,
+            ignore_extra=access.ignore_extra,
+            room=access.room,
         ) as keyed:
             yield keyed
         return

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,15 +24,26 @@ from understudy.facts.codec import Codec
 from understudy.facts.codec.categories import ListedCodec, tally_texts
 from understudy.facts.codes import Codes
 from understudy.facts.domain import Attributes, Domain
-from understudy.rows.counting import Counts, KeyCounts, Marginal, ScoreKernel, Scores
+from understudy.rows.counting import (
+    Counts,
+    CountSource,
+    KeyCounts,
+    Marginal,
+    ScoreKernel,
+    Scores,
+)
+from understudy.rows.engines.chunked import ChunkedSource
 from understudy.rows.engines.expressions import (
     can_drop,
     code_of,
     first_of_each,
     group_of,
+    must_be_parsed,
 )
 from understudy.rows.engines.keyed import KeyedSource
+from understudy.rows.engines.memory import MemorySource
 from understudy.rows.engines.texts import compared_by_bytes, functions_of, name_of
+from understudy.rows.table import Table
 from understudy.system.extras import require
 
 if TYPE_CHECKING:
@@ -55,8 +66,9 @@ _PARTS = 4
 _UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 # A query holds at most so many bytes of tables.
 _BYTES = 1 << 26
-# Rows that the owner's check takes out of a database at a time.
+# Rows that are taken out of a database at a time, and the bytes of a cell on its way to a code.
 _BLOCK_ROWS = 1 << 16
+_BYTES_PER_ROW_CELL = 64
 
 
 @dataclass(frozen=True, repr=False)
@@ -259,8 +271,8 @@ def is_database(data: object) -> bool:
 
 @contextmanager
 def open_database(
-    data: Any, table: str | None, codec: Codec, *, ignore_extra: bool
-) -> Iterator[DatabaseSource]:
+    data: Any, table: str | None, codec: Codec, *, ignore_extra: bool, room: int
+) -> Iterator[CountSource]:
     """A table of a database behind an engine, its connection closed in the end.
 
     Args:
@@ -268,22 +280,29 @@ def open_database(
         table: the table's name, perhaps with its schema: clinic.patients.
         codec: encodes its cells.
         ignore_extra: pass over columns that the schema does not speak of instead of refusing.
+        room: the bytes that may be taken where rows have to be read out.
     """
     with (
         _opened(data, table) as rows,
-        _behind(rows, codec, ignore_extra=ignore_extra) as source,
+        _behind(rows, codec, ignore_extra=ignore_extra, room=room) as source,
     ):
         yield source
 
 
 @contextmanager
 def open_keyed_database(
-    data: Any, table: str | None, codec: Codec, columns: Sequence[str], *, ignore_extra: bool
+    data: Any,
+    table: str | None,
+    codec: Codec,
+    columns: Sequence[str],
+    *,
+    ignore_extra: bool,
+    room: int,
 ) -> Iterator[KeyedSource]:
     """As `open_database`, with the texts of some columns and their counts."""
     with (
         _opened(data, table) as rows,
-        _behind(rows, codec, ignore_extra=ignore_extra) as source,
+        _behind(rows, codec, ignore_extra=ignore_extra, room=room) as source,
     ):
         found = {name: _key_counts(rows, codec, name) for name in columns}
         yield KeyedSource(source, found)
@@ -300,6 +319,11 @@ def open_database_blocks(
     with _opened(data, table) as rows:
         _check_names(rows, codec, ignore_extra=ignore_extra)
         yield _row_blocks(rows.select(list(codec.read_types)))
+
+
+def _all_rows(rows: ir.Table) -> pa.Table:
+    with _asking():
+        return rows.to_pyarrow()
 
 
 def _row_blocks(rows: ir.Table) -> Iterator[pa.Table]:
@@ -319,16 +343,34 @@ def _key_counts(rows: ir.Table, codec: Codec, name: str) -> KeyCounts:
 
 
 @contextmanager
-def _behind(rows: ir.Table, codec: Codec, *, ignore_extra: bool) -> Iterator[DatabaseSource]:
-    """Rows of an open database behind an engine."""
+def _behind(
+    rows: ir.Table, codec: Codec, *, ignore_extra: bool, room: int
+) -> Iterator[CountSource]:
+    """Rows of an open database behind an engine: counted there, or read out to be parsed."""
     _check_names(rows, codec, ignore_extra=ignore_extra)
     size = _size(rows)
+    if any(must_be_parsed(column, rows[name].type()) for name, column in codec.columns.items()):
+        yield _read_out(rows.select(list(codec.read_types)), codec, size, room)
+        return
     with _written_down(encoded(rows, codec), size) as codes:
         most = codec.persons.most if codec.persons else None
         source = DatabaseSource(codes, codec.domain, size, most, unfit_rows(rows, codec))
         # Every cell is encoded once: what the database refuses is refused before it costs.
         source.score([(attribute,) for attribute in codec.domain], lambda _: 0.0)
         yield source
+
+
+def _read_out(rows: ir.Table, codec: Codec, size: int, room: int) -> CountSource:
+    """Rows that hold numbers or days as texts: read and parsed here, as those of files are.
+
+    A database parses texts by rules of its own, and may fail at one. Rows that do not fit into
+    memory are read again for every question, in the same snapshot.
+    """
+    if codec.persons is not None or size * _BYTES_PER_ROW_CELL * len(codec.columns) <= room:
+        return MemorySource(Table.of(codec.encode(_all_rows(rows))))
+    source = ChunkedSource(partial(_row_blocks, rows), codec, room // 4, kept=room // 4)
+    source.check()
+    return source
 
 
 def _check_names(rows: ir.Table, codec: Codec, *, ignore_extra: bool) -> None:
