@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,19 +40,19 @@ STRICT, LENIENT = Preflight(), Preflight(least=Fraction(1, 2))
 PLENTY = 200
 
 
-def _who(unit: Unit) -> dict[str, object]:
+def _who(unit: Unit) -> dict[str, Any]:
     if unit.rows_per_person:
         return {"person_id": "who", "rows_per_person": unit.rows_per_person}
     return {"neighbours": unit.neighbours}
 
 
 METHODS: dict[str, Callable[[Unit], Synthesizer]] = {
-    "pure": lambda unit: Independent(SCHEMA, epsilon=PLENTY, **_who(unit)),  # type: ignore[arg-type]
-    "gaussian": lambda unit: Independent(SCHEMA, epsilon=PLENTY, delta="1e-6", **_who(unit)),  # type: ignore[arg-type]
-    "zcdp": lambda unit: Nist(  # type: ignore[arg-type]
+    "pure": lambda unit: Independent(SCHEMA, epsilon=PLENTY, **_who(unit)),
+    "gaussian": lambda unit: Independent(SCHEMA, epsilon=PLENTY, delta="1e-6", **_who(unit)),
+    "zcdp": lambda unit: Nist(
         SCHEMA, epsilon=PLENTY, delta="1e-6", structure="greedy", **_who(unit)
     ),
-    "choices": lambda unit: PrivBayes(SCHEMA, epsilon=PLENTY, **_who(unit)),  # type: ignore[arg-type]
+    "choices": lambda unit: PrivBayes(SCHEMA, epsilon=PLENTY, **_who(unit)),
 }
 
 

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-import numpy as np
-
 from understudy.errors import DataError, UsageError
 from understudy.facts.unit import Unit
 from understudy.privacy.budget import Budget, Measure
@@ -183,4 +181,4 @@ def _between(rate: float, *, weight: int, least: int, first: int) -> float:
     if weight == 1:
         return first * math.exp(-rate * least)
     step = rate * (weight - 1)
-    return math.exp(-rate * last) * np.expm1(-step * first).item() / math.expm1(-step)
+    return math.exp(-rate * last) * math.expm1(-step * first) / math.expm1(-step)

@@ -53,7 +53,7 @@ def test_a_cell_has_one_cause_at_most(kind: str) -> None:
     """No cell is counted twice, and whatever is dropped has a cause."""
     fates = fates_of(_codec(kind), pa.chunked_array([pa.array([None, *CELLS], pa.string())]))
     causes = (fates.missing, fates.outside, fates.undeclared, fates.unreadable)
-    number = sum(flags.astype(int) for flags in causes if flags is not None)
+    number = np.sum([flags.astype(int) for flags in causes if flags is not None], axis=0)
     assert np.max(number) <= 1
     assert fates.dropped is None or bool((number[fates.dropped] == 1).all())
 
