@@ -101,7 +101,7 @@ def test_noise_alone_decides_at_nine_of_ten() -> None:
 
 
 def test_rows_that_fit_are_said_to_fit() -> None:
-    """Where the noise leaves no doubt, the count is told."""
+    """Where the noise leaves no doubt, the count is shown."""
     found = _asked(4000, 0, [3, -2])
     assert found == FittingRows(4003, -2, clear=True, epsilon=Fraction(1, 50))
     assert "about 4,001 of 4,001 rows fit the schema" in found.sentence
@@ -116,7 +116,7 @@ def test_nothing_is_bought_that_cannot_answer() -> None:
 
 
 def _chances(fitting: int, others: int, unit: Unit, kept: int) -> dict[tuple[object, ...], float]:
-    """The law of a whole run: the pair, the decision, and a count of rows if the run goes on."""
+    """The law of a whole run: the pair, the decision, and a count of rows if the run continues."""
     first = Preflight(share=Fraction(1, 3)).mechanism(Budget.pure(2), unit)
     second = DiscreteLaplace.costing(Fraction(4, 3), sensitivity=unit.count_l1)
     doubt = threshold(first.scale, weight=9, chance=Preflight.false_alarms)

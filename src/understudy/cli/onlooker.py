@@ -27,7 +27,7 @@ class TerminalOwner:
     """The person at the terminal.
 
     Attributes:
-        yes: go on without a question, whatever is lost.
+        yes: continue without a question, whatever is lost.
     """
 
     yes: bool = False

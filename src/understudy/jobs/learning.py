@@ -79,7 +79,7 @@ class LearningRequest(JobRequest):
 
     @property
     def standing(self) -> tuple[str, ...]:
-        """What is spent on the data so far, and what is left."""
+        """Say what is spent on the data so far, and what is left."""
         return self.payer.standing(self.dataset)
 
     @property
@@ -122,7 +122,7 @@ def fit(
     check_unpaid(output, force=request.force)
     watch = Stopwatch()
     preflight = _preflight(request, synthesizer, progress, owner)
-    fitted = _fitted(request, synthesizer, preflight, progress, watch)
+    fitted = _fitted(request, synthesizer, preflight, progress=progress, watch=watch)
     model = fitted.model_
     with kept_on_failure(model, progress):
         model.save(output, signer=signer)
@@ -162,7 +162,7 @@ def synthesize(
     check_unpaid(output, force=request.force)
     watch = Stopwatch()
     preflight = _preflight(request, synthesizer, progress, owner)
-    fitted = _fitted(request, synthesizer, preflight, progress, watch)
+    fitted = _fitted(request, synthesizer, preflight, progress=progress, watch=watch)
     model = fitted.model_
     with kept_on_failure(model, progress):
         blocks = _sampled(model, request.fit.rows, seed, progress)
@@ -226,6 +226,7 @@ def _fitted(
     request: LearningRequest,
     synthesizer: Synthesizer,
     preflight: Preflight | None,
+    *,
     progress: JobProgress,
     watch: Stopwatch,
 ) -> Synthesizer:

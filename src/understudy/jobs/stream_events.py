@@ -62,7 +62,9 @@ class EventRequest(JobRequest):
                 "Redis may deliver an event twice, and a deletion must not be counted twice; "
                 "send deletions through a file or standard input"
             )
-        place = Place(self.data, self.stream, self.group, self.consumer, self.column)
+        place = Place(
+            self.data, self.stream, self.group, consumer=self.consumer, column=self.column
+        )
         source = RedisEvents(place)
         try:
             source.check()

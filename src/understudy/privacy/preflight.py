@@ -50,14 +50,14 @@ class FittingRows:
         if self.clear:
             return f"{about}; {cost}"
         return (
-            f"the noise hides whether 9 of 10 rows fit the schema, so the run went on; {cost}, and "
+            f"the noise hides whether 9 of 10 rows fit the schema, so the run continued; {cost}, and "
             "`understudy check` shows the owner the exact numbers"
         )
 
 
 @dataclass(frozen=True)
 class Preflight:
-    """Ask first whether most rows fit the schema, and refuse to go on if they surely do not.
+    """Ask first whether most rows fit the schema, and refuse to continue if they surely do not.
 
     A run that is refused has cost `share` of its ε and nothing else. Of runs over rows of which at
     least `least` fit, at most one in 1,000 is refused.
@@ -94,9 +94,9 @@ class Preflight:
         return budget.measure in (Measure.PURE, Measure.APPROXIMATE) and budget.amount > 0
 
     def ask(self, curator: Curator, budget: Budget) -> FittingRows | None:
-        """Ask, and go on unless too few rows fit; None where no answer could be clear.
+        """Ask, and continue unless too few rows fit; None where no answer could be clear.
 
-        Privacy: charges `share` of ε before the answer is drawn. Whether the run goes on is a
+        Privacy: charges `share` of ε before the answer is drawn. Whether the run continues is a
         function of the answer and of public facts.
 
         Raises:

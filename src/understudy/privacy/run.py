@@ -92,7 +92,7 @@ class PaidRun:
             with self.granted(books) as run:
                 curator = run.curator_over(source)
                 fitting = self._asked_first(curator)
-                yield RunOverRows(self, books, run.grant, curator, fitting)
+                yield RunOverRows(self, books, run.grant, curator, fitting=fitting)
 
     def _asked_first(self, curator: Curator) -> FittingRows | None:
         """Ask the preflight, where there is one and the budget can pay for it."""

@@ -42,7 +42,7 @@ _UNSHOWN = "…"
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ColumnCheck:
-    """What became of the cells of one column. Private.
+    """The fate of the cells of one column. Private.
 
     Attributes:
         name: the column.
@@ -240,7 +240,7 @@ class _Tally:
         return np.asarray(number_names(column, block.column(column)) == UNNAMED)
 
     def result(self) -> DataCheck:
-        """The numbers of all blocks together."""
+        """Return the numbers of all blocks together."""
         return DataCheck(
             rows=self.rows,
             lost=self.lost,

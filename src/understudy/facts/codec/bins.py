@@ -83,7 +83,7 @@ class BinnedCodec:
         return Encoded(codes, either(dropped, nowhere))
 
     def fates(self, cells: pa.ChunkedArray) -> CellFates:
-        """What becomes of every cell: missing, beyond the bounds, unreadable, dropped."""
+        """Flag every cell that is missing, beyond the bounds, unreadable or dropped."""
         reading = self._with_markers(read(self.name, self.column, cells))
         low, high = self.column.bounds
         beyond = (reading.ordinates < low) | (reading.ordinates > high)

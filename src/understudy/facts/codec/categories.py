@@ -119,7 +119,7 @@ class ListedCodec:
         return None
 
     def fates(self, cells: pa.ChunkedArray) -> CellFates:
-        """What becomes of every cell: missing, undeclared, dropped."""
+        """Flag every cell that is missing, undeclared or dropped."""
         chunks = [self._fates_in(chunk) for chunk in self._as_dictionary(cells).chunks]
         flags = np.concatenate([np.empty((3, 0), bool), *chunks], axis=1)
         return CellFates(missing=flags[0], undeclared=flags[1], dropped=flags[2])
@@ -201,7 +201,7 @@ class ListedCodec:
 
 
 def _places(chunk: pa.DictionaryArray) -> npt.NDArray[np.int64]:
-    """The place of every cell's value in the dictionary; a null stands after the last."""
+    """The place of every cell's value in the dictionary; a null is after the last."""
     index = chunk.indices
     if chunk.null_count:
         index = index.cast(pa.int64()).fill_null(len(chunk.dictionary))

@@ -1,4 +1,4 @@
-"""What becomes of each cell of a column: for the owner who checks a file before paying.
+"""The fate of each cell of a column: for the owner who checks a file before paying.
 
 A column's codec says it by `fates`. A codec that has no such method is asked to encode the cells,
 which shows at least the rows that it drops.

@@ -354,7 +354,7 @@ def _behind(
         return
     with _written_down(encoded(rows, codec), size) as codes:
         most = codec.persons.most if codec.persons else None
-        source = DatabaseSource(codes, codec.domain, size, most, unfit_rows(rows, codec))
+        source = DatabaseSource(codes, codec.domain, size, most, unfit=unfit_rows(rows, codec))
         # Every cell is encoded once: what the database refuses is refused before it costs.
         source.score([(attribute,) for attribute in codec.domain], lambda _: 0.0)
         yield source
