@@ -38,12 +38,14 @@ class Onlooker:
     seen: list[DataCheck] = field(default_factory=list)
 
     def agrees(self, found: DataCheck) -> bool:
+        """Give the answer, whatever is lost."""
         self.seen.append(found)
         return self.answer
 
 
 @pytest.fixture
 def asked(tmp_path: Path) -> LearningRequest:
+    """A request for a fit at ε = 1, of rows of which two do not fit."""
     (tmp_path / "people.csv").write_text(ROWS)
     (tmp_path / "people.toml").write_text(SCHEMA)
     return LearningRequest(

@@ -50,8 +50,8 @@ class FittingRows:
         if self.clear:
             return f"{about}; {cost}"
         return (
-            f"the noise hides whether 9 of 10 rows fit the schema, so the run continued; {cost}, and "
-            "`understudy check` shows the owner the exact numbers"
+            f"the noise hides whether 9 of 10 rows fit the schema, so the run continued; {cost}, "
+            "and `understudy check` shows the owner the exact numbers"
         )
 
 
