@@ -26,7 +26,7 @@ def run(board: Scoreboard) -> None:
             clock=time.perf_counter,
         )
         board.add("independent fit and sample at Adult's size, warm, wall", fit["fit"], "s", 2)
-        arguments = ["synth", str(table), "--schema", str(columns), "--epsilon", "1"]
+        arguments = ["synth", str(table), "--schema", str(columns), "--epsilon", "1", "--force"]
         places = ["-o", str(folder / "out.csv"), "--ledger", str(folder / "ledger.jsonl")]
         whole = min(understudy(*arguments, *places).wall_seconds for _ in range(rounds))
     board.add("a synth command at Adult's size, start to file closed, wall", whole, "s", 2)

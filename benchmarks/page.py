@@ -33,7 +33,7 @@ def _adult(board: Scoreboard, folder: Path) -> None:
         return
     model, rows, ledger = (folder / n for n in ("model.zip", "synthetic.csv", "ledger.jsonl"))
     spending = ("--epsilon", "1", "--delta", "1e-9", "--ledger", str(ledger))
-    understudy("fit", str(data), "--schema", str(schema), *spending, "-o", str(model))
+    understudy("fit", str(data), "--schema", str(schema), *spending, "-o", str(model), "--force")
     understudy("sample", str(model), "--seed", "0", "-o", str(rows))
     page = ("--model", str(model), "--classifiers", "none", "-o", str(folder / "adult.html"))
     spent = understudy("evaluate", str(data), str(rows), "--schema", str(schema), *page)

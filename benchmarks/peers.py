@@ -161,7 +161,7 @@ def _ours(folder: Folder, *, method: str, delta: str, neighbours: str = "add-rem
     asked = ["--schema", folder.schema, "--method", method, "--epsilon", EPSILON, "--delta", delta]
     asked += ["--neighbours", neighbours]
     ledger = ["--ledger", str(folder.path / "ledger.jsonl")]
-    arguments = ["synth", folder.rows, *asked, "-o", folder.output, *ledger]
+    arguments = ["synth", folder.rows, *asked, "-o", folder.output, "--force", *ledger]
     try:
         python = environment(OURSELVES, may_make=False)
     except Unavailable:

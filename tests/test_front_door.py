@@ -15,7 +15,7 @@ from understudy import errors
 ASKED_FOR = {
     *("Schema", "PrivBayes", "Nist", "Independent", "Random", "Histogram", "DPGAN", "NoiseGAN"),
     *("Model", "Ledger", "Restrictions", "Neighbours", "Budget"),
-    *("evaluate", "plan", "audit", "infer_schema"),
+    *("check", "evaluate", "plan", "audit", "infer_schema"),
 }
 
 
@@ -61,7 +61,7 @@ def _is_error(value: object) -> bool:
     return isinstance(value, type) and issubclass(value, errors.UnderstudyError)
 
 
-@pytest.mark.parametrize("name", ["evaluate", "plan", "audit", "infer_schema"])
+@pytest.mark.parametrize("name", ["check", "evaluate", "plan", "audit", "infer_schema"])
 def test_verbs_are_callable(name: str) -> None:
     """`understudy.evaluate(real, synthetic, schema)` and its like are functions."""
     assert callable(getattr(understudy, name))

@@ -55,7 +55,6 @@ UNNAMED = {
     "understudy.cli.options.stream",
     "understudy.evaluation.report.maps",
     "understudy.evaluation.report.predictions",
-    "understudy.facts.codec.missing",
     "understudy.facts.constraints.masks",
     "understudy.facts.formats.csvw",
     "understudy.facts.formats.sdv",

@@ -58,8 +58,10 @@ if TYPE_CHECKING:
     from understudy.models.sampling import sample_blocks as sample_blocks
     from understudy.models.sampling import sample_rows as sample_rows
     from understudy.privacy.budget import Budget as Budget
+    from understudy.privacy.preflight import Preflight as Preflight
     from understudy.privacy.spending.ledger import Ledger as Ledger
     from understudy.privacy.statements.statement import Statement as Statement
+    from understudy.rows.checking import check as check
     from understudy.rows.sources import Access as Access
     from understudy.rows.sources import open_source as open_source
     from understudy.system.version import __version__ as __version__
@@ -92,6 +94,7 @@ _HOMES = {
     "Nist": "understudy.methods",
     "NoiseGAN": "understudy.gan.tables",
     "OutputError": "understudy.errors",
+    "Preflight": "understudy.privacy.preflight",
     "PrivBayes": "understudy.methods",
     "Protection": "understudy.facts.protection",
     "Random": "understudy.methods",
@@ -105,6 +108,7 @@ _HOMES = {
     "WorkerLost": "understudy.errors",
     "__version__": "understudy.system.version",
     "audit": "understudy.methods.auditing",
+    "check": "understudy.rows.checking",
     "disclosure_risk": "understudy.evaluation",
     "evaluate": "understudy.evaluation",
     "infer_schema": "understudy.methods.discover",

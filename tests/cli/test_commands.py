@@ -15,6 +15,7 @@ from support.replay import leaving
 from understudy import __version__
 from understudy.facts.schema import Schema
 from understudy.models.model import Model
+from understudy.privacy.preflight import QUESTION
 
 PROMISED = {"epsilon", "delta", "unit", "neighbours", "accounting", "events"}
 
@@ -56,7 +57,8 @@ def test_synth_prints_one_object(desk: Desk) -> None:
     assert (1.0, 0.0, "row", "add-remove") == tuple(
         statement[key] for key in ("epsilon", "delta", "unit", "neighbours")
     )
-    assert 2 == len(statement["events"])
+    questions = [event["question"] for event in statement["events"]]
+    assert [QUESTION, "counts of name", "counts of age"] == questions
 
 
 def test_a_seed_repeats_rows_but_not_noise(desk: Desk) -> None:

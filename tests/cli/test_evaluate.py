@@ -304,12 +304,13 @@ def test_the_promise_is_for_whom_the_rows_promise(made: Desk) -> None:
     document = _evaluate(made, "--release-epsilon", "0.5", "--json").document
     assert "add-remove" == document["statement"]["neighbours"]
     assert "add-remove" == document["synthetic"]["neighbours"]
-    other = _evaluate(made, "--release-epsilon", "1", "--neighbours", "replace", "--json")
+    again = ("--neighbours", "replace", "--json", "--force")
+    other = _evaluate(made, "--release-epsilon", "1", *again)
     assert "replace" == other.document["statement"]["neighbours"]
     assert "Both were made from the same rows" not in _page(made).read_text(encoding="utf-8")
     persons = {"unit": "person with at most 2 rows", "rows_per_person": 2}
     _restate(made, persons | {"neighbours": "add-remove"})
-    refused = _evaluate(made, "--release-epsilon", "0.5")
+    refused = _evaluate(made, "--release-epsilon", "0.5", "--force")
     assert (2, True) == (refused.code, "person with at most 2 rows" in refused.err)
 
 

@@ -132,10 +132,35 @@ def test_entries_of_another_form_are_refused(address: str, client: Any) -> None:
     for field in ({"user": "Ann"}, {"ids": b"12345"}):
         client.flushall()
         client.xadd("visits", field)
-        with pytest.raises(DataError, match="delete it") as raised:
+        with pytest.raises(DataError, match="with --column") as raised:
             next(RedisEvents(Place(address, "visits")).batches(idle=1))
         assert "Ann" not in str(raised.value)
         assert 1 == client.xlen("visits")
+
+
+def test_a_field_of_any_name_is_read(address: str, client: Any) -> None:
+    """`--column` names the field; each entry has one id there, or lines of them."""
+    for name in ("Ann", "Bob", "Cem\nDora"):
+        client.xadd("visits", {"user": name, "page": "start"})
+    events = RedisEvents(Place(address, "visits", column="user"))
+    batch = next(events.batches(idle=1))
+    assert isinstance(batch, Texts)
+    assert 4 == len(batch)
+
+
+def test_entries_that_cannot_be_read_cost_nothing(
+    address: str, client: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A stream whose entries lack the field is refused before the ledger is asked."""
+    client.xadd("visits", {"user": "Ann"})
+    command = ["stream", "density", address, "--stream", "visits", "--epsilon", "1"]
+    hashed = [*command, "--hash-space", "1000", "--idle", "0.1"]
+    assert 4 == run(hashed)
+    assert 4 == run([*hashed, "--column", "visitor"])
+    assert "Ann" not in capsys.readouterr().err
+    assert 0 == run(["ledger", "show"])
+    assert "is empty" in capsys.readouterr().out
+    assert 0 == run([*hashed, "--column", "user"])
 
 
 def test_keys_that_are_no_streams_are_refused(address: str, client: Any) -> None:

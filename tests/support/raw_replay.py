@@ -17,7 +17,7 @@ from support.federated import Recording, holder_of
 from support.raw_neighbours import RawPair, persons_of
 from support.replay import leaving
 from support.ways_in import WAYS, Way
-from understudy.errors import UnderstudyError
+from understudy.errors import DataError, UnderstudyError
 from understudy.evaluation.released.summary import Summarizer
 from understudy.facts.domain import Attributes
 from understudy.facts.schema import Schema
@@ -30,6 +30,7 @@ from understudy.methods.structure.scores import score_for
 from understudy.privacy.accounting.events import Charge
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator, Instruments
+from understudy.privacy.preflight import Preflight
 from understudy.privacy.replay import LeakFound, Recorder, Replay
 from understudy.privacy.spending.grant import Grant
 from understudy.rows.counting import CountSource, KeySource
@@ -60,9 +61,15 @@ class Job(Protocol):
 
 @dataclass(frozen=True)
 class Fit:
-    """A fit, its source opened as the command line does."""
+    """A fit, its source opened as the command line does.
+
+    Attributes:
+        synthesizer: the method.
+        preflight: the question that is asked before all others, if any.
+    """
 
     synthesizer: Synthesizer
+    preflight: Preflight | None = None
 
     @property
     def unit(self) -> Unit:
@@ -74,8 +81,18 @@ class Fit:
         taped = self.synthesizer.with_instruments(Instruments(tape=tape))
         access = replace(access, persons=taped.persons)
         with open_source(data, taped.schema, access) as source:
-            model = taped.fit(tape.guard(source), ledger=None).model_
-        return Left(leaving(model), model.statement.charges)
+            try:
+                fitted = taped.fit(tape.guard(source), ledger=None, preflight=self.preflight)
+            except DataError as refusal:
+                return _refused(refusal, tape)
+        model = fitted.model_
+        return Left((leaving(model), fitted.fitting_), model.statement.charges)
+
+
+def _refused(refusal: DataError, tape: Tape) -> Left:
+    """A refusal after a preflight, which was paid for; its sentence leaves."""
+    paid = tape.exchanges if isinstance(tape, Recorder) else ()
+    return Left(str(refusal), [exchange.charge for exchange in paid])
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,7 @@ def _add_commands() -> None:
     from understudy.cli.commands import (
         analyst,
         audit,
+        check,
         demo,
         evaluate,
         fit,
@@ -84,7 +85,7 @@ def _add_commands() -> None:
     )
     from understudy.cli.commands import study as studies
 
-    for command in (demo.demo, plan.plan, synth.synth, fit.fit, sample.sample):
+    for command in (demo.demo, check.check, plan.plan, synth.synth, fit.fit, sample.sample):
         app.command(command.__name__, cls=PanelCommand, rich_help_panel=_ROWS)(command)
     for command in (query.query, inspect.inspect, verify.verify, evaluate.evaluate, audit.audit):
         app.command(command.__name__, cls=PanelCommand, rich_help_panel=_CHECKS)(command)

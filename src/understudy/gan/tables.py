@@ -230,7 +230,7 @@ class DPGAN(TableGAN):
 
     def _census(self, curator: Curator) -> tuple[Census, Budget]:
         """The size, declared or paid for, and the budget that is left for training."""
-        budget = self.budget
+        budget = curator.budget
         if self.rows is not None and self.target is None:
             return Census(self.rows, (1.0,)), budget
         table = () if self.target is None else (self.target,)
@@ -270,7 +270,7 @@ class NoiseGAN(TableGAN):
         rows, maker = curator.public_rows or 0, self.maker(curator.domain)
         features = self._features(curator.domain, maker)
         reach = RowsBehind(curator.domain, maker.target, dropped=True)
-        released = release_features(curator, reach, features, rows=rows, budget=self.budget)
+        released = release_features(curator, reach, features, rows=rows, budget=curator.budget)
         trainer = self._trainer(maker, features, released)
         census = Census(self._made(rows), trainer.chances)
         return self.finished(trainer.play(), census, curator.domain)

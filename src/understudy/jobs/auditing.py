@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from understudy.methods.auditing import Audit
 
 _MOST_REASONS = 8
+# After this long, whoever waits is told how long the rest will take.
+_SECONDS_BEFORE_ESTIMATE = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,22 +103,36 @@ def audit(request: AuditRequest, *, progress: JobProgress = SILENT) -> AuditResu
             runs=request.runs,
             confidence=request.confidence,
             processes=request.processes,
-            watch=_Adding(update, fits_in(synthesizer, request.runs)),
+            watch=_Adding(update, fits_in(synthesizer, request.runs), progress),
         )
     return AuditResult(found, watch.seconds)
 
 
 class _Adding:
-    """Adds up fits, and moves a bar to how many are done."""
+    """Adds up fits, moves a bar to how many are done, and says once how long the rest will take."""
 
-    def __init__(self, update: BarUpdate, total: int) -> None:
+    def __init__(self, update: BarUpdate, total: int, progress: JobProgress) -> None:
         self._update, self._total, self._done = update, total, 0
+        self._progress, self._started, self._said = progress, time.perf_counter(), False
         update(0, total)
 
     def __call__(self, added: int) -> None:
         """Show that more fits are done."""
         self._done += added
         self._update(self._done, self._total)
+        seconds = time.perf_counter() - self._started
+        if not self._said and seconds >= _SECONDS_BEFORE_ESTIMATE and self._done < self._total:
+            self._said = True
+            self._progress.message(_estimate(self._done, self._total, seconds))
+
+
+def _estimate(done: int, total: int, seconds: float) -> str:
+    """Say how long the fits that are left will take, at the speed so far."""
+    left = math.ceil(seconds * (total - done) / max(done, 1))
+    return (
+        f"{total:,} fits, {done:,} of them in {seconds:.0f} s; about {left // 60}:{left % 60:02} "
+        "minutes more (fewer --runs take less, and find less)"
+    )
 
 
 def _first(reasons: list[str]) -> list[str]:

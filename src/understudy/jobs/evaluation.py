@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from understudy.errors import DataError, OutputError, UsageError
 from understudy.jobs.network_rules import names_of
 from understudy.jobs.output import (
+    check_unpaid,
     statement_file,
     write_bytes,
     write_or_keep,
     write_statement,
 )
 from understudy.jobs.progress import SILENT
-from understudy.jobs.release import ReleaseRequest, release
+from understudy.jobs.release import ReleaseRequest, release, standing
 from understudy.jobs.request import JobRequest
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ class EvaluationRequest(JobRequest):
         self._check_together()
         if self.release.release_epsilon is not None:
             check_writable(statement_file(self.output))
+            check_unpaid(self.output, force=self.release.force)
 
     def _check_together(self) -> None:
         """Refuse options that belong to the other kind of page."""
@@ -141,11 +143,19 @@ class OwnerEvaluation:
 
 @dataclass(frozen=True)
 class ReleasedEvaluation:
-    """The page that may be released, with its noisy distances and its bound statement."""
+    """The page that may be released, with its noisy distances and its bound statement.
+
+    Attributes:
+        release: the distances.
+        bound: the distances and their statement for machines.
+        output: the page.
+        standing: what is spent on the data so far, and what is left, in sentences.
+    """
 
     release: Release
     bound: dict[str, Any]
     output: Path
+    standing: tuple[str, ...] = ()
 
     def document(self) -> dict[str, Any]:
         """The distances and their statement for machines."""
@@ -164,12 +174,13 @@ def evaluate(
     request.check()
     subject = Subject.of(request.real, request.synthetic, request.model)
     if request.release.release_epsilon is not None:
-        return _write_release(release(request, subject, progress), request.output)
+        found = _write_release(release(request, subject, progress), request.output)
+        return replace(found, standing=standing(request))
     request.compare.check()
-    found = _compared(request, progress)
+    compared = _compared(request, progress)
     disclosure = None if request.compare.known is None else _attacked(request, progress)
-    _write_page(found, disclosure, subject, request.output)
-    return OwnerEvaluation(found, disclosure, subject, request.output)
+    _write_page(compared, disclosure, subject, request.output)
+    return OwnerEvaluation(compared, disclosure, subject, request.output)
 
 
 def _write_release(found: Release, output: Path) -> ReleasedEvaluation:

@@ -10,6 +10,7 @@ from understudy.errors import UsageError
 from understudy.jobs.output import (
     JobResult,
     check_stated_output,
+    check_unpaid,
     kept_on_failure,
     statement_file,
     summary,
@@ -122,6 +123,7 @@ def synthesize_images(
     method = build(request)
     check_apart(check_image_file(output), *request.inputs)
     check_stated_output(output)
+    check_unpaid(output, force=request.force)
     watch = Stopwatch()
     model = _fitted(method, request, progress, watch)
     with kept_on_failure(model, progress), watch.timed("sample"):
@@ -133,7 +135,7 @@ def synthesize_images(
         headline=f"{made:,} images",
         document=document,
         sentences=(model.statement.sentence,),
-        remarks=(f"the privacy statement is in {statement_file(output)}",),
+        remarks=(f"the privacy statement is in {statement_file(output)}", *request.standing),
         seconds=watch.seconds,
     )
 
@@ -148,6 +150,7 @@ def fit_images(
     method = build(request)
     check_apart(output, *request.inputs)
     check_place(output)
+    check_unpaid(output, force=request.force)
     watch = Stopwatch()
     model = _fitted(method, request, progress, watch)
     with kept_on_failure(model, progress):
@@ -157,6 +160,7 @@ def fit_images(
         headline="model of images",
         document=summary(model, model.rows),
         sentences=(model.statement.sentence,),
+        remarks=request.standing,
         seconds=watch.seconds,
     )
 
@@ -169,7 +173,7 @@ def _fitted(
 
     data, payer = Path(request.data), request.payer
     images = read_images(data, method.shape)
-    name = payer.dataset or data.stem
+    name = request.dataset
     payer.warn_of_copies(name, Sighting(data))
     method.notice = progress.warning
     with watch.timed("fit"), progress.bar("training") as update:

@@ -6,13 +6,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from understudy.errors import UsageError
+from understudy.errors import DataError, UsageError
+from understudy.jobs.checking import CheckRequest, check_data
 from understudy.jobs.images import ImageRequest
 from understudy.jobs.ledgers import LedgerRequest
 from understudy.jobs.method import FitRequest, build, remarks
 from understudy.jobs.output import (
     JobResult,
     check_stated_output,
+    check_unpaid,
     kept_on_failure,
     statement_file,
     summary,
@@ -28,9 +30,11 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from understudy.jobs.checking import Owner
     from understudy.jobs.progress import JobProgress
     from understudy.methods import Synthesizer
     from understudy.models.model import Model
+    from understudy.privacy.preflight import Preflight
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +48,8 @@ class LearningRequest(JobRequest):
         payer: the ledger and the name of the data in it.
         reading: how rows are read.
         images: public facts about images.
+        unchecked: fit without asking first whether most rows fit the schema.
+        force: overwrite an output that a budget was spent on.
     """
 
     data: str
@@ -52,11 +58,38 @@ class LearningRequest(JobRequest):
     payer: LedgerRequest = field(default_factory=LedgerRequest)
     reading: ClusterReadingRequest = field(default_factory=ClusterReadingRequest)
     images: ImageRequest = field(default_factory=ImageRequest)
+    unchecked: bool = False
+    force: bool = False
 
     @property
     def of_images(self) -> bool:
         """Whether the data are images, which have neither columns nor a schema."""
         return self.data.endswith(".npz")
+
+    @property
+    def dataset(self) -> str:
+        """The name of the data in the ledger."""
+        from understudy.rows.sources import dataset_name
+
+        if self.payer.dataset is not None:
+            return self.payer.dataset
+        return (
+            Path(self.data).stem if self.of_images else dataset_name(self.data, self.reading.access)
+        )
+
+    @property
+    def standing(self) -> tuple[str, ...]:
+        """Say what is spent on the data so far, and what is left."""
+        return self.payer.standing(self.dataset)
+
+    @property
+    def checked(self) -> CheckRequest:
+        """The same rows and schema, for the owner's own check."""
+        if self.schema is None:
+            raise UsageError("schema is not given; give one by --schema")
+        return CheckRequest(
+            data=self.data, schema=self.schema, people=self.fit.people, reading=self.reading
+        )
 
     @property
     def inputs(self) -> list[str | Path]:
@@ -70,6 +103,7 @@ def fit(
     *,
     sign: Path | None = None,
     progress: JobProgress = SILENT,
+    owner: Owner | None = None,
 ) -> JobResult:
     """Learn a model of a private table or of images, and save it.
 
@@ -85,8 +119,11 @@ def fit(
     synthesizer = _synthesizer(request)
     check_apart(output, *request.inputs)
     check_place(output)
+    check_unpaid(output, force=request.force)
     watch = Stopwatch()
-    model = _fitted(request, synthesizer, progress, watch)
+    preflight = _preflight(request, synthesizer, progress, owner)
+    fitted = _fitted(request, synthesizer, preflight, progress=progress, watch=watch)
+    model = fitted.model_
     with kept_on_failure(model, progress):
         model.save(output, signer=signer)
     return JobResult(
@@ -94,7 +131,7 @@ def fit(
         headline="model",
         document=summary(model, model.rows),
         sentences=(model.statement.sentence,),
-        remarks=tuple(remarks(request.fit, model)),
+        remarks=(*_learned(request, fitted), *request.standing),
         seconds=watch.seconds,
     )
 
@@ -106,6 +143,7 @@ def synthesize(
     seed: int | None = None,
     sign: Path | None = None,
     progress: JobProgress = SILENT,
+    owner: Owner | None = None,
 ) -> JobResult:
     """Learn a model, sample from it, and write OUTPUT with OUTPUT.privacy.json beside it.
 
@@ -123,13 +161,16 @@ def synthesize(
         return synthesize_images(request, output, seed=seed, signer=signer, progress=progress)
     check_apart(output, *request.inputs)
     check_stated_output(check_suffix(output))
+    check_unpaid(output, force=request.force)
     learned: tuple[str, ...] = ()
     if request.schema is None:
         first = learn_first(request, output, progress)
         request, learned = first.request, (first.sentence,)
     synthesizer = _synthesizer(request)
     watch = Stopwatch()
-    model = _fitted(request, synthesizer, progress, watch)
+    preflight = _preflight(request, synthesizer, progress, owner)
+    fitted = _fitted(request, synthesizer, preflight, progress=progress, watch=watch)
+    model = fitted.model_
     with kept_on_failure(model, progress):
         blocks = _sampled(model, request.fit.rows, seed, progress)
         with watch.timed("sample"):
@@ -144,7 +185,7 @@ def synthesize(
         headline=f"{rows:,} rows × {document['columns']} columns",
         document=document,
         sentences=(document["statement"]["sentence"],),
-        remarks=(*learned, *remarks(request.fit, model), where, times),
+        remarks=(*learned, *_learned(request, fitted), where, times, *request.standing),
         seconds=watch.seconds,
     )
 
@@ -161,18 +202,58 @@ def _synthesizer(request: LearningRequest) -> Synthesizer:
     return build(request.fit, Schema.load(request.schema))
 
 
-def _fitted(
-    request: LearningRequest, synthesizer: Synthesizer, progress: JobProgress, watch: Stopwatch
-) -> Model:
-    """Fit the model, paid for from the ledger; the owner sees how far reading has come."""
-    from understudy.rows.sources import dataset_name
+def _preflight(
+    request: LearningRequest,
+    synthesizer: Synthesizer,
+    progress: JobProgress,
+    owner: Owner | None,
+) -> Preflight | None:
+    """Let the owner see the exact losses, or else return the question that buys noisy ones.
 
+    Privacy: which of the two happens depends on the request and on who looks on, never on rows.
+    What the owner sees goes no further; the owner may stop the run, before anything is spent.
+    """
+    from understudy.privacy.preflight import Preflight
+
+    if request.unchecked:
+        return None
+    if owner is None or request.reading.cluster is not None:
+        return Preflight()
+    synthesizer.check()
+    found = check_data(request.checked, progress=progress)
+    if not owner.agrees(found):
+        raise DataError(
+            "nothing was learned and nothing was spent, as you asked; `understudy check` shows "
+            "which cells do not fit the schema and how to mend them"
+        )
+    return None
+
+
+def _fitted(
+    request: LearningRequest,
+    synthesizer: Synthesizer,
+    preflight: Preflight | None,
+    *,
+    progress: JobProgress,
+    watch: Stopwatch,
+) -> Synthesizer:
+    """Fit the model, paid for from the ledger; the owner sees how far reading has come."""
     payer, access = request.payer, request.reading.access
-    name = payer.dataset or dataset_name(request.data, access)
     with progress.spinner("reading and fitting") as show, watch.timed("fit"):
         access = replace(access, watch=ReadingProgress(show))
-        fitted = synthesizer.fit(request.data, ledger=payer.opened(), dataset=name, access=access)
-    return fitted.model_
+        return synthesizer.fit(
+            request.data,
+            ledger=payer.opened(),
+            dataset=request.dataset,
+            access=access,
+            preflight=preflight,
+        )
+
+
+def _learned(request: LearningRequest, fitted: Synthesizer) -> list[str]:
+    """Say how the model came about, and what a preflight found that was paid for."""
+    fitting = [] if fitted.fitting_ is None else [fitted.fitting_.sentence]
+    return [*remarks(request.fit, fitted.model_), *fitting]
 
 
 def _sampled(

@@ -29,6 +29,16 @@ class LedgerRequest(JobRequest):
         """The ledger asked for, else the user's own."""
         return open_ledger(self.ledger)
 
+    def standing(self, dataset: str) -> tuple[str, ...]:
+        """Say what is spent on a dataset so far, and what its limit leaves."""
+        account = self.opened().account(dataset)
+        spent = [
+            f"ledger: {total.spent} spent on {dataset} so far, for {total.adjacency}"
+            for total in account.totals
+        ]
+        left = "no limit is set" if account.limit is None else f"left: {account.remaining}"
+        return (*(f"{each}; {left}" for each in spent[:1]), *spent[1:])
+
     def warn_of_copies(self, name: str, sighting: Sighting) -> None:
         """Warn at an interactive terminal that these rows were spent on under another name."""
         from understudy.privacy.spending.fingerprints import warn

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from understudy.errors import DiskError, UnderstudyError
+from understudy.errors import DiskError, OutputError, UnderstudyError
 
 if TYPE_CHECKING:
     from understudy.jobs.progress import JobProgress
@@ -70,6 +70,28 @@ def check_stated_output(output: Path) -> None:
 
     check_writable(output)
     check_writable(statement_file(output))
+
+
+def check_unpaid(output: Path, *, force: bool) -> None:
+    """Refuse to overwrite what a budget was spent on, unless that is asked for.
+
+    Args:
+        output: rows or a page with a statement beside them, or a model, which holds its own.
+        force: overwrite it.
+    """
+    if force or not (os.path.exists(statement_file(output)) or _holds_model(output)):
+        return
+    raise OutputError(
+        f"{output}: is there already, and a budget was spent on it; choose another place, or give "
+        "--force to overwrite it"
+    )
+
+
+def _holds_model(output: Path) -> bool:
+    """Whether there is a model; a place that holds something else is refused or empty."""
+    if output.is_dir():
+        return any(output.iterdir())
+    return output.suffix == ".zip" and output.is_file() and output.stat().st_size > 0
 
 
 def write_json(path: Path, document: dict[str, Any]) -> None:

@@ -29,6 +29,7 @@ class ReleaseRequest(JobRequest):
         people: who has several rows.
         already_released: the synthetic rows may be released although no statement says so.
         payer: the ledger and the name of the data in it.
+        force: overwrite a page that a budget was spent on.
     """
 
     release_epsilon: str | None = None
@@ -37,6 +38,7 @@ class ReleaseRequest(JobRequest):
     people: PersonRequest = field(default_factory=PersonRequest)
     already_released: bool = False
     payer: LedgerRequest = field(default_factory=LedgerRequest)
+    force: bool = False
 
     def unit(self, statement: Statement | None) -> Unit:
         """Return whom the distances protect: by default whom the synthetic rows do."""
@@ -68,6 +70,14 @@ def release(request: EvaluationRequest, subject: Subject, progress: JobProgress)
     paid.payer.warn_of_copies(name, Sighting(request.real))
     with progress.spinner("reading and counting"):
         return _released(request, subject, name)
+
+
+def standing(request: EvaluationRequest) -> tuple[str, ...]:
+    """Say what is spent on the real rows so far, and what is left."""
+    from understudy.rows.sources import dataset_name
+
+    payer = request.release.payer
+    return payer.standing(payer.dataset or dataset_name(request.real))
 
 
 def _check_releasable(subject: Subject, *, already_released: bool) -> None:

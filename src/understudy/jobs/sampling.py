@@ -13,8 +13,11 @@ from understudy.jobs.request import JobRequest
 from understudy.jobs.signing import Sealing, signer_of
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from understudy.jobs.progress import JobProgress
     from understudy.models.sampling import ConditionedModel
+    from understudy.privacy.statements.statement import Statement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +26,7 @@ class SampleRequest(JobRequest):
 
     Attributes:
         model: the file or folder of the model.
-        output: where the rows go.
+        output: where the rows go; None only where a head is asked for.
         rows: how many; as many as the model was learned from unless given.
         where: conditions that all rows must meet, such as "sex = Female, age >= 30".
         how: exact, rejection or weighting; exact where the network allows it.
@@ -31,10 +34,11 @@ class SampleRequest(JobRequest):
         seed: makes the rows repeatable.
         sign: the key that signs the statement.
         ledger: the ledger that paid for the model; it seals the rows.
+        head: how many rows to show instead of writing a file.
     """
 
     model: Path
-    output: Path
+    output: Path | None = None
     rows: int | None = None
     where: str | None = None
     how: str | None = None
@@ -42,6 +46,62 @@ class SampleRequest(JobRequest):
     seed: int | None = None
     sign: Path | None = None
     ledger: Path | None = None
+    head: int | None = None
+
+    def check_how(self) -> None:
+        """Refuse a way of drawing without conditions."""
+        if self.how is not None and self.where is None:
+            raise UsageError(
+                f"--how is {self.how!r}, and there are no conditions; give some by --where"
+            )
+
+
+@dataclass(frozen=True)
+class SampleHead:
+    """A few rows of a model, to look at.
+
+    Attributes:
+        rows: the rows.
+        statement: what is promised about them.
+    """
+
+    rows: pa.Table
+    statement: Statement
+
+    @property
+    def texts(self) -> list[list[str]]:
+        """The cells of each column as texts; empty where a cell is missing."""
+        columns = (column.to_pylist() for column in self.rows.columns)
+        return [["" if cell is None else str(cell) for cell in column] for column in columns]
+
+    def document(self) -> dict[str, Any]:
+        """Return the rows and the statement for JSON."""
+        names = self.rows.column_names
+        cells = zip(*self.texts, strict=True)
+        return {
+            "method": self.statement.method,
+            "rows": [dict(zip(names, row, strict=True)) for row in cells],
+            "statement": self.statement.document(),
+        }
+
+
+def sample_head(request: SampleRequest) -> SampleHead:
+    """Draw a few rows from a model to look at; no file is written.
+
+    Privacy: post-processing of a released model; costs nothing, however often it is done.
+    """
+    from understudy.models.model import Model
+    from understudy.models.sampling import sample_rows
+
+    request.check_how()
+    for option in ("output", "rows", "sign", "ledger", "fill"):
+        if getattr(request, option) is not None:
+            raise UsageError(f"--{option} is for a file of rows, and --head prints; give one")
+    model = Model.load(request.model)
+    if "height" in model.decoder.facts:
+        raise UsageError("images cannot be printed; write them to an .npz file with --output")
+    rows = sample_rows(model, request.head, seed=request.seed, where=request.where, how=request.how)
+    return SampleHead(rows, model.statement)
 
 
 def sample(request: SampleRequest, *, progress: JobProgress = SILENT) -> JobResult:
@@ -54,27 +114,27 @@ def sample(request: SampleRequest, *, progress: JobProgress = SILENT) -> JobResu
     from understudy.system.files.writing import check_apart
 
     sealing = Sealing(request.ledger, signer_of(request.sign))
-    if request.how is not None and request.where is None:
-        raise UsageError(
-            f"--how is {request.how!r}, and there are no conditions; give some by --where"
-        )
+    request.check_how()
+    output = request.output
+    if output is None:
+        raise UsageError("output is not given; name a file by --output, or look by --head 5")
     if request.fill is not None:
-        return _filled(request, request.fill, sealing)
+        return _filled(request, request.fill, output, sealing=sealing)
     model = Model.load(request.model)
     decoder = model.decoder
-    check_apart(decoder.check_output(request.output), request.model)
-    check_stated_output(request.output)
+    check_apart(decoder.check_output(output), request.model)
+    check_stated_output(output)
     record = sealing.record(model.statement, path=request.model)
     wanted = model.rows if request.rows is None else request.rows
     watch = Stopwatch()
     with watch.timed("sample"):
         known = None if request.where is None else given(model, request.where, how=request.how)
         blocks = sample_blocks(model, request.rows, seed=request.seed, where=known)
-        rows = decoder.write(counted(blocks, wanted, progress), request.output)
+        rows = decoder.write(counted(blocks, wanted, progress), output)
     document = summary(model, rows) | ({} if known is None else _conditions(known))
-    document = write_statement(document, request.output, record=record, signer=sealing.signer)
+    document = write_statement(document, output, record=record, signer=sealing.signer)
     return JobResult(
-        output=request.output,
+        output=output,
         headline=f"{rows:,} {decoder.noun}",
         document=document,
         remarks=() if known is None else (_how_drawn(known),),
@@ -82,7 +142,7 @@ def sample(request: SampleRequest, *, progress: JobProgress = SILENT) -> JobResu
     )
 
 
-def _filled(request: SampleRequest, gaps: Path, sealing: Sealing) -> JobResult:
+def _filled(request: SampleRequest, gaps: Path, output: Path, *, sealing: Sealing) -> JobResult:
     """Fill a public file; what asks for new rows is refused."""
     from understudy.jobs.filling import fill_file
 
@@ -91,7 +151,7 @@ def _filled(request: SampleRequest, gaps: Path, sealing: Sealing) -> JobResult:
             "--fill keeps the rows of the file, and --rows and --where ask for others; "
             "leave them out"
         )
-    return fill_file(request.model, gaps, request.output, sealing=sealing, seed=request.seed)
+    return fill_file(request.model, gaps, output, sealing=sealing, seed=request.seed)
 
 
 def _conditions(known: ConditionedModel) -> dict[str, Any]:

@@ -48,11 +48,19 @@ class InferenceRequest(JobRequest):
 
 @dataclass(frozen=True)
 class InferenceResult:
-    """The schema that was learned, the skeleton it completes, and how long it took."""
+    """The schema that was learned, the skeleton it completes, and how long it took.
+
+    Attributes:
+        inferred: the schema and its statement.
+        skeleton: what was declared before.
+        seconds: how long it took; for the owner.
+        standing: what is spent on the data so far, and what is left, in sentences.
+    """
 
     inferred: Inferred
     skeleton: Skeleton
     seconds: dict[str, float]
+    standing: tuple[str, ...] = ()
 
     def document(self) -> dict[str, Any]:
         """Describe the result for machines."""
@@ -96,7 +104,8 @@ def infer(request: InferenceRequest, *, progress: JobProgress = SILENT) -> Infer
         )
     text = inferred.schema.text_for(request.output)
     write_or_keep(text.encode(), request.output, what="schema")
-    return InferenceResult(inferred, skeleton, watch.seconds)
+    standing = request.payer.standing(name)
+    return InferenceResult(inferred, skeleton, watch.seconds, standing)
 
 
 def _check_output(output: Path, skeleton: Skeleton) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from understudy.errors import OutputError, UsageError
+from understudy.errors import OutputError, SchemaError, UnderstudyError, UsageError
 from understudy.jobs.output import write_bytes
 
 if TYPE_CHECKING:
@@ -134,6 +134,41 @@ def confirm(schema: Path, columns: Sequence[str] = ()) -> dict[str, Mapping[str,
     if names:
         write_bytes(schema, without_marks(schema, names).encode())
     return {name: found[name] for name in names}
+
+
+def load_whole(path: Path) -> Schema:
+    """Read a schema; findings about one that is a skeleton end with the command that completes it.
+
+    Raises:
+        SchemaError: with every finding.
+    """
+    from understudy.facts.schema import Schema
+
+    try:
+        return Schema.load(path)
+    except SchemaError as error:
+        if not _is_skeleton(path):
+            raise
+        raise SchemaError([*error.problems, _completed(path)]) from None
+
+
+def _completed(path: Path) -> str:
+    return (
+        f"{path} is a skeleton: add what the code book says, or learn the rest from private rows "
+        f"with budget: understudy schema infer DATA --schema {path} --epsilon 0.5 --delta 1e-6 "
+        "-o whole.toml"
+    )
+
+
+def _is_skeleton(path: Path) -> bool:
+    """Whether `schema infer` could complete a schema."""
+    from understudy.methods.discover import Skeleton
+
+    try:
+        Skeleton.load(path)
+    except UnderstudyError:
+        return False
+    return True
 
 
 def schema_document(schema: Schema) -> dict[str, Any]:

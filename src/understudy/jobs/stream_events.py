@@ -22,7 +22,7 @@ class EventRequest(JobRequest):
 
     Attributes:
         data: a file of ids, the address of a Redis server, or - for standard input.
-        column: the column that holds ids.
+        column: the column, or the field of Redis entries, that holds ids.
         stream: the key of a Redis stream.
         group: the group of Redis consumers.
         consumer: the consumer whose unfinished entries are delivered again.
@@ -62,8 +62,12 @@ class EventRequest(JobRequest):
                 "Redis may deliver an event twice, and a deletion must not be counted twice; "
                 "send deletions through a file or standard input"
             )
-        source = RedisEvents(Place(self.data, self.stream, self.group, self.consumer))
+        place = Place(
+            self.data, self.stream, self.group, consumer=self.consumer, column=self.column
+        )
+        source = RedisEvents(place)
         try:
+            source.check()
             yield lambda wait: source.batches(idle=self.idle, wait=wait)
         finally:
             source.close()

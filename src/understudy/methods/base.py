@@ -19,6 +19,7 @@ from understudy.models.model import Model
 from understudy.models.sampling import How
 from understudy.privacy.budget import Amount, Budget, Measure
 from understudy.privacy.curator import Curator, Instruments, Tape
+from understudy.privacy.preflight import FittingRows, Preflight
 from understudy.privacy.run import Access, PaidRun
 from understudy.privacy.spending.pricing import Adaptive, Pricing
 from understudy.privacy.spending.record import DEFAULT, LedgerChoice
@@ -71,6 +72,7 @@ class Synthesizer(ABC):
     rows_per_person: int | None = None
 
     model_: Model = field(init=False)
+    fitting_: FittingRows | None = field(init=False)
     _brand: str = field(init=False)
     _instruments: Instruments = field(init=False, default_factory=Instruments)
 
@@ -176,6 +178,7 @@ class Synthesizer(ABC):
         ledger: LedgerChoice = DEFAULT,
         dataset: str | None = None,
         access: Access | None = None,
+        preflight: Preflight | None = None,
     ) -> Self:
         """Learn a model of private rows.
 
@@ -187,12 +190,17 @@ class Synthesizer(ABC):
                 rows already behind an engine have no name and need one.
             access: how a file or frame is read: its encoding, the table of a database, whether
                 columns that the schema does not declare are ignored.
+            preflight: asks first, for a small share of epsilon, whether most rows fit the schema;
+                the commands `synth` and `fit` ask so. Nothing is asked unless given:
+                `understudy.check` shows the owner the exact numbers.
 
         Privacy: the grant is charged before each answer is drawn; the model is released.
         """
         self.check()
-        with self._run.open(data, ledger=ledger, dataset=dataset, access=access) as run:
+        terms = replace(self._run, preflight=preflight)
+        with terms.open(data, ledger=ledger, dataset=dataset, access=access) as run:
             learned = self.learn(run.curator)
+        self.fitting_ = run.fitting
         self.model_ = Model(
             schema=self.schema,
             distribution=learned.distribution,

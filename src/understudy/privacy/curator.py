@@ -258,8 +258,27 @@ class Curator:
 
         Privacy: nothing computed from rows leaves this package's private side except through here.
         """
-        noise, tape = self._instruments.noise, self._instruments.tape
         self._grant.charge([question.charge for question in asked])
+        return self._released(asked, look)
+
+    def release_first(
+        self, mechanism: Mechanism[E, R], query: Callable[[CountSource], E], *, name: str
+    ) -> R:
+        """A pure question before all others; its cost is taken off the budget of the rest.
+
+        Privacy: as `release_all`; whether the run continues may depend on the answer.
+        """
+        asked = Measurement(name, mechanism)
+        self._grant.charge_first([asked.charge])
+        return self._released([asked], lambda source: [query(source)])[0]
+
+    def _released(
+        self,
+        asked: Sequence[Measurement[E, R]],
+        look: Callable[[CountSource], Sequence[E]],
+    ) -> list[R]:
+        """Look once at what was paid for, and release the answers."""
+        noise, tape = self._instruments.noise, self._instruments.tape
         with tape.looking():
             exact = look(self._source)
         return [

@@ -28,6 +28,7 @@ from understudy.rows.counting import (
     NumbersRows,
     ScoreKernel,
     Scores,
+    fitting_rows,
 )
 
 E = TypeVar("E")
@@ -107,6 +108,10 @@ class _Guarded:
         self._gate.check()
         assert isinstance(self._source, NumbersRows)
         return self._source.number_rows(sets)
+
+    def count_misfits(self) -> int:
+        self._gate.check()
+        return int(fitting_rows(self._source)[1])
 
     def keys(self, column: str) -> KeyCounts:
         self._gate.check()

@@ -19,6 +19,7 @@ from understudy.facts.unit import Unit
 from understudy.privacy.accounting.adjacency import Adjacency
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator, Instruments
+from understudy.privacy.preflight import FittingRows, Preflight
 from understudy.privacy.spending import fingerprints
 from understudy.privacy.spending.grant import Grant
 from understudy.privacy.spending.ledger import default_path
@@ -48,6 +49,7 @@ class PaidRun:
         person_id: the column that names persons, where they are the unit.
         pricing: how charges are counted.
         instruments: what the Curator draws with and records on.
+        preflight: the question that is asked first, whether enough rows fit; None asks nothing.
     """
 
     method: str
@@ -58,6 +60,7 @@ class PaidRun:
     person_id: str | None = None
     pricing: Pricing = field(default_factory=Adaptive)
     instruments: Instruments = field(default_factory=Instruments)
+    preflight: Preflight | None = None
 
     @contextmanager
     def open(
@@ -76,7 +79,8 @@ class PaidRun:
             dataset: the name the ledger knows the rows by; a file's stem unless given.
             access: how rows are reached that are not behind an engine yet.
 
-        Privacy: rows that cannot be read are refused before anything is paid for.
+        Privacy: rows that cannot be read are refused before anything is paid for. A preflight is
+        charged to the run's grant, and a run that it refuses has cost nothing else.
         """
         reached = access or Access(watch=notebook_bar("Reading"))
         books = self.books(ledger, dataset or dataset_name(data, reached))
@@ -87,7 +91,14 @@ class PaidRun:
                 fingerprints.warn(books.ledger.path, books.dataset, sighting)
             with self.granted(books) as run:
                 curator = run.curator_over(source)
-                yield RunOverRows(self, books, run.grant, curator)
+                fitting = self._asked_first(curator)
+                yield RunOverRows(self, books, run.grant, curator, fitting=fitting)
+
+    def _asked_first(self, curator: Curator) -> FittingRows | None:
+        """Ask the preflight, where there is one and the budget can pay for it."""
+        if self.preflight is None or not self.preflight.applies_to(self.budget):
+            return None
+        return self.preflight.ask(curator, self.budget)
 
     def books(self, ledger: LedgerChoice, dataset: str | None) -> Books:
         """Where the run will be written down.
@@ -178,9 +189,11 @@ class RunOverRows(OpenRun):
 
     Attributes:
         curator: the one door to them.
+        fitting: what the preflight found; None where it was not asked.
     """
 
     curator: Curator
+    fitting: FittingRows | None = None
 
 
 @dataclass(frozen=True, repr=False)

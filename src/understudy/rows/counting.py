@@ -13,6 +13,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from understudy.errors import UsageError
 from understudy.facts.domain import Attributes, Domain
 from understudy.facts.unit import Neighbours
 
@@ -83,6 +84,33 @@ class NumbersRows(Protocol):
 
     def number_rows(self, sets: Sequence[Attributes]) -> Counts:
         """A line for each row read, in its place: its cell in each table, −1 if it was dropped."""
+
+
+@runtime_checkable
+class CountsMisfits(Protocol):
+    """Sources that bound the rows of a person, and count those that did not fit the schema."""
+
+    def count_misfits(self) -> int:
+        """How many rows did not fit, of each person at most what is left of the allowance."""
+
+
+def fitting_rows(source: CountSource) -> Counts:
+    """How many rows fit the schema, and how many do not. Private.
+
+    Every row counts once, as one or the other. Where persons are bounded, the rows of one that fit
+    come first, and all rows of one count at most as often as the allowance has it; rows without a
+    name count as neither.
+    """
+    [fitting] = source.count([()])
+    kept = int(fitting.counts)
+    if isinstance(source, CountsMisfits):
+        return np.array([kept, source.count_misfits()], np.int64)
+    if source.rows_per_person is not None:
+        raise UsageError(
+            "these rows are bounded by person, and their engine does not count those that do not "
+            "fit; leave the preflight out"
+        )
+    return np.array([kept, source.rows_read - kept], np.int64)
 
 
 @dataclass(frozen=True, repr=False)

@@ -24,6 +24,7 @@ from understudy.rows.engines.cluster_connection import DEFAULT_TIMEOUT, check_ad
 from understudy.rows.engines.database import (
     is_database,
     open_database,
+    open_database_blocks,
     open_keyed_database,
 )
 from understudy.rows.engines.keyed import KeyedSource, tallied
@@ -91,7 +92,9 @@ def open_source(data: Rows, schema: Schema, access: Access = _PLAIN) -> Iterator
         with _on_cluster(access.cluster, data, codec, access) as source:
             yield source
     elif is_database(data):
-        with open_database(data, access.table, codec, ignore_extra=access.ignore_extra) as source:
+        with open_database(
+            data, access.table, codec, ignore_extra=access.ignore_extra, room=access.room
+        ) as source:
             yield source
     elif isinstance(data, str | os.PathLike) and _needed(Path(data), codec) > access.room:
         yield _in_blocks(data, codec, access)
@@ -116,12 +119,36 @@ def open_keyed(
     if is_database(data):
         _refuse_persons(codec, "the count of a database's texts")
         with open_keyed_database(
-            data, access.table, codec, columns, ignore_extra=access.ignore_extra
+            data,
+            access.table,
+            codec,
+            columns,
+            ignore_extra=access.ignore_extra,
+            room=access.room,
         ) as keyed:
             yield keyed
         return
     with open_source(data, schema, access) as source:
         yield KeyedSource(source, tallied(_blocks(data, codec, access), codec, columns))
+
+
+@contextmanager
+def opened_blocks(
+    data: Rows, codec: Codec, access: Access = _PLAIN
+) -> Iterator[Iterator[pa.Table]]:
+    """The declared columns of some rows, a block at a time, wherever the rows are.
+
+    Privacy: the rows themselves. They are for the owner's own check, and never for a method.
+    """
+    if is_database(data):
+        with open_database_blocks(
+            data, access.table, codec, ignore_extra=access.ignore_extra
+        ) as blocks:
+            yield blocks
+    elif isinstance(data, str | os.PathLike):
+        yield _reading(data, codec, access)()
+    else:
+        yield iter([read_rows(data, codec, ignore_extra=access.ignore_extra)])
 
 
 def _blocks(data: Rows, codec: Codec, access: Access) -> Iterator[pa.Table]:

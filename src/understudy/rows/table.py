@@ -53,6 +53,8 @@ class Table:
             replace-one neighbours it is the public n, whatever the rows hold.
         rows_per_person: set when no person was left with more rows than that.
         dropped: a flag for each row read, set where it was not kept; None where all were. Private.
+        person_misfits: how many rows did not fit the schema, of each person at most what is left
+            of the allowance; None where persons are not known. Private.
     """
 
     domain: Domain
@@ -60,6 +62,7 @@ class Table:
     rows_read: int
     rows_per_person: int | None = None
     dropped: Mask | None = None
+    person_misfits: int | None = None
 
     @classmethod
     def of(cls, encoding: Encoding) -> Table:
@@ -70,6 +73,7 @@ class Table:
             rows_read=encoding.rows_read,
             rows_per_person=encoding.rows_per_person,
             dropped=encoding.dropped,
+            person_misfits=encoding.person_misfits,
         )
 
     def __post_init__(self) -> None:
@@ -87,6 +91,11 @@ class Table:
     def rows(self) -> int:
         """How many rows were kept; private."""
         return len(next(iter(self.codes.values()), ()))
+
+    @property
+    def misfits(self) -> int:
+        """How many rows did not fit the schema, of each person within the allowance; private."""
+        return self.rows_read - self.rows if self.person_misfits is None else self.person_misfits
 
     def column(self, name: str) -> Codes:
         """The codes of an attribute, or of a coarser copy of it."""

@@ -1,10 +1,11 @@
 """Events from a Redis stream: a consumer group, entries of many ids, nothing left behind.
 
 An entry holds many ids: whole numbers of 64 bits under `ids`, lowest byte first, or lines of text
-under `texts`. Entries are acknowledged and deleted in one step once they are taken in. A process
-that dies in between gets them again, which changes nothing that insertions can tell: a user who
-comes by twice is drawn again from the same law (docs/proofs/pan_private.md). Deletions of users
-would need each event once and in order, and are refused.
+under `texts` or under a field that the caller names. Entries are acknowledged and deleted in one
+step once they are taken in. A process that dies in between gets them again, which changes nothing
+that insertions can tell: a user who comes by twice is drawn again from the same law
+(docs/proofs/pan_private.md). Deletions of users would need each event once and in order, and are
+refused.
 """
 
 from __future__ import annotations
@@ -42,12 +43,15 @@ class Place:
         stream: the key of the stream.
         group: of consumers, among which entries are shared out.
         consumer: whose unacknowledged entries come again.
+        column: the field of an entry that holds an id, or lines of them; `ids` or `texts` unless
+            given.
     """
 
     address: str
     stream: str
     group: str = "understudy"
     consumer: str = "understudy"
+    column: str | None = None
 
     def __str__(self) -> str:
         # An address may hold a password.
@@ -76,6 +80,12 @@ class RedisEvents:
         except errors.ResponseError as error:
             if "BUSYGROUP" not in str(error):
                 raise
+
+    def check(self) -> None:
+        """Refuse entries that cannot be read, as far as some are there, before anything is paid."""
+        with reaching(self._place):
+            found = self._client.xrange(self._place.stream, count=self._entries)
+        _joined(self._place, found)
 
     def batches(self, *, idle: float | None = None, wait: Wait = forever) -> Iterator[Ids]:
         """Entries left from before, then new ones.
@@ -170,14 +180,33 @@ def _client(place: Place) -> Any:
 def _joined(place: Place, entries: Sequence[tuple[bytes, Mapping[bytes, bytes] | None]]) -> Ids:
     """The ids of several entries; an entry deleted by others in the meantime has none."""
     fields = [field for _, field in entries if field]
+    if place.column is not None:
+        return _named(place, place.column, fields)
     if any(_IDS not in field and _TEXTS not in field for field in fields):
-        raise DataError(f"{place}: an entry has neither a field `ids` nor `texts`; delete it")
+        raise DataError(
+            f"{place}: an entry has neither a field `ids` nor `texts`; name the field that holds "
+            "ids with --column"
+        )
     if all(_IDS in field for field in fields):
         block = b"".join(field[_IDS] for field in fields)
         if len(block) % 8:
-            raise DataError(f"{place}: `ids` of an entry are not numbers of 64 bits; delete it")
+            raise DataError(
+                f"{place}: `ids` of an entry are not numbers of 64 bits; write such numbers, or "
+                "texts, and name their field with --column"
+            )
         return np.frombuffer(block, "<i8").astype(np.int64, copy=False)
     return Texts.lines(np.frombuffer(b"\n".join(map(_lines, fields)), np.uint8))
+
+
+def _named(place: Place, column: str, fields: Sequence[Mapping[bytes, bytes]]) -> Ids:
+    """The texts under a field of every entry, each an id or lines of them."""
+    name = column.encode()
+    if any(name not in field for field in fields):
+        raise DataError(
+            f"{place}: an entry has no field {column!r}; name the field that holds ids in all of "
+            "them with --column"
+        )
+    return Texts.lines(np.frombuffer(b"\n".join(field[name] for field in fields), np.uint8))
 
 
 def _lines(field: Mapping[bytes, bytes]) -> bytes:

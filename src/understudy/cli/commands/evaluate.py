@@ -12,7 +12,7 @@ from understudy.cli.console import TerminalProgress, messages, print_json, resul
 from understudy.cli.options import completion
 from understudy.cli.options.data import EncodingName, PersonOptions, SchemaFile
 from understudy.cli.options.groups import grouped
-from understudy.cli.options.output import AsJson
+from understudy.cli.options.output import AsJson, Force
 from understudy.cli.options.panels import DATA, METHOD, OUTPUT, PRIVACY
 from understudy.cli.options.privacy import LedgerOptions
 from understudy.jobs.evaluation import ComparisonRequest, EvaluationRequest
@@ -126,6 +126,7 @@ class ReleaseOptions(ReleaseRequest):
         ),
     ] = False
     payer: LedgerOptions = field(default_factory=LedgerOptions)
+    force: Force = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,6 +214,8 @@ def _show_release(found: ReleasedEvaluation) -> None:
     results().print(listing)
     messages().print(f"page → {found.output}; it may be released", style="bold")
     messages().print(summary.statement.sentence)
+    for sentence in found.standing:
+        messages().print(sentence, style="dim")
 
 
 def _distance_table(*heads: str) -> Table:

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from understudy.cli.console import TerminalProgress, print_result
+from understudy.cli.onlooker import owner_at_terminal
 from understudy.cli.options.groups import grouped
-from understudy.cli.options.learning import LearningOptions
+from understudy.cli.options.learning import LearningOptions, Yes
 from understudy.cli.options.method import FitOptions
 from understudy.cli.options.output import AsJson, ModelFile, SignKey
 from understudy.cli.options.panels import METHOD
@@ -46,10 +47,13 @@ def fit(
     learning: ModelOptions,
     output: ModelFile,
     sign: SignKey = None,
+    yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
     """Learn a model of a private table, or of images; sampling from it later costs nothing."""
     from understudy.jobs.learning import fit
 
-    result = fit(learning, output, sign=sign, progress=TerminalProgress())
+    result = fit(
+        learning, output, sign=sign, progress=TerminalProgress(), owner=owner_at_terminal(yes=yes)
+    )
     print_result(result, as_json=as_json)

@@ -48,13 +48,16 @@ def inspect(
     ] = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Show a model's network, its statement, and every answer it was made from."""
+    """Show a model's network, its statement, and every answer it was made from.
+
+    With --output the network is written to a file, and nothing else is shown.
+    """
     from understudy.jobs.inspection import inspect
 
     found = inspect(model, output=output, theme=theme)
     if as_json:
         print_json(found.document())
-    else:
+    elif output is None:
         _show(found)
     if output is not None:
         messages().print(f"network → {output}", style="bold")

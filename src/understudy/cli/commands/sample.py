@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from understudy.cli.console import TerminalProgress, print_result
+from understudy.cli.console import (
+    TerminalProgress,
+    messages,
+    print_json,
+    print_result,
+    results,
+    table_of,
+)
 from understudy.cli.options import completion
 from understudy.cli.options.groups import grouped
-from understudy.cli.options.output import AsJson, RowCount, RowsFile, Seed, SignKey
+from understudy.cli.options.output import AsJson, RowCount, Seed, SignKey
 from understudy.cli.options.panels import OUTPUT
 from understudy.jobs.sampling import SampleRequest
+
+if TYPE_CHECKING:
+    from understudy.jobs.sampling import SampleHead
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,8 +31,28 @@ class SampleOptions(SampleRequest):
     """Options about a model and the rows that are drawn from it."""
 
     model: Annotated[Path, typer.Argument(help="A model that `understudy fit` saved.")]
-    output: RowsFile
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            rich_help_panel=OUTPUT,
+            help="Write the rows to this .csv or .parquet file; images go to an .npz file. "
+            "Required unless --head is given.",
+        ),
+    ] = None
     rows: RowCount = None
+    head: Annotated[
+        int | None,
+        typer.Option(
+            "--head",
+            min=1,
+            metavar="ROWS",
+            rich_help_panel=OUTPUT,
+            help="Print this many rows instead of writing a file.",
+        ),
+    ] = None
     where: Annotated[
         str | None,
         typer.Option(
@@ -70,6 +100,19 @@ class SampleOptions(SampleRequest):
 @grouped
 def sample(*, asked: SampleOptions, as_json: AsJson = False) -> None:
     """Draw synthetic rows, or images, from a model; this costs no budget, however often."""
-    from understudy.jobs.sampling import sample
+    from understudy.jobs.sampling import sample, sample_head
 
-    print_result(sample(asked, progress=TerminalProgress()), as_json=as_json)
+    if asked.head is None:
+        print_result(sample(asked, progress=TerminalProgress()), as_json=as_json)
+    elif as_json:
+        print_json(sample_head(asked).document())
+    else:
+        _show(sample_head(asked))
+
+
+def _show(found: SampleHead) -> None:
+    listing = table_of(found.rows.column_names)
+    for row in zip(*found.texts, strict=True):
+        listing.add_row(*row)
+    results().print(listing)
+    messages().print(found.statement.sentence)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from understudy.cli.console import TerminalProgress, print_result
+from understudy.cli.onlooker import owner_at_terminal
 from understudy.cli.options.groups import grouped
-from understudy.cli.options.learning import LearningOptions
+from understudy.cli.options.learning import LearningOptions, Yes
 from understudy.cli.options.output import AsJson, RowsFile, Seed, SignKey
 
 
@@ -15,6 +16,7 @@ def synth(
     output: RowsFile,
     seed: Seed = None,
     sign: SignKey = None,
+    yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
     """Make synthetic rows from a private table: learn a model, sample from it, write OUTPUT.
@@ -23,5 +25,12 @@ def synth(
     """
     from understudy.jobs.learning import synthesize
 
-    result = synthesize(learning, output, seed=seed, sign=sign, progress=TerminalProgress())
+    result = synthesize(
+        learning,
+        output,
+        seed=seed,
+        sign=sign,
+        progress=TerminalProgress(),
+        owner=owner_at_terminal(yes=yes),
+    )
     print_result(result, as_json=as_json)

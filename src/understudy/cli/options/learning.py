@@ -10,10 +10,20 @@ import typer
 
 from understudy.cli.options.data import ClusterReadingOptions, Data, OptionalSchemaFile
 from understudy.cli.options.method import FitOptions
-from understudy.cli.options.panels import TRAINING
+from understudy.cli.options.output import Force
+from understudy.cli.options.panels import DATA, TRAINING
 from understudy.cli.options.privacy import LedgerOptions
 from understudy.jobs.images import ImageRequest
 from understudy.jobs.learning import LearningRequest
+
+Yes = Annotated[
+    bool,
+    typer.Option(
+        "--yes",
+        rich_help_panel=DATA,
+        help="Do not ask at a terminal when rows do not fit the schema; they are lost.",
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -69,3 +79,13 @@ class LearningOptions(LearningRequest):
     payer: LedgerOptions
     reading: ClusterReadingOptions
     images: ImageOptions
+    unchecked: Annotated[
+        bool,
+        typer.Option(
+            "--unchecked",
+            rich_help_panel=DATA,
+            help="Do not look first whether most rows fit the schema. By default a terminal shows "
+            "you the exact losses, and a script spends a fiftieth of epsilon on a noisy count.",
+        ),
+    ] = False
+    force: Force = False

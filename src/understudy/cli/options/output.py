@@ -59,6 +59,14 @@ SignKey = Annotated[
         help="Sign the statement with this key, made by `understudy keys holder`.",
     ),
 ]
+Force = Annotated[
+    bool,
+    typer.Option(
+        "--force",
+        rich_help_panel=OUTPUT,
+        help="Overwrite an output that a budget was spent on; without it, nothing paid is lost.",
+    ),
+]
 AsJson = Annotated[
     bool,
     typer.Option("--json", rich_help_panel=OUTPUT, help="Print the result as one JSON object."),

@@ -158,7 +158,10 @@ class EventOptions(EventRequest):
     column: Annotated[
         str | None,
         typer.Option(
-            "--column", metavar="NAME", rich_help_panel=DATA, help="Read ids from this column."
+            "--column",
+            metavar="NAME",
+            rich_help_panel=DATA,
+            help="Read ids from this column, or from this field of Redis entries.",
         ),
     ] = None
     stream: Annotated[

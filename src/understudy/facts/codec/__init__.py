@@ -54,6 +54,8 @@ class Encoding:
         rows_read: how many rows there were, dropped ones included.
         rows_per_person: set when no person was left with more rows than that.
         dropped: a flag for each row read, set where it was not kept; None where all were.
+        person_misfits: how many rows did not fit the schema, of each person at most what is left
+            of the allowance; None where persons are not known.
     """
 
     domain: Domain
@@ -61,6 +63,7 @@ class Encoding:
     rows_read: int
     rows_per_person: int | None
     dropped: Mask | None
+    person_misfits: int | None = None
 
     def __repr__(self) -> str:
         return f"Encoding({', '.join(self.domain)}; rows private)"
@@ -126,11 +129,12 @@ class Codec:
         self.check_columns(rows.column_names)
         encoded = self._encoded(rows)
         dropped = reduce(either, (e.dropped for e in encoded.values()))
-        most = None
+        most = misfits = None
         if self.persons is not None:
             names, most = rows.column(self.persons.column), self.persons.most
             codes = {name: e.codes for name, e in encoded.items()}
-            dropped = self.persons.left_out(names, codes, dropped)
+            unfit, dropped = dropped, self.persons.left_out(names, codes, dropped)
+            misfits = self.persons.misfits(names, unfit)
         kept = {name: _kept(e, dropped) for name, e in encoded.items()}
         return Encoding(
             domain=self.domain,
@@ -138,6 +142,7 @@ class Codec:
             rows_read=rows.num_rows,
             rows_per_person=most,
             dropped=dropped,
+            person_misfits=misfits,
         )
 
     def without_surplus(self, rows: pa.Table) -> pa.Table:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from understudy.facts.codec.fates import CellFates, without
 from understudy.facts.codec.missing import Encoded, assign, either
 from understudy.facts.codec.ordinates import (
     ColumnOrdinates,
@@ -91,6 +92,22 @@ class BinnedCodec:
         dropped = self._place_outside(codes, reading)
         nowhere = self._place_missing(codes, reading)
         return Encoded(codes, either(dropped, nowhere))
+
+    def fates(self, cells: pa.ChunkedArray) -> CellFates:
+        """Flag every cell that is missing, beyond the bounds, unreadable or dropped."""
+        reading = self._with_markers(read(self.name, self.column, cells))
+        low, high = self.column.bounds
+        beyond = (reading.ordinates < low) | (reading.ordinates > high)
+        unreadable = without(reading.unreadable, reading.missing)
+        outside = without(without(beyond, reading.missing), unreadable)
+        dropped = None
+        if self.outside_code is None:
+            strays = unreadable if self.column.outside == "clip" else either(unreadable, outside)
+            homeless = reading.missing if self.column.missing_code is None else None
+            dropped = either(strays, homeless)
+        return CellFates(
+            missing=reading.missing, outside=outside, unreadable=unreadable, dropped=dropped
+        )
 
     def _with_markers(self, reading: ColumnOrdinates) -> ColumnOrdinates:
         if not self.markers.size:

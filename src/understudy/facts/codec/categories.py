@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from understudy.errors import DataError
+from understudy.facts.codec.fates import CellFates
 from understudy.facts.codec.missing import Encoded
 from understudy.facts.codes import Codes, code_type
 from understudy.facts.column import (
@@ -79,10 +80,7 @@ class ListedCodec:
 
     def _encode_chunk(self, chunk: pa.DictionaryArray) -> Encoded:
         lookup = self._lookup(chunk.dictionary)
-        index = chunk.indices
-        if chunk.null_count:
-            index = index.cast(pa.int64()).fill_null(len(chunk.dictionary))
-        where = index.to_numpy(zero_copy_only=False)
+        where = _places(chunk)
         codes = np.maximum(lookup, 0).astype(self._no_codes.dtype)[where]
         return Encoded(codes, (lookup == _DROP)[where] if (lookup == _DROP).any() else None)
 
@@ -105,7 +103,14 @@ class ListedCodec:
 
     def code_of(self, value: object) -> int:
         """The code of a value, below 0 when its row is dropped."""
-        text = "" if value is None or value != value else text_of(value)  # NaN differs from itself
+        declared = self._declared_code(_spelled(value))
+        if declared is not None:
+            return declared
+        outside = self.column.outside_code
+        return _DROP if outside is None else outside
+
+    def _declared_code(self, text: str) -> int | None:
+        """The code of a declared value or missing marker; None for any other text."""
         known = self.known
         for spelling in (text, text.strip(), self._respelled(text.strip())):
             if spelling in known:
@@ -113,8 +118,25 @@ class ListedCodec:
         for beginning, code in getattr(self.column, "beginnings", ()):
             if text.strip().startswith(beginning):
                 return int(code)
-        outside = self.column.outside_code
-        return _DROP if outside is None else outside
+        return None
+
+    def fates(self, cells: pa.ChunkedArray) -> CellFates:
+        """Flag every cell that is missing, undeclared or dropped."""
+        chunks = [self._fates_in(chunk) for chunk in self._as_dictionary(cells).chunks]
+        flags = np.concatenate([np.empty((3, 0), bool), *chunks], axis=1)
+        return CellFates(missing=flags[0], undeclared=flags[1], dropped=flags[2])
+
+    def _fates_in(self, chunk: pa.DictionaryArray) -> npt.NDArray[np.bool_]:
+        """Three lines of flags, one for each cell: missing, undeclared, dropped."""
+        values = [*_listed(chunk.dictionary), None]
+        lookup = np.array([self._fate_of(value) for value in values], bool)
+        return np.ascontiguousarray(lookup[_places(chunk)].T)
+
+    def _fate_of(self, value: object) -> tuple[bool, bool, bool]:
+        text = _spelled(value)
+        code = self._declared_code(text)
+        missing = not text.strip() if code is None else code == self.column.missing_code
+        return missing, code is None and not missing, self.code_of(value) == _DROP
 
     def _respelled(self, text: str) -> str:
         """Read a text's other meanings: 3.0 is 3 where numbers are listed, yes is true."""
@@ -180,6 +202,19 @@ class ListedCodec:
             return []
         spelled = self.column.missing and self._value_type == pa.string()
         return [self.column.missing[0] if spelled else None]
+
+
+def _places(chunk: pa.DictionaryArray) -> npt.NDArray[np.int64]:
+    """The place of every cell's value in the dictionary; a null is after the last."""
+    index = chunk.indices
+    if chunk.null_count:
+        index = index.cast(pa.int64()).fill_null(len(chunk.dictionary))
+    return np.asarray(index.to_numpy(zero_copy_only=False))
+
+
+def _spelled(value: object) -> str:
+    """The text of a value; nothing for null, and for NaN, which differs from itself."""
+    return "" if value is None or value != value else text_of(value)
 
 
 def tally_texts(codec: ListedCodec, values: Iterable[tuple[object, int]]) -> Counter[str]:

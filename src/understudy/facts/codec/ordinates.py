@@ -8,6 +8,7 @@ the cast gives anything. So no row's reading depends on another row.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,8 @@ from understudy.facts.column import (
 )
 
 _SECONDS_PER_DAY = 86400
+# Characters that no number, day or moment of Arrow has; asking Arrow itself takes long.
+_FOREIGN = re.compile(r"[^0-9A-Za-z_+\-.:() ]")
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 Ordinates = npt.NDArray[np.int64 | np.float64]
@@ -98,7 +101,7 @@ def parse(column: BinnedColumn, text: str) -> Ordinate | None:
     try:
         return column.place(text)
     except (ValueError, OverflowError):
-        return _cast(column, text)
+        return None if _FOREIGN.search(text) else _cast(column, text)
 
 
 def _place(column: BinnedColumn, text: str) -> Ordinate | None:

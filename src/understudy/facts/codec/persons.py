@@ -73,6 +73,22 @@ class Persons:
         gone[many[_turns(person[many], columns) >= self.most]] = True
         return gone
 
+    def misfits(self, names: pa.ChunkedArray, unfit: Mask | None) -> int:
+        """How many rows do not fit, of every person at most what fitting rows leave of `most`.
+
+        Args:
+            names: the cells that name persons, one for each row.
+            unfit: the rows that other cells send away; None where there are none.
+        """
+        if unfit is None or not unfit.any():
+            return 0
+        person = number_names(self.column, names)
+        named = person != UNNAMED
+        size = int(person.max(initial=UNNAMED)) + 1
+        fitting = np.bincount(person[named & ~unfit], minlength=size)
+        others = np.bincount(person[named & unfit], minlength=size)
+        return int(np.minimum(others, self.most - np.minimum(fitting, self.most)).sum())
+
 
 def _turns(person: Integers, columns: Sequence[Integers]) -> Integers:
     """The place of every row among its person's, by scattered numbers."""

@@ -13,7 +13,13 @@ from understudy.privacy.accounting.composition import Bound, announced_rho
 from understudy.privacy.accounting.costs import Concentrated, concentrated
 from understudy.privacy.accounting.events import Charge
 from understudy.privacy.budget import Budget, Measure
-from understudy.privacy.spending.pricing import Adaptive, Announced, Price, Pricing
+from understudy.privacy.spending.pricing import (
+    Adaptive,
+    Announced,
+    Price,
+    Pricing,
+    after_questions,
+)
 from understudy.system.amounts import at_least_text, at_most_text
 
 
@@ -66,9 +72,22 @@ class Grant:
     resumed_after: int | None = None
     _most: Concentrated | None = field(default=None, init=False, repr=False)
     _paid: Price = field(default_factory=Price, init=False, repr=False)
+    _first: Price = field(default_factory=Price, init=False, repr=False)
+    _questions: int = field(default=0, init=False, repr=False)
+    _counts_least: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._counted = self.pricing.counted(self.budget)
+
+    @property
+    def _rest(self) -> Budget:
+        """The budget without what the questions before everything else have cost."""
+        return self._first.taken_from(self.budget)
+
+    @property
+    def _own(self) -> list[Charge]:
+        """The charges that the run's pricing counts: all but those of the first questions."""
+        return self.charges[self._questions :]
 
     def resumed(self, charges: Sequence[Charge]) -> Self:
         """The same grant after charges that an earlier process has written down."""
@@ -95,10 +114,13 @@ class Grant:
     @property
     def reserve(self) -> Concentrated | None:
         """The most that the run may cost in approximate zCDP; None where that is not counted."""
-        return self.pricing.reserve(self._counted)
+        own = self.pricing.reserve(self._counted)
+        costs = [concentrated(charge.event) for charge in self.charges[: self._questions]]
+        return None if own is None else sum((one for one in costs if one is not None), own)
 
     def settle_for_less(self) -> None:
         """Count by the least that the run's pricing can do with; nothing was charged yet."""
+        self._counts_least = True
         self._counted = self.pricing.least_counted(self.budget)
 
     def hold_to(self, most: Concentrated | None) -> None:
@@ -115,7 +137,8 @@ class Grant:
 
     def bound(self) -> Bound:
         """The tightest proven bound on what has been charged so far."""
-        return self.pricing.bound(self.charges, self._paid, self.budget)
+        own = self.pricing.bound(self._own, self._paid, self._rest)
+        return own if not self._questions else after_questions(own, self._first.amount)
 
     # --- charges --------------------------------------------------------------------------------
 
@@ -127,6 +150,34 @@ class Grant:
             self._pay(charges)
         self.charges.extend(charges)
 
+    def charge_first(self, charges: Sequence[Charge]) -> None:
+        """Count and write down pure questions that come before everything else in the run.
+
+        Privacy: their ε is taken off the budget, and all that follows is counted against the rest,
+        whatever its pricing. A run that ends here because of the answers has cost them alone.
+        Proof: docs/proofs/preflight.md.
+        """
+        if self.charges or self.plan is not None:
+            raise UsageError("the first questions of a run come before every other charge")
+        price = Adaptive().price(charges, Budget.pure(self.budget.amount))
+        if not price.within(self.budget):
+            raise self.pricing.refusal(price, self._first, self.budget)
+        self._check_held(charges)
+        before = self.reserve
+        self.charges, self._questions, self._first = list(charges), len(charges), price
+        count = self.pricing.least_counted if self._counts_least else self.pricing.counted
+        self._counted = count(self._rest)
+        try:
+            if before is not None and self.reserve is not None and not self.reserve.within(before):
+                self.log.reserve(self)
+        except BudgetExceeded:
+            self.charges, self._questions, self._first = [], 0, Price()
+            raise
+        self.log.append(self._entries(charges))
+
+    def _entries(self, charges: Sequence[Charge]) -> list[dict[str, Any]]:
+        return [{"entry": "charge", "grant": self.identity, **c.document()} for c in charges]
+
     def _pay(self, charges: Sequence[Charge]) -> None:
         self._check_held(charges)
         if self._is_limited:
@@ -134,9 +185,7 @@ class Grant:
             if self.plan is not None:
                 self._tick_off(charges)
             self._paid += price
-        self.log.append(
-            [{"entry": "charge", "grant": self.identity, **c.document()} for c in charges]
-        )
+        self.log.append(self._entries(charges))
 
     @property
     def _is_limited(self) -> bool:
@@ -189,10 +238,10 @@ class Grant:
         """
         if self.pricing.no_plan:
             raise UsageError(self.pricing.no_plan)
-        if self.charges or self.plan is not None:
+        if self._own or self.plan is not None:
             raise UsageError("a plan is announced once, before the first charge")
         if self.budget.measure is Measure.APPROXIMATE:
-            self._raise(announced_rho(lambda b: [c.event for c in plan(b)], self.budget))
+            self._raise(announced_rho(lambda b: [c.event for c in plan(b)], self._rest))
         listed = tuple(plan(self._counted))
         self._check_held(listed)
         self.pricing, self.plan = Announced(listed), Counter(listed)
@@ -209,7 +258,7 @@ class Grant:
 
     def commit(self, charges: Sequence[Charge]) -> None:
         """Pay for a list of charges, and write it down; nothing else may be charged afterwards."""
-        committed = self.pricing.committed(charges, self.budget)
+        committed = self.pricing.committed(charges, self._rest)
         if self._is_limited:
             self._paid += self._affordable(committed.whole_price)
         entries = [

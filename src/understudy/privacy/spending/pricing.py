@@ -36,6 +36,9 @@ from understudy.privacy.accounting.gaussian_curve import curve_rho
 from understudy.privacy.budget import Budget, Measure
 from understudy.system.amounts import at_least_text, at_most_text
 
+WITH_QUESTIONS = f", and {BASIC} with the questions before"
+"""Follows the name of an accounting where pure questions came before what it counts."""
+
 
 @dataclass(frozen=True)
 class Price:
@@ -393,13 +396,26 @@ class Committed(QuestionsThenList):
             return tightest(_events(everything), delta=Fraction(0), announced=True)
         listed, name = self.found.epsilon or Fraction(0), self.found.accounting
         alone = paid.amount == listed
-        accounting = name if alone else f"{name}, and {BASIC} with the questions before"
+        accounting = name if alone else f"{name}{WITH_QUESTIONS}"
         return Bound(accounting, paid.amount, self.found.delta)
 
     def committed(self, charges: Sequence[Charge], budget: Budget) -> Committed:
         """Refuse a second list."""
         del charges, budget
         raise UsageError("a grant commits to one list; charge what is on it")
+
+
+def after_questions(own: Bound, epsilon: Fraction) -> Bound:
+    """A bound for pure questions and, chosen by their answers, all that came after them.
+
+    Source: an ε-DP mechanism followed by an (ε′, δ)-DP one is (ε + ε′, δ)-DP, whichever of them
+    the first answer chooses. Proof: docs/proofs/preflight.md.
+    """
+    if own.epsilon is None:
+        return own
+    plain = own.accounting == PURE or own.accounting.endswith(WITH_QUESTIONS)
+    accounting = own.accounting if plain else f"{own.accounting}{WITH_QUESTIONS}"
+    return Bound(accounting, own.epsilon + epsilon, own.delta)
 
 
 def _events(charges: Sequence[Charge]) -> list[Event]:

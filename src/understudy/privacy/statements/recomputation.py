@@ -60,7 +60,11 @@ def least_cost(
         course = [event for event in events if isinstance(event, SampledGaussianEvent)]
         if course:
             return _taught(events, course, delta)
-        return _tight(events, basic, promised, delta, adaptive=adaptive)
+        together = _tight(events, basic, promised, delta, adaptive=adaptive)
+        if together is not None and together <= promised:
+            return together
+        apart = _after_questions(events, promised, delta, adaptive=adaptive)
+        return min((cost for cost in (together, apart) if cost is not None), default=None)
     except (*MISFITS, UnderstudyError):
         return None
 
@@ -102,6 +106,19 @@ def _tight(
     if plain <= promised or adaptive or plain > 3 * promised + 1:
         return plain
     return _by_losses(events, delta) if _is_composable(events) else None
+
+
+def _after_questions(
+    events: Events, promised: Fraction, delta: Fraction, *, adaptive: bool
+) -> Fraction | None:
+    """Pure answers by their sum, and all others by themselves; None where either is absent."""
+    pure = {event: pure_epsilon(event) for event in events}
+    before = _sum((cost, events[event]) for event, cost in pure.items() if cost is not None)
+    others = {event: times for event, times in events.items() if pure[event] is None}
+    if not others or len(others) == len(events):
+        return None
+    rest = _tight(others, None, promised - before, delta, adaptive=adaptive)
+    return None if rest is None else before + rest
 
 
 def _is_composable(events: Events) -> bool:

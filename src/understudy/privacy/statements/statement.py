@@ -26,6 +26,9 @@ from understudy.system.notebooks import Card
 # More answers than any run has.
 _MOST_TIMES = 10**7
 
+# Results that are not rows.
+_WITHOUT_ROWS = ("schema infer", "evaluate")
+
 MISFITS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What a parser raises when it is fed something else than it expects."""
 
@@ -67,10 +70,17 @@ class Statement:
 
     @property
     def sentence(self) -> str:
-        """The promise in one sentence; what was withheld, and a missing ledger, in others."""
+        """The promise in one sentence; what else a reader must know in others."""
         withheld = "" if self.protection is None else self.protection.sentence
         kept = "" if self.record is None or not self._is_private else self.record.sentence
-        return " ".join(part for part in (self._promise, withheld, kept) if part)
+        return " ".join(part for part in (self._promise, self._repeats, withheld, kept) if part)
+
+    @property
+    def _repeats(self) -> str:
+        """That nobody has several synthetic rows, where persons had several real ones."""
+        if self.unit.rows_per_person is None or self.method in _WITHOUT_ROWS:
+            return ""
+        return "Each synthetic row stands for a person of its own; no person has several."
 
     @property
     def _is_private(self) -> bool:

@@ -14,8 +14,10 @@ from typing import Any
 
 from understudy.errors import ClaimRefuted, UsageError
 from understudy.privacy.accounting.composition import CURVE
+from understudy.privacy.accounting.costs import pure_epsilon
 from understudy.privacy.accounting.events import ExactEvent, FineGaussianEvent
 from understudy.privacy.spending.ledger import Ledger
+from understudy.privacy.spending.pricing import WITH_QUESTIONS
 from understudy.privacy.spending.record import Record
 from understudy.privacy.statements.binding import (
     BESIDE,
@@ -140,7 +142,14 @@ def _exceeded(claim: Claim) -> str | None:
     if any(isinstance(charge.event, ExactEvent) for charge, _ in claim.grouped):
         return "it calls itself private, and some of its answers are exact"
     if claim.statement.bound.accounting.startswith(CURVE):
-        others = [c for c, _ in claim.grouped if not isinstance(c.event, FineGaussianEvent)]
+        # Pure questions before the others are no part of what the curve bounds.
+        apart = claim.statement.bound.accounting.startswith(f"{CURVE}{WITH_QUESTIONS}")
+        others = [
+            c
+            for c, _ in claim.grouped
+            if not isinstance(c.event, FineGaussianEvent)
+            and not (apart and pure_epsilon(c.event) is not None)
+        ]
         if others:
             other = str(others[0].event.mechanism)[:_LONGEST_NAME]
             return f"it claims the Gaussian curve, which does not hold for mechanism {other!r}"

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import numpy as np
+import pyarrow as pa
 
 from understudy.errors import DataError, UsageError
 from understudy.facts.capacity import ensure_tables_fit, in_batches
@@ -23,15 +24,26 @@ from understudy.facts.codec import Codec
 from understudy.facts.codec.categories import ListedCodec, tally_texts
 from understudy.facts.codes import Codes
 from understudy.facts.domain import Attributes, Domain
-from understudy.rows.counting import Counts, KeyCounts, Marginal, ScoreKernel, Scores
+from understudy.rows.counting import (
+    Counts,
+    CountSource,
+    KeyCounts,
+    Marginal,
+    ScoreKernel,
+    Scores,
+)
+from understudy.rows.engines.chunked import ChunkedSource
 from understudy.rows.engines.expressions import (
     can_drop,
     code_of,
     first_of_each,
     group_of,
+    must_be_parsed,
 )
 from understudy.rows.engines.keyed import KeyedSource
+from understudy.rows.engines.memory import MemorySource
 from understudy.rows.engines.texts import compared_by_bytes, functions_of, name_of
+from understudy.rows.table import Table
 from understudy.system.extras import require
 
 if TYPE_CHECKING:
@@ -54,6 +66,9 @@ _PARTS = 4
 _UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 # A query holds at most so many bytes of tables.
 _BYTES = 1 << 26
+# Rows that are taken out of a database at a time, and the bytes of a cell on its way to a code.
+_BLOCK_ROWS = 1 << 16
+_BYTES_PER_ROW_CELL = 64
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,12 +80,15 @@ class DatabaseSource:
         domain: the attributes.
         rows_read: how many rows there are, dropped ones included.
         rows_per_person: the most rows of a person, where that was seen to.
+        unfit: the number of rows that do not fit, of each person within the allowance, as an
+            expression; None where persons are not known.
     """
 
     codes: ir.Table
     domain: Domain
     rows_read: int
     rows_per_person: int | None = None
+    unfit: ir.Scalar | None = None
 
     def count(self, sets: Sequence[Attributes]) -> list[Marginal]:
         """Exact contingency tables, one for each set of attributes."""
@@ -81,6 +99,14 @@ class DatabaseSource:
         """Exact scores; the tables of one query are in memory at a time."""
         ensure_tables_fit(self.domain, sets, kept=False)
         return np.array([kernel(marginal) for marginal in self._counted(sets)], np.float64)
+
+    def count_misfits(self) -> int:
+        """How many rows did not fit the schema, of each person within the allowance."""
+        if self.unfit is None:
+            [fitting] = self.count([()])
+            return self.rows_read - int(fitting.counts)
+        [(found,)] = _fetch(self._backend, str(self._backend.compile(self.unfit)))
+        return int(found or 0)
 
     def _counted(self, sets: Sequence[Attributes]) -> Iterator[Marginal]:
         most = _SETS.get(self._backend.name, _FEW_SETS)
@@ -135,21 +161,50 @@ class DatabaseSource:
 
 def encoded(rows: ir.Table, codec: Codec) -> ir.Table:
     """Rows as codes, those to be dropped left out, under names that need no quotes."""
-    functions = functions_of(rows.get_backend().name)
-    rows = compared_by_bytes(rows.select(list(codec.read_types)))
-    names = {attribute: f"c{i}" for i, attribute in enumerate(codec.columns)}
-    columns = {names[a]: code_of(c, rows[a], functions) for a, c in codec.columns.items()}
-    if codec.persons:
-        column = codec.persons.column
-        columns[_PERSON] = name_of(column, rows[column], functions)
-    codes = rows.select(**columns)
-    dropping = [codes[names[a]] for a, c in codec.columns.items() if can_drop(c)]
-    dropping += [codes[_PERSON]] if codec.persons else []
+    codes, names = _all_codes(rows, codec), _code_names(codec)
+    dropping = [codes[name] for name in _dropping(codec)]
     kept = codes.filter([code.notnull() for code in dropping]) if dropping else codes
     if codec.persons:
         kept = first_of_each(kept, _PERSON, codec.persons.most)
     levels = enumerate(codec.domain.coarser.values())
     return kept.mutate(**{f"g{i}": group_of(kept[names[v.of]], v.groups) for i, v in levels})
+
+
+def _code_names(codec: Codec) -> dict[str, str]:
+    return {attribute: f"c{i}" for i, attribute in enumerate(codec.columns)}
+
+
+def _all_codes(rows: ir.Table, codec: Codec) -> ir.Table:
+    """All rows as codes, null where a cell sends its row away, and the person of each row."""
+    functions = functions_of(rows.get_backend().name)
+    rows, names = compared_by_bytes(rows.select(list(codec.read_types))), _code_names(codec)
+    columns = {names[a]: code_of(c, rows[a], functions) for a, c in codec.columns.items()}
+    if codec.persons:
+        column = codec.persons.column
+        columns[_PERSON] = name_of(column, rows[column], functions)
+    return rows.select(**columns)
+
+
+def _dropping(codec: Codec) -> list[str]:
+    """The columns of codes that are null where a row is dropped."""
+    names = _code_names(codec)
+    found = [names[a] for a, c in codec.columns.items() if can_drop(c)]
+    return [*found, _PERSON] if codec.persons else found
+
+
+def unfit_rows(rows: ir.Table, codec: Codec) -> ir.Scalar | None:
+    """The number of rows that do not fit, of every person at most what fitting rows leave."""
+    import ibis
+
+    if codec.persons is None:
+        return None
+    codes, most = _all_codes(rows, codec), codec.persons.most
+    named = codes.filter(codes[_PERSON].notnull())
+    checks = [named[name].notnull() for name in _dropping(codec)]
+    flagged = named.select(_PERSON, fits=ibis.and_(*checks).cast("int64"))
+    each = flagged.group_by(_PERSON).aggregate(fitting=flagged.fits.sum(), rows=flagged.count())
+    left = most - ibis.least(each.fitting, most)
+    return ibis.least(each["rows"] - each.fitting, left).sum()
 
 
 def _fetch(backend: Any, query: str) -> list[tuple[Any, ...]]:
@@ -216,8 +271,8 @@ def is_database(data: object) -> bool:
 
 @contextmanager
 def open_database(
-    data: Any, table: str | None, codec: Codec, *, ignore_extra: bool
-) -> Iterator[DatabaseSource]:
+    data: Any, table: str | None, codec: Codec, *, ignore_extra: bool, room: int
+) -> Iterator[CountSource]:
     """A table of a database behind an engine, its connection closed in the end.
 
     Args:
@@ -225,25 +280,56 @@ def open_database(
         table: the table's name, perhaps with its schema: clinic.patients.
         codec: encodes its cells.
         ignore_extra: pass over columns that the schema does not speak of instead of refusing.
+        room: the bytes that may be taken where rows have to be read out.
     """
     with (
         _opened(data, table) as rows,
-        _behind(rows, codec, ignore_extra=ignore_extra) as source,
+        _behind(rows, codec, ignore_extra=ignore_extra, room=room) as source,
     ):
         yield source
 
 
 @contextmanager
 def open_keyed_database(
-    data: Any, table: str | None, codec: Codec, columns: Sequence[str], *, ignore_extra: bool
+    data: Any,
+    table: str | None,
+    codec: Codec,
+    columns: Sequence[str],
+    *,
+    ignore_extra: bool,
+    room: int,
 ) -> Iterator[KeyedSource]:
     """As `open_database`, with the texts of some columns and their counts."""
     with (
         _opened(data, table) as rows,
-        _behind(rows, codec, ignore_extra=ignore_extra) as source,
+        _behind(rows, codec, ignore_extra=ignore_extra, room=room) as source,
     ):
         found = {name: _key_counts(rows, codec, name) for name in columns}
         yield KeyedSource(source, found)
+
+
+@contextmanager
+def open_database_blocks(
+    data: Any, table: str | None, codec: Codec, *, ignore_extra: bool
+) -> Iterator[Iterator[pa.Table]]:
+    """The declared columns of a database's table, a block of rows at a time.
+
+    Privacy: the rows themselves leave the database; they are for the owner's own check.
+    """
+    with _opened(data, table) as rows:
+        _check_names(rows, codec, ignore_extra=ignore_extra)
+        yield _row_blocks(rows.select(list(codec.read_types)))
+
+
+def _all_rows(rows: ir.Table) -> pa.Table:
+    with _asking():
+        return rows.to_pyarrow()
+
+
+def _row_blocks(rows: ir.Table) -> Iterator[pa.Table]:
+    with _asking():
+        for batch in rows.to_pyarrow_batches(chunk_size=_BLOCK_ROWS):
+            yield pa.Table.from_batches([batch])
 
 
 def _key_counts(rows: ir.Table, codec: Codec, name: str) -> KeyCounts:
@@ -257,18 +343,40 @@ def _key_counts(rows: ir.Table, codec: Codec, name: str) -> KeyCounts:
 
 
 @contextmanager
-def _behind(rows: ir.Table, codec: Codec, *, ignore_extra: bool) -> Iterator[DatabaseSource]:
-    """Rows of an open database behind an engine."""
-    codec.check_columns(list(rows.columns))
-    if not ignore_extra:
-        codec.check_nothing_extra(list(rows.columns))
+def _behind(
+    rows: ir.Table, codec: Codec, *, ignore_extra: bool, room: int
+) -> Iterator[CountSource]:
+    """Rows of an open database behind an engine: counted there, or read out to be parsed."""
+    _check_names(rows, codec, ignore_extra=ignore_extra)
     size = _size(rows)
+    if any(must_be_parsed(column, rows[name].type()) for name, column in codec.columns.items()):
+        yield _read_out(rows.select(list(codec.read_types)), codec, size, room)
+        return
     with _written_down(encoded(rows, codec), size) as codes:
         most = codec.persons.most if codec.persons else None
-        source = DatabaseSource(codes, codec.domain, size, most)
+        source = DatabaseSource(codes, codec.domain, size, most, unfit=unfit_rows(rows, codec))
         # Every cell is encoded once: what the database refuses is refused before it costs.
         source.score([(attribute,) for attribute in codec.domain], lambda _: 0.0)
         yield source
+
+
+def _read_out(rows: ir.Table, codec: Codec, size: int, room: int) -> CountSource:
+    """Rows that hold numbers or days as texts: read and parsed here, as those of files are.
+
+    A database parses texts by rules of its own, and may fail at one. Rows that do not fit into
+    memory are read again for every question, in the same snapshot.
+    """
+    if codec.persons is not None or size * _BYTES_PER_ROW_CELL * len(codec.columns) <= room:
+        return MemorySource(Table.of(codec.encode(_all_rows(rows))))
+    source = ChunkedSource(partial(_row_blocks, rows), codec, room // 4, kept=room // 4)
+    source.check()
+    return source
+
+
+def _check_names(rows: ir.Table, codec: Codec, *, ignore_extra: bool) -> None:
+    codec.check_columns(list(rows.columns))
+    if not ignore_extra:
+        codec.check_nothing_extra(list(rows.columns))
 
 
 @contextmanager

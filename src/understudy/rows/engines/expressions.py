@@ -1,9 +1,10 @@
 """The codec in a database's own words: cells become codes there, as `codec` makes them here.
 
 A cell's code is an expression over that cell alone, null where its row is to be dropped. Nothing is
-parsed in the database and no cell can make an expression fail: a column whose type would need that
-is refused by its type. Values on a line are compared with thresholds written in the cell's own
-type, so that `cell ≥ threshold` holds exactly where the cell's ordinate reaches the bin's edge.
+parsed in the database and no cell can make an expression fail: where a column of texts would need
+that, the rows are read out and parsed here, and other types are refused. Values on a line are
+compared with thresholds written in the cell's own type, so that `cell ≥ threshold` holds exactly
+where the cell's ordinate reaches the bin's edge.
 """
 
 from __future__ import annotations
@@ -84,6 +85,13 @@ def group_of(code: ir.Value, groups: Groups) -> ir.Value:
     lists = [np.flatnonzero(groups == group).tolist() for group in range(int(groups.max()))]
     branches = [(code.isin(codes), _literal(group)) for group, codes in enumerate(lists)]
     return ibis.cases(*branches, else_=_literal(len(lists)))
+
+
+def must_be_parsed(codec: ListedCodec | BinnedCodec, kind: dt.DataType) -> bool:
+    """Whether a column holds texts that have to be read as numbers or days; known by its type."""
+    if not kind.is_string():
+        return False
+    return not isinstance(codec, ListedCodec) or codec.is_numeric
 
 
 def can_drop(codec: ListedCodec | BinnedCodec) -> bool:

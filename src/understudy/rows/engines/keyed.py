@@ -17,6 +17,7 @@ from understudy.rows.counting import (
     Marginal,
     ScoreKernel,
     Scores,
+    fitting_rows,
 )
 
 
@@ -54,6 +55,10 @@ class KeyedSource:
     def score(self, sets: Sequence[Attributes], kernel: ScoreKernel) -> Scores:
         """Exact scores, one for each set of attributes."""
         return self.counted.score(sets, kernel)
+
+    def count_misfits(self) -> int:
+        """How many rows did not fit the schema."""
+        return int(fitting_rows(self.counted)[1])
 
     def keys(self, column: str) -> KeyCounts:
         """How often each text of a column occurs."""

@@ -89,6 +89,10 @@ class MemorySource:
             numbers[kept, place] = cells
         return numbers
 
+    def count_misfits(self) -> int:
+        """How many rows did not fit the schema, of each person within the allowance."""
+        return self.table.misfits
+
     def _parts(self, sets: Sequence[Attributes]) -> Iterator[Part]:
         """The different sets, in parts that have work in common and can go side by side."""
         different = list(dict.fromkeys(sets))

@@ -120,6 +120,12 @@ def _show(result: LimitResult) -> None:
     console.print(f"limit of {account.dataset}: {result.limit}; left of it: {account.remaining}")
     if account.runs:
         console.print("runs before this limit count against it")
+    if account.remaining is not None and account.remaining.overdrawn:
+        console.print(
+            "more than this limit is spent already, so every further run is refused; raise the "
+            "limit if that is not what you want",
+            style="yellow",
+        )
     if result.rule_changed:
         console.print(
             "the rule was changed after runs: the promise is that of the larger of both limits, "

@@ -76,6 +76,9 @@ def _counted(runs: int) -> str:
 
 def _runs(account: Account) -> Table:
     runs = table_of(["when", "method", "epsilon", "delta", "protects", "answers", ""])
+    for head in runs.columns:
+        # A time or a number that is cut says something else.
+        head.no_wrap = head.header not in ("protects", "")
     for run in account.runs:
         runs.add_row(*_run_cells(run))
     return runs

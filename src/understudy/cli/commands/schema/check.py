@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from understudy.cli.console import messages, print_json, results, table_of
+from understudy.cli.commands.check import print_check
+from understudy.cli.console import TerminalProgress, messages, print_json, results, table_of
+from understudy.cli.options.data import PersonOptions, ReadingOptions
+from understudy.cli.options.groups import grouped
 from understudy.cli.options.output import AsJson
+from understudy.cli.options.panels import DATA
+from understudy.errors import UsageError
+from understudy.jobs.checking import CheckRequest
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -16,15 +22,33 @@ if TYPE_CHECKING:
     from understudy.facts.schema import Schema
 
 
+@grouped
 def check(
+    *,
     schema: Annotated[Path, typer.Argument(help="A schema in TOML or JSON.")],
+    data: Annotated[
+        str | None,
+        typer.Option(
+            "--data",
+            metavar="FILE",
+            rich_help_panel=DATA,
+            help="Check these private rows against the schema too, as `understudy check` does: "
+            "for the owner's eyes.",
+        ),
+    ] = None,
+    people: PersonOptions,
+    reading: ReadingOptions,
     as_json: AsJson = False,
 ) -> None:
     """Check a schema, all findings at once, and show how each column is encoded."""
-    from understudy.facts.schema import Schema
-    from understudy.jobs.schemas import schema_document
+    from understudy.jobs.schemas import load_whole, schema_document
 
-    loaded = Schema.load(schema)
+    if data is not None:
+        _check_data(CheckRequest(data=data, schema=schema, people=people, reading=reading), as_json)
+        return
+    for option in (*people.given, *reading.given):
+        raise UsageError(f"{option} is about rows; give them by --data, or leave it out")
+    loaded = load_whole(schema)
     if as_json:
         print_json(schema_document(loaded))
         return
@@ -34,6 +58,13 @@ def check(
             f"unreviewed: {', '.join(loaded.unreviewed)}; nothing is fitted before "
             f"`understudy schema confirm {schema}`"
         )
+
+
+def _check_data(request: CheckRequest, as_json: bool) -> None:
+    """Do what `understudy check` does."""
+    from understudy.jobs.checking import check_data
+
+    print_check(check_data(request, progress=TerminalProgress()), as_json=as_json)
 
 
 def _show(schema: Schema) -> None:

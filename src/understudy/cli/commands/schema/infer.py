@@ -100,3 +100,5 @@ def _show(found: InferenceResult, output: Path) -> None:
         console.print(f"{name}: no value was above the noise, so its range is the public one")
     console.print(inferred.statement.sentence)
     console.print("every fit under this schema adds this cost to its promise", style="dim")
+    for sentence in found.standing:
+        console.print(sentence, style="dim")

@@ -1,0 +1,103 @@
+"""The job of `check`, and what `fit` and `synth` make of an owner who looks on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from support.commands import ROWS
+from understudy.errors import DataError, UsageError
+from understudy.jobs.checking import ROWS_LOST, CheckRequest, check_data
+from understudy.jobs.learning import LearningRequest, fit, synthesize
+from understudy.jobs.ledgers import LedgerRequest
+from understudy.jobs.method import FitRequest
+from understudy.models.model import Model
+from understudy.privacy.preflight import QUESTION
+from understudy.privacy.spending.ledger import Ledger
+from understudy.rows.checking import DataCheck
+
+SCHEMA = """
+[columns.name]
+kind = "categorical"
+values = ["Ann", "Bob"]
+
+[columns.age]
+kind = "integer"
+min = 0
+max = 99
+"""
+
+
+@dataclass
+class Onlooker:
+    """An owner who always gives the same answer, and remembers what was shown."""
+
+    answer: bool
+    seen: list[DataCheck] = field(default_factory=list)
+
+    def agrees(self, found: DataCheck) -> bool:
+        """Give the answer, whatever is lost."""
+        self.seen.append(found)
+        return self.answer
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> LearningRequest:
+    """A request for a fit at ε = 1, of rows of which two do not fit."""
+    (tmp_path / "people.csv").write_text(ROWS)
+    (tmp_path / "people.toml").write_text(SCHEMA)
+    return LearningRequest(
+        data=str(tmp_path / "people.csv"),
+        schema=tmp_path / "people.toml",
+        fit=FitRequest(epsilon="1"),
+        payer=LedgerRequest(ledger=tmp_path / "ledger.jsonl"),
+    )
+
+
+def test_rows_are_checked(asked: LearningRequest) -> None:
+    """The job reads file and schema by their names."""
+    assert asked.schema is not None
+    found = check_data(CheckRequest(data=asked.data, schema=asked.schema))
+    assert (102, 2, 4) == (found.rows, found.lost, ROWS_LOST)
+
+
+def test_an_owner_who_declines_spends_nothing(asked: LearningRequest, tmp_path: Path) -> None:
+    """The run does not begin; there is no ledger yet and no output."""
+    owner = Onlooker(answer=False)
+    with pytest.raises(DataError, match="nothing was spent"):
+        synthesize(asked, tmp_path / "out.csv", owner=owner)
+    assert [2] == [found.lost for found in owner.seen]
+    assert {"people.csv", "people.toml"} == {path.name for path in tmp_path.iterdir()}
+
+
+def test_an_owner_who_agrees_buys_no_preflight(asked: LearningRequest, tmp_path: Path) -> None:
+    """Whether the question is bought depends on who looks on, and not on the rows."""
+    fit(asked, tmp_path / "seen.zip", owner=Onlooker(answer=True))
+    fit(asked, tmp_path / "alone.zip")
+    questions = {
+        name: [c.question for c in Model.load(tmp_path / f"{name}.zip").statement.charges]
+        for name in ("seen", "alone")
+    }
+    assert QUESTION not in questions["seen"]
+    assert QUESTION == questions["alone"][0]
+    assert 2 == Ledger(tmp_path / "ledger.jsonl").account("people").spent.epsilon
+
+
+def test_bad_requests_are_refused_before_rows_are_read(
+    asked: LearningRequest, tmp_path: Path
+) -> None:
+    """An owner is shown nothing for a request that could not be served."""
+    owner = Onlooker(answer=True)
+    wrong = replace(asked, fit=FitRequest(epsilon="0"))
+    with pytest.raises(UsageError):
+        fit(wrong, tmp_path / "model.zip", owner=owner)
+    assert [] == owner.seen
+
+
+def test_unchecked_shows_nothing(asked: LearningRequest, tmp_path: Path) -> None:
+    """Neither the owner nor the budget is asked."""
+    owner = Onlooker(answer=False)
+    fit(replace(asked, unchecked=True), tmp_path / "model.zip", owner=owner)
+    assert [] == owner.seen
