@@ -112,7 +112,7 @@ def synthesize(
     Privacy: spends the budget of the request from its ledger; the rows may be released.
     """
     from understudy.jobs.images import synthesize_images
-    from understudy.system.files.suffixes import check_suffix
+    from understudy.models.decoding import check_rows_output
     from understudy.system.files.writing import check_apart
 
     signer = signer_of(sign)
@@ -120,7 +120,7 @@ def synthesize(
         return synthesize_images(request, output, seed=seed, signer=signer, progress=progress)
     synthesizer = _synthesizer(request)
     check_apart(output, *request.inputs)
-    check_stated_output(check_suffix(output))
+    check_stated_output(check_rows_output(output, synthesizer.schema))
     watch = Stopwatch()
     model = _fitted(request, synthesizer, progress, watch)
     with kept_on_failure(model, progress):
@@ -162,9 +162,10 @@ def _fitted(
 
     payer, access = request.payer, request.reading.access
     name = payer.dataset or dataset_name(request.data, access)
+    data = request.reading.opened(request.data)
     with progress.spinner("reading and fitting") as show, watch.timed("fit"):
         access = replace(access, watch=ReadingProgress(show))
-        fitted = synthesizer.fit(request.data, ledger=payer.opened(), dataset=name, access=access)
+        fitted = synthesizer.fit(data, ledger=payer.opened(), dataset=name, access=access)
     return fitted.model_
 
 

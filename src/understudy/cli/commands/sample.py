@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +13,11 @@ from understudy.cli.options import completion
 from understudy.cli.options.groups import grouped
 from understudy.cli.options.output import AsJson, RowCount, RowsFile, Seed, SignKey
 from understudy.cli.options.panels import OUTPUT
+from understudy.cli.standard_output import written
 from understudy.jobs.sampling import SampleRequest
+
+if TYPE_CHECKING:
+    from understudy.jobs.output import JobResult
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,4 +66,7 @@ def sample(*, asked: SampleOptions, as_json: AsJson = False) -> None:
     """Draw synthetic rows, or images, from a model; this costs no budget, however often."""
     from understudy.jobs.sampling import sample
 
-    print_result(sample(asked, progress=TerminalProgress()), as_json=as_json)
+    def work(place: Path) -> JobResult:
+        return sample(replace(asked, output=place), progress=TerminalProgress())
+
+    print_result(written(asked.output, work, as_json=as_json), as_json=as_json)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import numpy as np
+import pyarrow as pa
 
 from understudy.errors import DataError, UsageError
 from understudy.facts.capacity import ensure_tables_fit, in_batches
@@ -231,6 +232,12 @@ def open_database(
         _behind(rows, codec, ignore_extra=ignore_extra) as source,
     ):
         yield source
+
+
+def database_types(data: Any, table: str | None) -> pa.Schema:
+    """The columns of a table and the types that they declare; its rows stay unread."""
+    with _opened(data, table) as rows:
+        return rows.schema().to_pyarrow()
 
 
 @contextmanager

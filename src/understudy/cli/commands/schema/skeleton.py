@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from understudy.cli.console import messages, print_text
-from understudy.cli.options.data import EncodingName
+from understudy.cli.options.data import FormatOptions, PipedFormat
+from understudy.cli.options.groups import grouped
 from understudy.cli.options.panels import DATA, OUTPUT
+from understudy.jobs.schemas import SkeletonRequest
 
 if TYPE_CHECKING:
     from understudy.facts.formats import Draft
@@ -26,18 +29,48 @@ _SkeletonFile = Annotated[
 ]
 
 
-def init(
+@dataclass(frozen=True, kw_only=True)
+class SkeletonOptions(SkeletonRequest):
+    """Options about the data whose skeleton is written."""
+
     data: Annotated[
-        Path,
-        typer.Argument(help="A .csv or .parquet file, or a folder; only its header is read."),
-    ],
-    output: _SkeletonFile = None,
-    encoding: EncodingName = "utf-8",
-) -> None:
+        str,
+        typer.Argument(
+            help="A file of rows, a folder of .parquet files, or, with --table, a database; only "
+            "its header is read. With --format it may be - for standard input."
+        ),
+    ]
+    spelling: FormatOptions = field(default_factory=FormatOptions)
+    table: Annotated[
+        str | None,
+        typer.Option(
+            "--table",
+            metavar="NAME",
+            rich_help_panel=DATA,
+            help="Read the columns of this table of a database.",
+        ),
+    ] = None
+    piped: PipedFormat = None
+    look: Annotated[
+        bool,
+        typer.Option(
+            "--look",
+            rich_help_panel=DATA,
+            help="Propose encoding, decimal mark and thousands from the first rows. They are "
+            "marked as unreviewed until you confirm that they are public.",
+        ),
+    ] = False
+
+
+@grouped
+def init(*, asked: SkeletonOptions, output: _SkeletonFile = None) -> None:
     """Write a skeleton to fill in: column names, and kinds where the file declares types."""
     from understudy.jobs.schemas import draft_of
 
-    _write(draft_of(data, encoding=encoding), output)
+    made = draft_of(asked)
+    _write(made.draft, output)
+    for remark in made.remarks:
+        messages().print(f"{remark} (for your eyes, not for release)")
 
 
 def import_(
