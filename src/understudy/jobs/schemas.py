@@ -126,12 +126,12 @@ def _draft_of_text(data: str | PipedFile, request: SkeletonRequest) -> Skeletal:
             )
         names, marks = key_look(place), {"unreviewed": True}
         return Skeletal(Draft({name: DraftColumn("", marks) for name in names}))
+    if request.look:
+        seen = first_look(place, given)
+        columns = {name: DraftColumn() for name in _checked_header(seen.names)}
+        return Skeletal(Draft(columns, seen.format), seen.remarks)
     names, given = text_format(place, given)
-    columns = {name: DraftColumn() for name in _checked_header(names)}
-    if not request.look:
-        return Skeletal(Draft(columns, given))
-    seen = first_look(place, given)
-    return Skeletal(Draft(columns, seen.proposed.over(given)), seen.remarks)
+    return Skeletal(Draft({name: DraftColumn() for name in _checked_header(names)}, given))
 
 
 def _checked_header(names: list[str]) -> list[str]:

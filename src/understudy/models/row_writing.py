@@ -94,7 +94,7 @@ def _write_text(blocks: Iterable[pa.Table], file: Any, codec: Codec, dialect: Te
     )
     file.write(_header_lines(codec, dialect, quoted=quoted).encode(dialect.encoding))
     sink = _recoded(file, dialect)
-    spelled = (_in_dialect(codec.spell_missing(block), dialect) for block in blocks)
+    spelled = (codec.spell_missing(_in_dialect(block, dialect)) for block in blocks)
     return _pour(spelled, lambda types: arrow_csv.CSVWriter(sink, types, write_options=options))
 
 

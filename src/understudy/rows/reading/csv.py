@@ -18,7 +18,7 @@ from understudy.errors import DataError
 from understudy.facts.codec import Codec
 from understudy.facts.file_format import TextDialect
 from understudy.rows.reading.numbers import numeric_columns, respelled
-from understudy.rows.reading.packed import Place, opened_bytes, opened_within
+from understudy.rows.reading.packed import RowsPlace, opened_bytes, opened_within
 from understudy.system.files.piped import PipedFile
 from understudy.system.files.suffixes import packing_of
 
@@ -37,7 +37,7 @@ _NAMES = {"\t": "tab"}
 class TextFile:
     """A file of text, or the text that came through a pipe, and its dialect."""
 
-    place: Place
+    place: RowsPlace
     dialect: TextDialect
 
     @property
@@ -72,7 +72,10 @@ class TextFile:
             quoting = csv.QUOTE_MINIMAL if self.dialect.quote else csv.QUOTE_NONE
             quote = self.dialect.quote or '"'
             lines = csv.reader(text, delimiter=separator, quotechar=quote, quoting=quoting)
-            return [name.removeprefix("\ufeff") for name in next(lines, [])]
+            names = [name.removeprefix("\ufeff") for name in next(lines, [])]
+        # Of the text that was decoded the header alone is looked at.
+        "".join(names).encode()
+        return names
 
     @contextmanager
     def _text(self) -> Iterator[io.TextIOWrapper]:
@@ -80,7 +83,9 @@ class TextFile:
         with opened_bytes(self.place) as stream:
             first = stream.read(_LEAST_BLOCK_BYTES)
         encoding = "utf-8-sig" if self._is_utf8 else self.dialect.encoding
-        yield io.TextIOWrapper(io.BytesIO(first), encoding=encoding, newline="")
+        yield io.TextIOWrapper(
+            io.BytesIO(first), encoding=encoding, errors="surrogateescape", newline=""
+        )
 
     @property
     def _is_utf8(self) -> bool:

@@ -24,7 +24,7 @@ _MOST_ROWS = 1 << 20
 # Cells take a few times the bytes of their XML as Python holds them.
 BYTES_PER_XML_BYTE = 3
 
-Line = Sequence[object]
+SheetLine = Sequence[object]
 
 
 def excel_header(path: Path, given: FileFormat) -> list[str]:
@@ -49,7 +49,7 @@ class _Sheet:
     """The names of a sheet's columns, and the lines below them."""
 
     header: list[str]
-    rows: Iterator[Line]
+    rows: Iterator[SheetLine]
 
 
 @contextmanager
@@ -100,7 +100,7 @@ def _check_sheet(path: Path, sheet: Any, header_line: int) -> None:
         )
 
 
-def _header(line: Line, path: Path) -> list[str]:
+def _header(line: SheetLine, path: Path) -> list[str]:
     names = [(spelling(cell) or "").strip() for cell in line]
     while names and not names[-1]:
         names.pop()
@@ -119,7 +119,7 @@ def _header(line: Line, path: Path) -> list[str]:
     return names
 
 
-def _blocks(lines: Iterator[Line], width: int, path: Path) -> Iterator[list[Line]]:
+def _blocks(lines: Iterator[SheetLine], width: int, path: Path) -> Iterator[list[SheetLine]]:
     """The rows of a sheet; lines without any cell are not rows."""
     while block := list(islice(lines, _BLOCK_ROWS)):
         rows = [line for line in block if any(cell is not None for cell in line)]
@@ -131,7 +131,7 @@ def _blocks(lines: Iterator[Line], width: int, path: Path) -> Iterator[list[Line
         yield [(*line, *[None] * (width - len(line))) for line in rows]
 
 
-def _block(names: list[str], places: list[int], rows: list[Line]) -> pa.Table:
+def _block(names: list[str], places: list[int], rows: list[SheetLine]) -> pa.Table:
     return pa.table(
         {
             name: spelled([row[place] for row in rows])

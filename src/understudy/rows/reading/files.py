@@ -15,7 +15,7 @@ from understudy.rows.reading.csv import TextFile, read_text, text_blocks, wrong_
 from understudy.rows.reading.excel import excel_header, read_excel
 from understudy.rows.reading.feather import feather_blocks, feather_types, read_feather
 from understudy.rows.reading.json_lines import json_blocks, read_json_lines
-from understudy.rows.reading.packed import Place
+from understudy.rows.reading.packed import RowsPlace
 from understudy.rows.reading.parquet import (
     check_names,
     is_parquet,
@@ -119,7 +119,7 @@ def declared_types(path: Path, *, table: str | None = None) -> dict[str, object]
     return {field.name: field.type for field in types}
 
 
-def text_file(place: Place, given: FileFormat) -> TextFile:
+def text_file(place: RowsPlace, given: FileFormat) -> TextFile:
     """A file of text with its dialect, which its suffix and a declared format say."""
     return TextFile(place, given.dialect(_suffix(place)))
 
@@ -165,11 +165,11 @@ def refuse_too_large(path: Path, needed: int) -> CapacityError:
     )
 
 
-def _place(data: str | os.PathLike[str] | PipedFile) -> Place:
+def _place(data: str | os.PathLike[str] | PipedFile) -> RowsPlace:
     return data if isinstance(data, PipedFile) else Path(data)
 
 
-def _suffix(place: Place) -> str:
+def _suffix(place: RowsPlace) -> str:
     return place.suffix if isinstance(place, PipedFile) else suffix_of(check_suffix(place))
 
 

@@ -19,7 +19,7 @@ from understudy.facts.codec import Codec
 from understudy.facts.codec.categories import ListedCodec
 from understudy.facts.column import BooleanColumn, FloatColumn, IntegerColumn
 from understudy.rows.reading.cells import spelled
-from understudy.rows.reading.packed import Place, opened_bytes
+from understudy.rows.reading.packed import RowsPlace, opened_bytes
 from understudy.system.files.piped import PipedFile
 from understudy.system.files.refusals import reading
 
@@ -31,7 +31,7 @@ _LONGEST_LINE = 1 << 24
 _TEXT_BLOCKS = 24
 
 
-def json_blocks(place: Place, codec: Codec, *, memory: int | None = None) -> Iterator[pa.Table]:
+def json_blocks(place: RowsPlace, codec: Codec, *, memory: int | None = None) -> Iterator[pa.Table]:
     """The declared columns, a block of rows at a time; at least one block, perhaps empty."""
     types = _types(codec)
     name = _name(place)
@@ -41,7 +41,7 @@ def json_blocks(place: Place, codec: Codec, *, memory: int | None = None) -> Ite
             yield _parsed(block, types, name)
 
 
-def read_json_lines(place: Place, codec: Codec) -> pa.Table:
+def read_json_lines(place: RowsPlace, codec: Codec) -> pa.Table:
     """The declared columns, all rows at once."""
     blocks = list(json_blocks(place, codec))
     if any(block.schema != blocks[0].schema for block in blocks):
@@ -49,7 +49,7 @@ def read_json_lines(place: Place, codec: Codec) -> pa.Table:
     return pa.concat_tables(blocks)
 
 
-def first_keys(place: Place) -> list[str]:
+def first_keys(place: RowsPlace) -> list[str]:
     """The keys of the first row.
 
     Privacy: they are read from a row; what is made of them is for the owner to review.
@@ -61,7 +61,7 @@ def first_keys(place: Place) -> list[str]:
     raise DataError(f"{_name(place)}: the file has no rows; it needs one to show its keys")
 
 
-def _name(place: Place) -> str:
+def _name(place: RowsPlace) -> str:
     return place.name if isinstance(place, PipedFile) else str(place)
 
 
@@ -104,7 +104,7 @@ def _block_bytes(memory: int | None) -> int:
     return min(_BLOCK_BYTES, max(_LEAST_BLOCK_BYTES, memory // _TEXT_BLOCKS))
 
 
-def _line_blocks(place: Place, size: int) -> Iterator[bytes]:
+def _line_blocks(place: RowsPlace, size: int) -> Iterator[bytes]:
     """The file cut after line breaks; no line is longer than is set above."""
     rest = b""
     with opened_bytes(place) as stream:

@@ -29,11 +29,11 @@ _ALWAYS = 1 << 26
 _ZIP_PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _MAC_NOTES = "__MACOSX/"
 
-Place = Path | PipedFile
+RowsPlace = Path | PipedFile
 
 
 @contextmanager
-def opened_bytes(place: Place) -> Iterator[pa.NativeFile]:
+def opened_bytes(place: RowsPlace) -> Iterator[pa.NativeFile]:
     """The bytes of a text file as a stream, unpacked where its suffix says that it is packed."""
     if isinstance(place, PipedFile):
         yield pa.BufferReader(place.data)
@@ -109,7 +109,7 @@ def check_ratio(path: Path, packed: int, unpacked: int) -> None:
 
 
 @contextmanager
-def opened_within(place: Place) -> Iterator[Any]:
+def opened_within(place: RowsPlace) -> Iterator[Any]:
     """As `opened_bytes`; a packed file that turns out to be too large ends the reading."""
     if isinstance(place, PipedFile) or not packing_of(place):
         with opened_bytes(place) as stream:

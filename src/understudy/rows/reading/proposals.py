@@ -17,7 +17,7 @@ from understudy.facts.file_format import FileFormat
 from understudy.rows.reading.csv import TextFile
 from understudy.rows.reading.files import text_file
 from understudy.rows.reading.json_lines import first_keys
-from understudy.rows.reading.packed import Place, opened_bytes
+from understudy.rows.reading.packed import RowsPlace, opened_bytes
 from understudy.system.files.refusals import reading
 
 _FIRST_BYTES = 1 << 18
@@ -47,13 +47,20 @@ _DATES: Mapping[str, re.Pattern[str]] = {
 
 @dataclass(frozen=True)
 class FirstLook:
-    """What first rows seem to say: a format to confirm, and remarks for the owner's terminal."""
+    """The names of columns, and what first rows seem to say.
 
-    proposed: FileFormat
+    Attributes:
+        names: of the header.
+        format: what was given and what the header says; unreviewed where rows say more.
+        remarks: for the owner's terminal.
+    """
+
+    names: list[str]
+    format: FileFormat
     remarks: tuple[str, ...]
 
 
-def text_format(place: Place, given: FileFormat) -> tuple[list[str], FileFormat]:
+def text_format(place: RowsPlace, given: FileFormat) -> tuple[list[str], FileFormat]:
     """The names of the header, and the format with the separator that the header has.
 
     Privacy: reads the header alone, and the mark before it.
@@ -70,7 +77,7 @@ def text_format(place: Place, given: FileFormat) -> tuple[list[str], FileFormat]
         return text_file(place, given).header(), given
 
 
-def key_look(place: Place) -> list[str]:
+def key_look(place: RowsPlace) -> list[str]:
     """The keys of the first row of JSON lines, which have no header.
 
     Privacy: they come from a row; columns of these names are unreviewed.
@@ -78,28 +85,30 @@ def key_look(place: Place) -> list[str]:
     return first_keys(place)
 
 
-def first_look(place: Place, given: FileFormat) -> FirstLook:
+def first_look(place: RowsPlace, given: FileFormat) -> FirstLook:
     """Look at the first rows: decimal mark, thousands and encoding, and how dates are written.
 
     Privacy: for the owner's eyes; the format that is proposed is unreviewed.
     """
-    encoding = given.encoding or _encoding(place)
-    file = text_file(place, replace(given, encoding=encoding))
+    seen = None if given.encoding or _mark(place) else _encoding(place)
+    names, known = text_format(place, given if seen is None else replace(given, encoding=seen))
+    file = text_file(place, known)
     with reading(file.name):
         columns = _first_cells(file)
-    proposed = FileFormat(encoding=None if given.encoding else encoding, **_numbers(columns, given))
-    if not proposed.is_declared:
-        return FirstLook(proposed, _dates(columns))
-    return FirstLook(replace(proposed, unreviewed=True), _dates(columns))
+    marks = _numbers(columns, given)
+    if marks or seen is not None:
+        known = FileFormat(unreviewed=True, **marks).over(known)
+    return FirstLook(names, known, _dates(columns))
 
 
-def _mark(place: Place) -> str | None:
+def _mark(place: RowsPlace) -> str | None:
+    """The encoding that a mark before the header names."""
     with opened_bytes(place) as stream:
         start = stream.read(4)
     return next((name for mark, name in _MARKS.items() if start.startswith(mark)), None)
 
 
-def _encoding(place: Place) -> str | None:
+def _encoding(place: RowsPlace) -> str | None:
     """The encoding of offices where the text is not UTF-8."""
     with opened_bytes(place) as stream:
         first = stream.read(_FIRST_BYTES)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-Bytes = bytes | mmap.mmap
+MappedBytes = bytes | mmap.mmap
 Types = Mapping[str, Collection[pa.DataType]]
 
 _MAGIC = b"ARROW1"
@@ -57,7 +57,7 @@ class BatchSize:
     unpacked: int
 
 
-def batch_sizes(data: Bytes) -> list[BatchSize]:
+def batch_sizes(data: MappedBytes) -> list[BatchSize]:
     """The sizes of all batches of an Arrow file, dictionaries first; its rows stay unread.
 
     Raises:
@@ -75,7 +75,7 @@ def batch_sizes(data: Bytes) -> list[BatchSize]:
         raise UnsoundArrow("is not an Arrow file, or is damaged") from None
 
 
-def _announced_size(data: Bytes, offset: int, length: int, body: int) -> BatchSize:
+def _announced_size(data: MappedBytes, offset: int, length: int, body: int) -> BatchSize:
     message = _message(data, offset, length, body)
     batch = message.table(_MESSAGE_HEADER)
     if message.number(_MESSAGE_KIND, "<B") == _DICTIONARY_BATCH and batch is not None:
@@ -105,7 +105,7 @@ def _buffers(batch: _Table, body: int) -> list[tuple[int, ...]]:
     return buffers
 
 
-def _unpacked(data: Bytes, place: int, size: int) -> int:
+def _unpacked(data: MappedBytes, place: int, size: int) -> int:
     """The size that a compressed buffer announces; -1 says that it is stored as it is."""
     if size == 0:
         return 0
@@ -213,7 +213,7 @@ def _check(data: bytes, rows: int) -> None:
         raise UnsoundArrow(f"has {found:,} rows, and at most {rows:,} are announced")
 
 
-def _footer(data: Bytes) -> _Table:
+def _footer(data: MappedBytes) -> _Table:
     length, magic = _TAIL.unpack_from(data, max(len(data) - _TAIL.size, 0))
     start = len(data) - _TAIL.size - length
     if data[: len(_MAGIC)] != _MAGIC or magic != _MAGIC or length < 8 or start < len(_MAGIC):
@@ -262,7 +262,7 @@ def _weight_of_texts(table: _Table, number: int) -> Iterator[int]:
         yield _LEAST_TABLE + pair.extent(0)[1] + pair.extent(1)[1]
 
 
-def _message(data: Bytes, offset: int, length: int, body: int) -> _Table:
+def _message(data: MappedBytes, offset: int, length: int, body: int) -> _Table:
     """The description of a batch, which lies within the file like its body."""
     if offset < len(_MAGIC) or length < 8 or body < 0 or offset + length + body > len(data):
         raise UnsoundArrow("ends before its rows do")
