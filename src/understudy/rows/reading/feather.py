@@ -26,7 +26,9 @@ _COPIES = 2
 def feather_types(path: Path) -> pa.Schema:
     """The columns that a file declares; its rows stay unread."""
     with reading(path), _announced(path), pa.OSFile(str(path)) as file:
-        return pa.ipc.open_file(file).schema
+        types = pa.ipc.open_file(file).schema
+        # A name that is not text is met when it is asked for.
+        return pa.schema([(field.name, field.type) for field in types])
 
 
 def feather_bytes(path: Path, codec: Codec) -> int:

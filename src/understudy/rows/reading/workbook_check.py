@@ -17,6 +17,7 @@ from pathlib import Path
 
 from understudy.errors import DataError
 from understudy.rows.reading.packed import check_ratio
+from understudy.system.files.refusals import reading
 
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 _BLOCK = 1 << 20
@@ -52,12 +53,6 @@ class SheetFacts:
 
 def check_workbook(path: Path) -> int:
     """Refuse a workbook that is not what it seems; return how many bytes it unpacks to."""
-    with path.open("rb") as file:
-        if file.read(len(_OLD_OFFICE)) == _OLD_OFFICE:
-            raise DataError(
-                f"{path}: is protected by a password, or is an old .xls file; save it without a "
-                "password as .xlsx"
-            )
     unpacked = 0
     with _archive(path) as archive:
         for member in _members(archive, path):
@@ -125,6 +120,12 @@ def _unusual(path: Path) -> str:
 
 @contextmanager
 def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    with reading(path), path.open("rb") as file:
+        if file.read(len(_OLD_OFFICE)) == _OLD_OFFICE:
+            raise DataError(
+                f"{path}: is protected by a password, or is an old .xls file; save it without a "
+                "password as .xlsx"
+            )
     try:
         with zipfile.ZipFile(path) as archive:
             yield archive
