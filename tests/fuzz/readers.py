@@ -280,12 +280,16 @@ def excel() -> Reader:
 
     def make(draw: Random) -> Files:
         if draw.random() < 0.3:
-            return {"people.xlsx": _misstated(mutated(whole, [whole], draw), draw)}
+            return {"people.xlsx": draw.choice((_misstated, _mutated_alone))(whole, draw)}
         name = draw.choice([*members])
         damaged = mutated(members[name], [*members.values()], draw)
         return {"people.xlsx": _zipped({**members, name: damaged})}
 
     return Reader(make, "people.xlsx", _read_rows)
+
+
+def _mutated_alone(data: bytes, draw: Random) -> bytes:
+    return mutated(data, [data], draw)
 
 
 def statistics(suffix: str) -> Reader:

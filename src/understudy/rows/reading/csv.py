@@ -18,7 +18,7 @@ from understudy.errors import DataError
 from understudy.facts.codec import Codec
 from understudy.facts.file_format import TextDialect
 from understudy.rows.reading.numbers import numeric_columns, respelled
-from understudy.rows.reading.packed import RowsPlace, opened_bytes, opened_within
+from understudy.rows.reading.packed import RowsPlace, opened_bytes, opened_within, read_some
 from understudy.system.files.piped import PipedFile
 from understudy.system.files.suffixes import packing_of
 
@@ -81,7 +81,7 @@ class TextFile:
     def _text(self) -> Iterator[io.TextIOWrapper]:
         """The first block of the text: a packed file may hold a line without end."""
         with opened_bytes(self.place) as stream:
-            first = stream.read(_LEAST_BLOCK_BYTES)
+            first = read_some(stream, _LEAST_BLOCK_BYTES)
         encoding = "utf-8-sig" if self._is_utf8 else self.dialect.encoding
         yield io.TextIOWrapper(
             io.BytesIO(first), encoding=encoding, errors="surrogateescape", newline=""

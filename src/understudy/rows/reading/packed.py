@@ -80,6 +80,13 @@ def _only_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
     return member
 
 
+def read_some(stream: pa.NativeFile, size: int) -> bytes:
+    """The next bytes of a stream, at most this many."""
+    # Arrow's own `read` loses the memory that it made when unpacking fails.
+    room = bytearray(size)
+    return bytes(memoryview(room)[: stream.readinto(room)])
+
+
 def unpacked_bytes(path: Path, *, most: int) -> int:
     """How many bytes a packed file unpacks to, counted no further than `most`.
 
@@ -91,7 +98,7 @@ def unpacked_bytes(path: Path, *, most: int) -> int:
     found, packed = 0, path.stat().st_size
     with opened_bytes(path) as stream:
         while found <= most:
-            block = stream.read(_BLOCK)
+            block = read_some(stream, _BLOCK)
             if not block:
                 break
             found += len(block)
@@ -129,7 +136,7 @@ class _Bounded:
 
     def read(self, size: int = -1) -> bytes:
         """Return the next bytes."""
-        data: bytes = self._stream.read(size if size >= 0 else _BLOCK)
+        data = read_some(self._stream, size if size >= 0 else _BLOCK)
         self._given += len(data)
         check_ratio(self._path, self._packed, self._given)
         return data
