@@ -50,8 +50,8 @@ class TextFile:
         header = self._fields(self.dialect.separator)
         if not header:
             raise DataError(
-                f"{self.name}: the file is empty, or the line of its header is; it needs a header "
-                "with the column names, and --header-line says where it is"
+                f"{self.name}: the file is empty; it needs a header with the column names, on the "
+                "line that --header-line says"
             )
         if len(set(header)) < len(header):
             raise DataError(f"{self.name}: two columns have the same name; rename one of them")

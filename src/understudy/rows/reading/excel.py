@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -144,7 +145,10 @@ def _block(names: list[str], places: list[int], rows: list[SheetLine]) -> pa.Tab
 def _opening(path: Path) -> Iterator[None]:
     """Failures of the package in our words: whatever it raises, it met something unexpected."""
     try:
-        yield
+        # Its warnings may quote what they are about.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
     except (UnderstudyError, GeneratorExit):
         raise
     except Exception:
