@@ -24,7 +24,7 @@ from understudy.system.files.piped import PipedFile
 from understudy.system.files.refusals import reading
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
-_BLOCK_BYTES = 1 << 22
+_BLOCK_BYTES = 1 << 25
 _LEAST_BLOCK_BYTES = 1 << 16
 _LONGEST_LINE = 1 << 24
 # A block, its cells as Python holds them, and those that are made of them.
@@ -129,11 +129,7 @@ def _parsed(block: bytes, types: pa.Schema, name: str) -> pa.Table:
         return types.empty_table()
     options = pj.ParseOptions(explicit_schema=types, unexpected_field_behavior="ignore")
     try:
-        rows = pj.read_json(
-            pa.BufferReader(block),
-            parse_options=options,
-            read_options=pj.ReadOptions(block_size=len(block) + 1),
-        )
+        rows = pj.read_json(pa.BufferReader(block), parse_options=options)
         rows.validate(full=True)
     except pa.ArrowException:
         return _spelled(list(_objects(block, name)), types)

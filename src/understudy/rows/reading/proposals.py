@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from understudy.facts.file_format import FileFormat
+from understudy.facts.file_format import FileFormat, TextDialect
 from understudy.rows.reading.csv import TextFile
 from understudy.rows.reading.files import text_file
 from understudy.rows.reading.json_lines import first_keys
@@ -32,10 +32,10 @@ _OFFICE = "cp1252"
 _COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+")
 _DOT = re.compile(r"[-+]?[0-9]+\.[0-9]+")
 _GROUPED = {
-    ".": re.compile(r"[-+]?[0-9]{1,3}(\.[0-9]{3})+(,[0-9]+)?"),
-    " ": re.compile(r"[-+]?[0-9]{1,3}([ \u00a0\u202f][0-9]{3})+([,.][0-9]+)?"),
-    "'": re.compile(r"[-+]?[0-9]{1,3}(['\u2019][0-9]{3})+([,.][0-9]+)?"),
-    ",": re.compile(r"[-+]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?"),
+    ".": re.compile(r"[-+]?([0-9]{1,3}(\.[0-9]{3})+|[0-9]+)(,[0-9]+)?"),
+    " ": re.compile(r"[-+]?([0-9]{1,3}([ \u00a0\u202f][0-9]{3})+|[0-9]+)([,.][0-9]+)?"),
+    "'": re.compile(r"[-+]?([0-9]{1,3}(['\u2019][0-9]{3})+|[0-9]+)([,.][0-9]+)?"),
+    ",": re.compile(r"[-+]?([0-9]{1,3}(,[0-9]{3})+|[0-9]+)(\.[0-9]+)?"),
 }
 _DATES: Mapping[str, re.Pattern[str]] = {
     "%d.%m.%Y": re.compile(r"[0-3]?[0-9]\.[01]?[0-9]\.[12][0-9]{3}"),
@@ -143,7 +143,7 @@ def _numbers(columns: Mapping[str, list[str]], given: FileFormat) -> dict[str, s
     plain = any(_all(_DOT, column) for column in filled)
     for mark, pattern in _GROUPED.items():
         numbers = [column for column in filled if _all_numbers(pattern, column)]
-        sure = [c for c in numbers if mark in " '" or any(_is_sure(cell, mark) for cell in c)]
+        sure = [c for c in numbers if any(_is_sure(cell, mark) for cell in c)]
         if sure and not (mark == "." and plain):
             found["thousands"] = mark
             break
@@ -154,7 +154,10 @@ def _numbers(columns: Mapping[str, list[str]], given: FileFormat) -> dict[str, s
 
 
 def _is_sure(cell: str, mark: str) -> bool:
-    """Whether a cell cannot be a number with decimals: it has two marks, or both kinds."""
+    """Whether a cell can only be read so: it has a space, two marks, or marks of both kinds."""
+    alike = TextDialect(thousands=mark).thousands_marks
+    if len(alike) > 1:
+        return any(each in cell for each in alike)
     return cell.count(mark) > 1 or {".", ","} <= set(cell)
 
 
