@@ -91,7 +91,7 @@ def wrong_parquet(path: Path) -> None:
         (
             "x.csv",
             text(f"name;age\n{SECRET};1\n"),
-            "none of the schema's columns; is its header missing",
+            "give --separator ';', or declare it in [format]",
         ),
         ("x.csv", text(f"name,age\n{SECRET},1\n".encode("utf-16")), "--encoding latin-1"),
         ("x.csv", text(b"PAR1" + bytes(range(256)) * 9), "x.csv"),
