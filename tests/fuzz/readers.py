@@ -280,16 +280,14 @@ def excel() -> Reader:
 
     def make(draw: Random) -> Files:
         if draw.random() < 0.3:
-            return {"people.xlsx": draw.choice((_misstated, _mutated_alone))(whole, draw)}
+            return {"people.xlsx": _misstated(whole, draw)}
+        if draw.random() < 0.3:
+            return {"people.xlsx": mutated(whole, [whole], draw)}
         name = draw.choice([*members])
         damaged = mutated(members[name], [*members.values()], draw)
         return {"people.xlsx": _zipped({**members, name: damaged})}
 
     return Reader(make, "people.xlsx", _read_rows)
-
-
-def _mutated_alone(data: bytes, draw: Random) -> bytes:
-    return mutated(data, [data], draw)
 
 
 def statistics(suffix: str) -> Reader:

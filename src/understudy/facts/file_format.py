@@ -105,8 +105,8 @@ class FileFormat:
             yield f"decimal is {self.decimal!r}; give . or ,"
         if self.thousands and self.thousands not in _THOUSANDS:
             yield f"thousands is {self.thousands!r}; give one of , . ' _ or a space"
-        if self.thousands and self.thousands == (self.decimal or "."):
-            yield f"thousands and decimal are both {self.thousands!r}; give the other decimal mark"
+        if self.thousands and self.thousands == self.decimal:
+            yield _both(self.thousands)
         if self.encoding is not None and not _is_encoding(self.encoding):
             yield "the encoding is unknown; use a name such as utf-8 or latin-1"
         if self.header_line is not None and not 1 <= self.header_line <= _MOST_LINES:
@@ -149,6 +149,8 @@ class FileFormat:
 
     def dialect(self, suffix: str) -> TextDialect:
         """The dialect of a text file of this suffix."""
+        if self.thousands == "." and self.decimal is None:
+            raise SchemaError([f"format: {_both(self.thousands)}"])
         usual = "\t" if suffix.startswith(_TABS) else ","
         quote = '"' if self.quote is None else self.quote
         return TextDialect(
@@ -159,6 +161,10 @@ class FileFormat:
             encoding=self.encoding or "utf-8",
             header_line=self.header_line or 1,
         )
+
+
+def _both(mark: str) -> str:
+    return f"thousands and decimal are both {mark!r}; give the other decimal mark"
 
 
 def _is_separator(text: str, quote: str) -> bool:

@@ -173,12 +173,11 @@ def _in_dialect(rows: pa.Table, dialect: TextDialect) -> pa.Table:
 def _header_lines(codec: Codec, dialect: TextDialect, *, quoted: bool) -> str:
     line = io.StringIO()
     # Python quotes a lone carriage return only when told to quote everything.
-    style = csv.QUOTE_ALL if quoted else csv.QUOTE_NONE
     writer = csv.writer(
         line,
         delimiter=dialect.separator,
         quotechar=dialect.quote or '"',
-        quoting=style,
+        quoting=csv.QUOTE_ALL if quoted else csv.QUOTE_NONE,
         lineterminator="\n",
     )
     writer.writerow(codec.schema.columns)

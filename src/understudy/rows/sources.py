@@ -154,8 +154,11 @@ def open_keyed(
 
 
 def _blocks(data: Rows, codec: Codec, access: Access) -> Iterator[pa.Table]:
-    by_blocks = isinstance(data, str | os.PathLike) and suffix_of(Path(data)) not in WHOLE
-    if codec.persons is None and by_blocks:
+    if (
+        codec.persons is None
+        and isinstance(data, str | os.PathLike)
+        and suffix_of(Path(data)) not in WHOLE
+    ):
         yield from _reading(data, codec, access)()
     else:
         yield _whole(data, codec, access)

@@ -101,6 +101,10 @@ def test_a_format_is_checked_and_kept() -> None:
     assert 3 == len(caught.value.problems)
     with pytest.raises(SchemaError, match="separator is 'x'"):
         FileFormat(separator="x")
+    grouped = FileFormat(thousands=".").over(FileFormat(decimal=","))
+    assert (",", ".") == (grouped.dialect(".csv").decimal, grouped.dialect(".csv").thousands)
+    with pytest.raises(SchemaError, match=r"both '\.'; give the other decimal mark"):
+        FileFormat(thousands=".").dialect(".csv")
     given = FileFormat(separator="tab", decimal=",")
     assert given == FileFormat.parse(given.document())
     assert "\t" == given.dialect(".csv").separator

@@ -69,9 +69,13 @@ class TextFile:
         with self._text() as text:
             for _ in range(self.dialect.header_line - 1):
                 text.readline()
-            quoting = csv.QUOTE_MINIMAL if self.dialect.quote else csv.QUOTE_NONE
-            quote = self.dialect.quote or '"'
-            lines = csv.reader(text, delimiter=separator, quotechar=quote, quoting=quoting)
+            quote = self.dialect.quote
+            lines = csv.reader(
+                text,
+                delimiter=separator,
+                quotechar=quote or '"',
+                quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,
+            )
             names = [name.removeprefix("\ufeff") for name in next(lines, [])]
         # Of the text that was decoded the header alone is looked at.
         "".join(names).encode()

@@ -96,8 +96,9 @@ def first_look(place: RowsPlace, given: FileFormat) -> FirstLook:
     with reading(file.name):
         columns = _first_cells(file)
     marks = _numbers(columns, given)
-    if marks or seen is not None:
-        known = FileFormat(unreviewed=True, **marks).over(known)
+    shown = (marks.decimal, marks.thousands) != (given.decimal, given.thousands)
+    if shown or seen is not None:
+        known = replace(marks.over(known), unreviewed=True)
     return FirstLook(names, known, _dates(columns))
 
 
@@ -136,7 +137,7 @@ def _first_cells(file: TextFile) -> dict[str, list[str]]:
     return {name: [cell for cell in column if cell] for name, column in cells.items()}
 
 
-def _numbers(columns: Mapping[str, list[str]], given: FileFormat) -> dict[str, str]:
+def _numbers(columns: Mapping[str, list[str]], given: FileFormat) -> FileFormat:
     """The decimal mark and the mark between thousands, where whole columns show them."""
     found: dict[str, str] = {}
     filled = [column for column in columns.values() if column]
@@ -150,7 +151,9 @@ def _numbers(columns: Mapping[str, list[str]], given: FileFormat) -> dict[str, s
     comma = any(_all_numbers(_COMMA, column) for column in filled)
     if found.get("thousands") == "." or (comma and found.get("thousands") != "," and not plain):
         found["decimal"] = ","
-    return {name: mark for name, mark in found.items() if getattr(given, name) is None}
+    decimal = given.decimal or found.get("decimal")
+    thousands = given.thousands or found.get("thousands")
+    return FileFormat(decimal=decimal, thousands=None if thousands == decimal else thousands)
 
 
 def _is_sure(cell: str, mark: str) -> bool:
