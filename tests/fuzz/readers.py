@@ -297,7 +297,7 @@ def statistics(suffix: str) -> Reader:
     import polars
     import pyreadstat
 
-    write = {"sav": pyreadstat.write_sav, "dta": pyreadstat.write_dta}[suffix]
+    write = pyreadstat.write_sav if suffix == "sav" else pyreadstat.write_dta
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"people.{suffix}"
         write(polars.read_csv(io.BytesIO(CSV.encode())), str(path))
