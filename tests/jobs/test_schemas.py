@@ -98,7 +98,7 @@ def test_a_first_line_that_could_be_a_row_is_no_header(tmp_path: Path, header: s
 
 
 def test_keys_of_json_lines_are_unreviewed(tmp_path: Path) -> None:
-    """They stand in rows, so that only a look shows them."""
+    """They are in rows, so that only a look shows them."""
     path = tmp_path / "x.jsonl"
     path.write_text('{"name": "Ann", "age": 3}\n')
     with pytest.raises(UsageError, match="with --look the keys"):

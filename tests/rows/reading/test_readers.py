@@ -51,7 +51,7 @@ CODEC = Codec(
 
 
 def test_cells_are_spelled_one_by_one() -> None:
-    """A cell's text is the same whatever else stands in its column."""
+    """A cell's text is the same whatever else its column has."""
     cells = [1, 2.5, 3.0, True, None, float("nan"), "x", b"\xff", "\ud800"]
     days = [dt.datetime(2020, 1, 2), dt.datetime(2020, 1, 2, 3, 4), dt.date(2020, 1, 2)]
     together = spelled([*cells, *days]).to_pylist()

@@ -97,7 +97,7 @@ class TextFile:
 
     @property
     def encoding(self) -> str:
-        """The encoding as Arrow is told it; a mark before UTF-8 is passed over by itself."""
+        """The encoding for Arrow; a mark before UTF-8 is passed over by itself."""
         return "utf-8" if self._is_utf8 else self.dialect.encoding
 
     def may_span_lines(self) -> bool:

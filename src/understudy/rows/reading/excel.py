@@ -67,7 +67,7 @@ def _opened_sheet(path: Path, given: FileFormat) -> Iterator[_Sheet]:
             sheet.reset_dimensions()
             lines = sheet.iter_rows(min_row=first, max_row=first, values_only=True)
             header = _header(next(lines, ()), path)
-            # One column more shows whether anything stands beside the table.
+            # One column more shows whether there is anything beside the table.
             bounds = {"min_row": first + 1, "max_row": _MOST_ROWS, "max_col": len(header) + 1}
             yield _Sheet(header, sheet.iter_rows(**bounds, values_only=True))
         finally:
@@ -127,7 +127,7 @@ def _blocks(lines: Iterator[SheetLine], width: int, path: Path) -> Iterator[list
         if any(cell is not None for line in rows for cell in line[width:]):
             raise DataError(
                 f"{path}: a line has more cells than the header has names; name all columns, or "
-                "remove what stands beside the table"
+                "remove what is beside the table"
             )
         yield [(*line, *[None] * (width - len(line))) for line in rows]
 

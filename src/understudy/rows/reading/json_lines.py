@@ -141,7 +141,7 @@ def _spelled(rows: list[Mapping[str, Any]], types: pa.Schema) -> pa.Table:
 
 
 def _cell(value: object) -> object:
-    """A cell; a list or an object in it is no value of any column, and stays a text."""
+    """A cell; a list or an object in it is not a value of any column, and stays a text."""
     return json.dumps(value) if isinstance(value, list | dict) else value
 
 
