@@ -167,7 +167,7 @@ def test_scripts_of_documents_exist() -> None:
 
 def test_extras_of_documents_exist() -> None:
     """Every `understudy[extra]` and `.[extra]` is an extra of the package."""
-    pattern = r"(?:understudy|[\s\"'])\.?\[([a-z,]+)\](?!\()"
+    pattern = r"(?:understudy|[\s\"']\.)\[([a-z,]+)\](?!\()"
     named = [found for document in DOCUMENTS for found in re.findall(pattern, _text(document))]
     assert set() == {extra for names in named for extra in names.split(",")} - EXTRAS.keys()
 

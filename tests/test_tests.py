@@ -91,7 +91,6 @@ UNNAMED = {
     "understudy.stream.union",
     "understudy.system.files.members",
     "understudy.system.files.refusals",
-    "understudy.system.files.suffixes",
     "understudy.system.jit",
     "understudy.system.lazy",
     "understudy.system.progress",

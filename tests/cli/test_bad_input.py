@@ -91,7 +91,7 @@ def wrong_parquet(path: Path) -> None:
         (
             "x.csv",
             text(f"name;age\n{SECRET};1\n"),
-            "none of the schema's columns; is its header missing",
+            "give --separator ';', or declare it in [format]",
         ),
         ("x.csv", text(f"name,age\n{SECRET},1\n".encode("utf-16")), "--encoding latin-1"),
         ("x.csv", text(b"PAR1" + bytes(range(256)) * 9), "x.csv"),
@@ -165,9 +165,9 @@ def test_epsilon_must_be_said(desk: Desk) -> None:
 
 
 def test_a_suffix_we_do_not_speak(desk: Desk) -> None:
-    """Input and output end in .csv or .parquet."""
-    check_refused(desk, desk.synth(output=desk.folder / "o.txt"), 2, "must end in .csv or .parquet")
-    check_refused(desk, desk.synth(data=desk.folder / "d.xls"), 2, "must end in .csv or .parquet")
+    """Input and output end in what the message lists, and it says the way out."""
+    check_refused(desk, desk.synth(output=desk.folder / "o.doc"), 2, "must end in .csv, .tsv,")
+    check_refused(desk, desk.synth(data=desk.folder / "d.xls"), 2, "Save the sheet as .xlsx")
 
 
 def test_all_problems_of_a_schema_are_told(desk: Desk) -> None:

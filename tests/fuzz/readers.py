@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import io
 import json
@@ -257,6 +258,100 @@ def parquet() -> Reader:
     return Reader(partial(_either, "people.parquet", samples, []), "people.parquet", _read_rows)
 
 
+def csv_zip() -> Reader:
+    """Rows as CSV in a zip archive, damaged as it is and in its directory."""
+    whole = _zipped({"people.csv": CSV.encode()})
+
+    def make(draw: Random) -> Files:
+        if draw.random() < 0.5:
+            return {"people.csv.zip": _misstated(whole, draw)}
+        return {"people.csv.zip": mutated(whole, [whole], draw)}
+
+    return Reader(make, "people.csv.zip", _read_rows)
+
+
+def csv_gz() -> Reader:
+    """Rows as compressed CSV."""
+    samples = [gzip.compress(CSV.encode(), mtime=0), gzip.compress(b"", mtime=0)]
+    return Reader(partial(_either, "people.csv.gz", samples, []), "people.csv.gz", _read_rows)
+
+
+def jsonl() -> Reader:
+    """Rows as JSON objects on lines."""
+    import pyarrow.csv as pc
+
+    rows = pc.read_csv(io.BytesIO(CSV.encode())).to_pylist()
+    lines = [json.dumps(row, default=str) for row in rows]
+    samples = ["".join(f"{line}\n" for line in lines).encode(), *(x.encode() for x in lines)]
+    return Reader(partial(_either, "people.jsonl", samples, lines), "people.jsonl", _read_rows)
+
+
+def feather() -> Reader:
+    """Rows as Arrow files, plain and compressed, with dictionaries and without."""
+    import pyarrow.csv as pc
+
+    typed = pc.read_csv(io.BytesIO(CSV.encode()))
+    listed = typed.set_column(1, "sex", typed["sex"].dictionary_encode())
+    samples = [_arrow(t, c) for t in (typed, listed) for c in (None, "lz4", "zstd")]
+    name = "people.feather"
+    return Reader(partial(_either, name, samples, []), name, _read_rows)
+
+
+def sqlite() -> Reader:
+    """Rows as a table of SQLite."""
+    import sqlite3
+
+    connection = sqlite3.connect(":memory:")
+    connection.execute("PRAGMA page_size = 512")
+    lines = [line.split(",") for line in CSV.splitlines()]
+    connection.execute(f"CREATE TABLE people ({', '.join(lines[0])})")
+    connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?, ?, ?)", lines[1:])
+    connection.commit()
+    samples = [connection.serialize()]
+    return Reader(partial(_either, "people.db", samples, []), "people.db", _read_rows)
+
+
+def excel() -> Reader:
+    """Rows as a workbook, damaged as it is, and in one member with right checksums."""
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for line in CSV.splitlines():
+        book.active.append(line.split(","))
+    sink = io.BytesIO()
+    book.save(sink)
+    with zipfile.ZipFile(sink) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    whole = _zipped(members)
+
+    def make(draw: Random) -> Files:
+        if draw.random() < 0.3:
+            return {"people.xlsx": _misstated(whole, draw)}
+        if draw.random() < 0.3:
+            return {"people.xlsx": mutated(whole, [whole], draw)}
+        name = draw.choice([*members])
+        damaged = mutated(members[name], [*members.values()], draw)
+        return {"people.xlsx": _zipped({**members, name: damaged})}
+
+    return Reader(make, "people.xlsx", _read_rows)
+
+
+def statistics(suffix: str) -> Reader:
+    """Rows as a file of SPSS or Stata."""
+    from tempfile import TemporaryDirectory
+
+    import polars
+    import pyreadstat
+
+    write = pyreadstat.write_sav if suffix == "sav" else pyreadstat.write_dta
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f"people.{suffix}"
+        write(polars.read_csv(io.BytesIO(CSV.encode())), str(path))
+        samples = [path.read_bytes()]
+    name = f"people.{suffix}"
+    return Reader(partial(_either, name, samples, []), name, _read_rows)
+
+
 def _parquet_samples() -> list[bytes]:
     import pyarrow as pa
     import pyarrow.csv as pc
@@ -295,7 +390,8 @@ def _read_rows(path: Path) -> None:
 
     # Every eighth file goes in blocks, as a larger one would.
     in_blocks = path.stat().st_size % 8 == 0
-    access = Access(ignore_extra=True, memory=1 << 20 if in_blocks else 1 << 30)
+    table = "people" if path.suffix == ".db" else None
+    access = Access(ignore_extra=True, memory=1 << 20 if in_blocks else 1 << 30, table=table)
     with open_source(path, _schema(), access):
         pass
 
@@ -695,6 +791,14 @@ READERS: dict[str, Callable[[], Reader]] = {
     "workload": workload,
     "csv": csv,
     "parquet": parquet,
+    "csv-gz": csv_gz,
+    "csv-zip": csv_zip,
+    "jsonl": jsonl,
+    "feather": feather,
+    "sqlite": sqlite,
+    "xlsx": excel,
+    "sav": partial(statistics, "sav"),
+    "dta": partial(statistics, "dta"),
     "model": model,
     "model-folder": model_folder,
     "model-log-linear": log_linear,

@@ -19,6 +19,7 @@ from understudy.jobs.learning import LearningRequest, synthesize
 from understudy.jobs.ledgers import LedgerRequest
 from understudy.jobs.method import FitRequest
 from understudy.jobs.reading import PersonRequest
+from understudy.jobs.schemas import SkeletonRequest
 from understudy.privacy.spending.ledger import Ledger
 
 
@@ -110,11 +111,11 @@ def test_kinds_are_learned_and_written(patients: Path) -> None:
     payer = LedgerRequest(ledger=patients.parent / "l.jsonl")
     output = patients.parent / "kinds.toml"
     request = KindRequest(epsilon="40", payer=payer)
-    found = learn_kinds(patients, request, output=output)
+    found = learn_kinds(SkeletonRequest(data=str(patients)), request, output=output)
     assert Fraction(40) == found.inference.epsilon
     assert "[inference]" in output.read_text()
     with pytest.raises(OutputError, match="is there already"):
-        learn_kinds(patients, request, output=output)
+        learn_kinds(SkeletonRequest(data=str(patients)), request, output=output)
     with pytest.raises(UsageError, match="epsilon is not given"):
         KindRequest(delta="1e-6").check_unused()
     KindRequest().check_unused()

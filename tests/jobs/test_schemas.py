@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import sqlite3
+import tomllib
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from understudy.errors import OutputError, UsageError
+from understudy.errors import DataError, OutputError, SchemaError, UsageError
 from understudy.facts.schema import Schema
 from understudy.jobs.ledgers import LedgerRequest
+from understudy.jobs.reading import FormatRequest
 from understudy.jobs.schema_inference import InferenceRequest, infer
-from understudy.jobs.schemas import confirm, draft_of, schema_document, with_types, write_draft
+from understudy.jobs.schemas import (
+    Skeletal,
+    SkeletonRequest,
+    confirm,
+    draft_of,
+    schema_document,
+    write_draft,
+)
 
 SKELETON = """
 [columns.name]
@@ -26,11 +37,90 @@ kind = "integer"
 
 def test_a_skeleton_has_the_columns_of_the_header(folder: Path) -> None:
     """It is written once, and never over another file."""
-    draft = draft_of(folder / "people.csv")
+    draft = draft_of(SkeletonRequest(str(folder / "people.csv"))).draft
     write_draft(draft, folder / "new.toml")
     assert ["name", "age"] == list(draft.columns)
     with pytest.raises(OutputError, match="is there already"):
         write_draft(draft, folder / "people.toml")
+
+
+def drafted(folder: Path, data: bytes, *, look: bool = False, **spelling: str) -> Skeletal:
+    """The skeleton of a CSV file of these bytes."""
+    (folder / "x.csv").write_bytes(data)
+    given = FormatRequest(**spelling)  # type: ignore[arg-type]
+    return draft_of(SkeletonRequest(str(folder / "x.csv"), spelling=given, look=look))
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_the_separator_is_proposed_from_the_header(tmp_path: Path, separator: str) -> None:
+    """A header with another separator and no comma declares it, and needs no review."""
+    made = drafted(tmp_path, f"name{separator}age\nx,y{separator}1\n".encode()).draft
+    assert (["name", "age"], separator) == (list(made.columns), made.format.separator)
+    assert [] == made.unreviewed
+    write_draft(made, tmp_path / "s.toml")
+    assert separator == tomllib.loads((tmp_path / "s.toml").read_text())["format"]["separator"]
+
+
+def test_a_header_with_commas_declares_nothing(tmp_path: Path) -> None:
+    """Where commas stand between names, a semicolon is part of one."""
+    made = drafted(tmp_path, b"name,age;years\n").draft
+    assert (["name", "age;years"], False) == (list(made.columns), made.format.is_declared)
+
+
+def test_rows_are_looked_at_only_when_asked(tmp_path: Path) -> None:
+    """Without a look nothing depends on rows; with one the format is unreviewed."""
+    data = "name;pay;born\nMüller;1.234,50;31.12.1999\n".encode("latin-1")
+    other = b"name;pay;born\n?;?;?\n"
+    assert drafted(tmp_path, data) == drafted(tmp_path, other)
+    seen = drafted(tmp_path, data, look=True)
+    expected = {"separator": ";", "decimal": ",", "thousands": ".", "encoding": "cp1252"}
+    assert {"version": 1, **expected, "unreviewed": True} == seen.draft.format.document()
+    assert ["[format]"] == seen.draft.unreviewed
+    assert ("column 'born': its first cells look like dates written as %d.%m.%Y",) == seen.remarks
+
+
+def test_an_unreviewed_format_is_confirmed(tmp_path: Path) -> None:
+    """Nothing is fitted before, and afterwards the format stays without its mark."""
+    text = '[format]\ndecimal = ","\nunreviewed = true\n[columns.a]\nkind = "boolean"\n'
+    path = tmp_path / "s.toml"
+    path.write_text(text)
+    with pytest.raises(SchemaError, match=r"^format: unreviewed"):
+        Schema.load(path).check_reviewed()
+    assert {"[format]": {"decimal": ","}} == confirm(path)
+    Schema.load(path).check_reviewed()
+    assert "," == Schema.load(path).format.decimal
+
+
+@pytest.mark.parametrize("header", ["1,2,3", "2020-01-01,,1.5e3", "12%,7", ","])
+def test_a_first_line_that_could_be_a_row_is_no_header(tmp_path: Path, header: str) -> None:
+    """Its cells are not quoted, and the message says the way out."""
+    with pytest.raises(DataError, match=r"could be a row|same name") as caught:
+        drafted(tmp_path, f"{header}\n".encode())
+    assert "1.5e3" not in str(caught.value)
+
+
+def test_keys_of_json_lines_are_unreviewed(tmp_path: Path) -> None:
+    """They are in rows, so that only a look shows them."""
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"name": "Ann", "age": 3}\n')
+    with pytest.raises(UsageError, match="with --look the keys"):
+        draft_of(SkeletonRequest(str(path)))
+    made = draft_of(SkeletonRequest(str(path), look=True)).draft
+    assert ["name", "age"] == list(made.columns) == made.unreviewed
+
+
+def test_declared_types_of_databases_are_kinds(tmp_path: Path) -> None:
+    """SQLite and DuckDB declare types in public, and rows stay unread."""
+    columns = "a INTEGER, b DOUBLE, c VARCHAR, d DATE, e TIMESTAMP, f BOOLEAN"
+    with sqlite3.connect(tmp_path / "x.db") as connection:
+        connection.execute(f"CREATE TABLE people ({columns})")
+    connection.close()
+    with duckdb.connect(str(tmp_path / "x.duckdb")) as database:
+        database.execute(f"CREATE TABLE people ({columns})")
+    kinds = ["integer", "float", "categorical", "date", "datetime", "boolean"]
+    for name in ("x.db", "x.duckdb"):
+        made = draft_of(SkeletonRequest(str(tmp_path / name), table="people")).draft
+        assert kinds == [column.kind for column in made.columns.values()]
 
 
 def test_a_schema_is_described(folder: Path) -> None:
@@ -73,7 +163,7 @@ def test_types_of_a_parquet_file_are_proposals(tmp_path: Path) -> None:
     whole = pa.array([1], pa.int8())
     words = pa.array(["a"]).dictionary_encode()
     pq.write_table(pa.table({"n": whole, "t": moments, "c": words, "i": [1], "s": ["x"]}), path)
-    draft = with_types(draft_of(path), path)
+    draft = draft_of(SkeletonRequest(data=str(path), types=True)).draft
     keys = {name: dict(column.keys) for name, column in draft.columns.items()}
     assert {"dtype": "int8", "unreviewed": True} == keys["n"]
     moment = {"dtype": "datetime64[us]", "zone": "Europe/Berlin", "unreviewed": True}
@@ -87,4 +177,4 @@ def test_types_of_a_text_file_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("a\n1\n")
     with pytest.raises(UsageError, match="--types"):
-        with_types(draft_of(path), path)
+        draft_of(SkeletonRequest(data=str(path), types=True))

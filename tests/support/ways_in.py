@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import io
+import json
+import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +14,7 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.feather
 import pyarrow.parquet as pq
 
 from support.cluster import write_partitions
@@ -75,6 +79,37 @@ def _csv(rows: Sequence[Row], folder: Path) -> Path:
     return path
 
 
+def _gzipped(rows: Sequence[Row], folder: Path) -> Path:
+    path = folder / "rows.csv.gz"
+    path.write_bytes(gzip.compress(csv_text(rows).encode(errors="surrogateescape"), mtime=0))
+    return path
+
+
+def _json_lines(rows: Sequence[Row], folder: Path) -> Path:
+    path = folder / "rows.jsonl"
+    lines = [json.dumps(row) for row in typed(rows).to_pylist()]
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path
+
+
+def _feather(rows: Sequence[Row], folder: Path) -> Path:
+    path = folder / "rows.feather"
+    pyarrow.feather.write_feather(typed(rows), path, chunksize=11)
+    return path
+
+
+def _sqlite(rows: Sequence[Row], folder: Path) -> Path:
+    path = folder / "rows.db"
+    path.unlink(missing_ok=True)
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"CREATE TABLE people ({', '.join(Row._fields)})")
+        marks = ", ".join("?" * len(Row._fields))
+        cells = zip(*typed(rows).to_pydict().values(), strict=True)
+        connection.executemany(f"INSERT INTO people VALUES ({marks})", cells)
+    connection.close()
+    return path
+
+
 def _parquet(rows: pa.Table, folder: Path) -> Path:
     path = folder / "rows.parquet"
     pq.write_table(rows, path, row_group_size=11)
@@ -106,6 +141,11 @@ _BLOCKS = Access(memory=_FEW_BYTES)
 WAYS: dict[str, Way] = {
     "csv": Way(_csv),
     "csv in blocks": Way(_csv, Access(memory=1), persons=False),
+    "csv.gz": Way(_gzipped),
+    "csv.gz in blocks": Way(_gzipped, Access(memory=1), persons=False),
+    "jsonl": Way(_json_lines),
+    "feather": Way(_feather),
+    "sqlite": Way(_sqlite, Access(table="people")),
     "parquet": Way(lambda rows, folder: _parquet(typed(rows), folder)),
     "parquet of texts": Way(lambda rows, folder: _parquet(texts(rows), folder)),
     "parquet in blocks": Way(

@@ -27,6 +27,7 @@ from understudy.evaluation.prediction.prediction import (
     predict,
 )
 from understudy.evaluation.sheets import MOST_ROWS, EvaluationTable, load_all
+from understudy.facts.file_format import DECLARED, FileFormat
 from understudy.facts.schema import Schema
 from understudy.rows.table import Table
 from understudy.system.extras import require
@@ -139,7 +140,7 @@ def evaluate(
     seed: int = 0,
     seconds_per_model: float = SECONDS_PER_MODEL,
     most_rows: int = MOST_ROWS,
-    encoding: str = "utf-8",
+    file_format: FileFormat = DECLARED,
     progress: StepProgress | None = None,
 ) -> Evaluation:
     """Compare synthetic rows with real ones by every metric there is.
@@ -156,7 +157,7 @@ def evaluate(
         seed: of everything that is drawn: rows of large tables, resamples, splits, learners.
         seconds_per_model: when a model is ended that has not come to an end by itself.
         most_rows: the most rows of a table that are compared, chosen by the seed.
-        encoding: of the text in CSV files of real rows; the stand-in's is UTF-8.
+        file_format: how files of real rows are spelled, in place of what the schema says.
         progress: called with the steps done, the steps in all, and what comes next.
 
     Raises:
@@ -179,7 +180,7 @@ def evaluate(
         given["held-out"] = holdout
     sheets = steps.take(
         "reading",
-        lambda: load_all(given, schema, seed=seed, most=most_rows, encoding=encoding),
+        lambda: load_all(given, schema, seed=seed, most=most_rows, file_format=file_format),
     )
     both = steps.take("drawing", lambda: _compared(sheets, schema, seed))
     columns = steps.take("columns", lambda: distributions(both))

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -22,10 +23,13 @@ from understudy.facts.codec.ordinates import read
 from understudy.facts.codes import Codes
 from understudy.facts.column import BinnedColumn, BooleanColumn, CategoricalColumn
 from understudy.facts.domain import Domain
+from understudy.facts.file_format import DECLARED, FileFormat
 from understudy.facts.schema import Schema
 from understudy.rows.reading import column_names, read_blocks, read_rows
 from understudy.rows.table import Table
 from understudy.system.arrays import Floats, Indices
+from understudy.system.files.piped import PipedFile
+from understudy.system.files.suffixes import LINES, suffix_of
 from understudy.system.frames import Rows, are_rows, arrow_table
 
 # Metrics of more rows hardly change and would take minutes.
@@ -97,18 +101,23 @@ class EvaluationTable:
 
 
 def load_all(
-    given: Mapping[str, Rows | Table], schema: Schema, *, seed: int, most: int, encoding: str
+    given: Mapping[str, Rows | Table],
+    schema: Schema,
+    *,
+    seed: int,
+    most: int,
+    file_format: FileFormat,
 ) -> dict[str, EvaluationTable]:
     """All tables, once all of them were seen to have the columns.
 
     Args:
-        encoding: of the owner's own CSV files; stand-ins are written in UTF-8.
+        file_format: how the owner's own files are spelled; stand-ins are as the schema says.
     """
-    texts = {side: encoding if side in OWN_SIDES else "utf-8" for side in given}
+    spelled = {side: file_format if side in OWN_SIDES else DECLARED for side in given}
     for side, data in given.items():
-        check_columns(data, schema, side=side, encoding=texts[side])
+        check_columns(data, schema, side=side, given=spelled[side])
     return {
-        side: load(data, schema, side=side, seed=seed, most=most, encoding=texts[side])
+        side: load(data, schema, side=side, seed=seed, most=most, file_format=spelled[side])
         for side, data in given.items()
     }
 
@@ -120,24 +129,24 @@ def load(
     side: str,
     seed: int,
     most: int = MOST_ROWS,
-    encoding: str = "utf-8",
+    file_format: FileFormat = DECLARED,
 ) -> EvaluationTable:
     """The rows of a file, a data frame or a table of codes; a seeded choice where there are more.
 
     Args:
         side: what the data is called in errors: real, synthetic or held-out.
-        encoding: of a CSV file's text.
+        file_format: how a file is spelled, in place of what the schema says.
 
     Privacy: the rows are read as they are; errors speak of columns alone.
     """
     # Each side by itself: rows that stand in the same places need not be chosen together.
     generator = np.random.default_rng([seed, *side.encode()])
-    extra = check_columns(data, schema, side=side, encoding=encoding)
+    extra = check_columns(data, schema, side=side, given=file_format)
     if isinstance(data, Table):
         return _chosen_codes(data, schema, most, generator)
     codec = Codec(schema)
     with _named(side):
-        blocks = (_encoded(block, codec) for block in _blocks(data, codec, encoding))
+        blocks = (_encoded(block, codec) for block in _blocks(data, codec, file_format))
         chosen = _choose(blocks, most, generator)
     return EvaluationTable(
         table=chosen.table,
@@ -149,7 +158,7 @@ def load(
 
 
 def check_columns(
-    data: Rows | Table, schema: Schema, *, side: str, encoding: str = "utf-8"
+    data: Rows | Table, schema: Schema, *, side: str, given: FileFormat = DECLARED
 ) -> tuple[str, ...]:
     """Refuse data without the columns of a schema, before a row is read; what it has besides."""
     if isinstance(data, Table):
@@ -161,7 +170,7 @@ def check_columns(
     if not are_rows(data):
         raise UsageError(f"the {side} data is not a table; pass a file, a data frame or a mapping")
     with _named(side):
-        names = _header(data, encoding)
+        names = _header(data, schema, given)
         Codec(schema).check_columns(names)
     return tuple(name for name in names if name not in schema.columns)
 
@@ -175,20 +184,25 @@ def _named(side: str) -> Iterator[None]:
         raise DataError(f"the {side} data cannot be compared: {error}") from None
 
 
-def _blocks(data: Rows, codec: Codec, encoding: str) -> Iterator[pa.Table]:
+def _blocks(data: Rows, codec: Codec, given: FileFormat) -> Iterator[pa.Table]:
     """At least one block, perhaps without rows."""
     if isinstance(data, str | os.PathLike):
         yield pa.schema(codec.read_types.items()).empty_table()
-        yield from read_blocks(data, codec, ignore_extra=True, encoding=encoding)
+        yield from read_blocks(data, codec, ignore_extra=True, given=given)
     else:
         rows = read_rows(data, codec, ignore_extra=True)
         for start in range(0, max(rows.num_rows, 1), _BLOCK):
             yield rows.slice(start, _BLOCK)
 
 
-def _header(data: Rows, encoding: str) -> list[str]:
+def _header(data: Rows, schema: Schema, given: FileFormat) -> list[str]:
     if isinstance(data, str | os.PathLike):
-        return column_names(data, encoding=encoding)
+        if suffix_of(Path(data)) in LINES:
+            # Such a file has no header: what a row lacks is missing.
+            return list(schema.columns)
+        return column_names(data, given=given.over(schema.format))
+    if isinstance(data, PipedFile):
+        raise UsageError("rows from standard input cannot be compared; give a file")
     names: list[str] = arrow_table(data).column_names
     return names
 

@@ -35,6 +35,7 @@ from understudy.facts.column import (
     text_of,
 )
 from understudy.facts.constraints import Constraint, check_satisfiable, read_constraint
+from understudy.facts.file_format import FileFormat
 from understudy.facts.schema_cost import Inference
 from understudy.system.printable import unseen_in
 
@@ -85,7 +86,7 @@ class Schema:
         problems += _problems_of_the_whole(columns, complete=not problems)
         declared = {name: columns.get(name) for name in document["columns"]}
         constraints, more = _read_constraints(document.get("constraints", []), declared)
-        problems += [*more, *_problems_of_the_inference(document)]
+        problems += [*more, *_problems_of_the_inference(document), *_problems_of_format(document)]
         if problems:
             raise SchemaError(problems)
         check_satisfiable(constraints)
@@ -173,6 +174,11 @@ class Schema:
         return Inference.parse(self.extras["inference"]) if "inference" in self.extras else None
 
     @cached_property
+    def format(self) -> FileFormat:
+        """How files of these rows are spelled, as far as the schema says it."""
+        return FileFormat.parse(_format_table(self.extras) or {})
+
+    @cached_property
     def learned(self) -> Mapping[str, LearnedColumn]:
         """The columns that become attributes: all but ids and texts."""
         return {n: c for n, c in self.columns.items() if not isinstance(c, GeneratedColumn)}
@@ -199,8 +205,11 @@ class Schema:
 
     def check_reviewed(self) -> None:
         """Refuse values that may have been computed from the rows: they would not be protected."""
-        if self.unreviewed:
-            raise SchemaError([f"column {name!r}: {_UNREVIEWED}" for name in self.unreviewed])
+        problems = [f"column {name!r}: {_UNREVIEWED}" for name in self.unreviewed]
+        if self.format.unreviewed:
+            problems.append(f"format: {_UNREVIEWED}")
+        if problems:
+            raise SchemaError(problems)
 
     @property
     def attributes(self) -> dict[str, int]:
@@ -272,6 +281,19 @@ def _problems_of_the_inference(document: Mapping[str, Any]) -> Iterator[str]:
             Inference.parse(document["inference"])
         except ValueError as error:
             yield str(error)
+
+
+def _format_table(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The table `format`; a free key of that name that is not a table is somebody else's."""
+    body = document.get("format")
+    return body if isinstance(body, Mapping) else None
+
+
+def _problems_of_format(document: Mapping[str, Any]) -> Iterator[str]:
+    try:
+        FileFormat.parse(_format_table(document) or {})
+    except SchemaError as error:
+        yield from error.problems
 
 
 def _sentences(error: ValidationError) -> Iterator[str]:

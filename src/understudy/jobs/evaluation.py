@@ -16,6 +16,7 @@ from understudy.jobs.output import (
     write_statement,
 )
 from understudy.jobs.progress import SILENT
+from understudy.jobs.reading import FormatRequest
 from understudy.jobs.release import ReleaseRequest, release, standing
 from understudy.jobs.request import JobRequest
 
@@ -74,7 +75,7 @@ class EvaluationRequest(JobRequest):
         compare: what the owner's page shows.
         model: the model the rows were sampled from.
         seed: makes resamples and splits repeatable.
-        encoding: the encoding of CSV text in the real table.
+        spelling: how the file of the real table is spelled.
         release: what a page that may be released costs, instead of the owner's page.
     """
 
@@ -85,7 +86,7 @@ class EvaluationRequest(JobRequest):
     compare: ComparisonRequest = field(default_factory=ComparisonRequest)
     model: Path | None = None
     seed: int = 0
-    encoding: str = "utf-8"
+    spelling: FormatRequest = field(default_factory=FormatRequest)
     release: ReleaseRequest = field(default_factory=ReleaseRequest)
 
     def check(self) -> None:
@@ -206,7 +207,7 @@ def _compared(request: EvaluationRequest, progress: JobProgress) -> Evaluation:
             holdout=asked.holdout,
             classifiers=asked.learners or "default",
             seed=request.seed,
-            encoding=request.encoding,
+            file_format=request.spelling.file_format,
             progress=_numbered(show),
         )
     for side in found.sides:
@@ -230,7 +231,7 @@ def _attacked(request: EvaluationRequest, progress: JobProgress) -> Disclosure:
             holdout=asked.holdout,
             classifiers=asked.learners or "sba",
             seed=request.seed,
-            encoding=request.encoding,
+            file_format=request.spelling.file_format,
             progress=_numbered(show),
         )
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from understudy.errors import UsageError
 from understudy.jobs.ledgers import LedgerRequest
 from understudy.jobs.progress import SILENT, ReadingProgress
-from understudy.jobs.reading import PersonRequest
+from understudy.jobs.reading import STANDARD_INPUT, PersonRequest
 from understudy.jobs.request import JobRequest
-from understudy.jobs.schemas import check_absent, draft_of, draft_text
+from understudy.jobs.schemas import SkeletonRequest, check_absent, draft_of, draft_text
 
 if TYPE_CHECKING:
     from understudy.facts.formats import Draft, DraftColumn
@@ -50,11 +50,10 @@ class KindRequest(JobRequest):
 
 
 def learn_kinds(
-    data: Path,
+    asked: SkeletonRequest,
     request: KindRequest,
     *,
     output: Path | None = None,
-    encoding: str = "utf-8",
     book: Draft | None = None,
     progress: JobProgress = SILENT,
 ) -> LearnedKinds:
@@ -71,15 +70,15 @@ def learn_kinds(
         raise UsageError("epsilon is not given; learning kinds has a cost, as --epsilon 0.1")
     if output is not None:
         _check_place(output)
-    access = Access(encoding=encoding, persons=request.people.persons, ignore_extra=True)
-    learned = kinds_from(data, request, access=access, book=book, progress=progress)
+    access = Access(persons=request.people.persons, ignore_extra=True)
+    learned = kinds_from(asked, request, access=access, book=book, progress=progress)
     if output is not None:
         write_or_keep(draft_text(learned.draft, output).encode(), output, what="skeleton")
     return learned
 
 
 def kinds_from(
-    data: Path,
+    asked: SkeletonRequest,
     request: KindRequest,
     *,
     access: Access,
@@ -93,10 +92,11 @@ def kinds_from(
     from understudy.methods.discover import infer_kinds
     from understudy.rows.sources import dataset_name
 
-    header = draft_of(data, encoding=access.encoding)
+    header, data = draft_of(check_file(asked)).draft, Path(asked.data)
+    access = replace(access, format=header.format)
     known = {} if book is None else {n: c for n, c in book.columns.items() if c.kind}
     with progress.spinner("reading and counting") as show:
-        return infer_kinds(
+        learned = infer_kinds(
             data,
             list(header.columns),
             epsilon=request.epsilon or "0",
@@ -110,6 +110,19 @@ def kinds_from(
             dataset=request.payer.dataset or dataset_name(data, access),
             access=replace(access, watch=ReadingProgress(show)),
         )
+    return replace(learned, draft=replace(learned.draft, format=header.format))
+
+
+def check_file(asked: SkeletonRequest) -> SkeletonRequest:
+    """Refuse data whose kinds cannot be learned: databases, pipes, and what first rows propose."""
+    from understudy.rows.engines.database import is_database
+
+    if is_database(asked.data) or asked.data == STANDARD_INPUT:
+        raise UsageError(f"data {asked.data!r}: kinds and schemas are learned from files alone")
+    if asked.look or asked.types:
+        option = "--look" if asked.look else "--types"
+        raise UsageError(f"{option} proposes what is not paid for; leave it out, or --epsilon")
+    return asked
 
 
 def declared_kinds(data: Path, columns: Mapping[str, DraftColumn]) -> dict[str, DraftColumn]:

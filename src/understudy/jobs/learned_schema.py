@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from understudy.errors import OutputError, UsageError
-from understudy.jobs.kinds import KindRequest, declared_kinds, kinds_from
+from understudy.jobs.kinds import KindRequest, check_file, declared_kinds, kinds_from
 from understudy.jobs.method import build
 from understudy.jobs.output import write_or_keep
 from understudy.jobs.progress import ReadingProgress
-from understudy.jobs.schemas import draft_of
+from understudy.jobs.schemas import SkeletonRequest, draft_of
 
 if TYPE_CHECKING:
     from understudy.facts.formats import Draft
@@ -89,7 +89,7 @@ def _checked(request: LearningRequest, data: Path) -> Draft:
     if request.fit.epsilon is None or exact(request.fit.delta, what="delta") == 0:
         raise UsageError(f"{missing}, or learn one with budget, as --epsilon 1 --delta 1e-6")
     request.images.refuse_for_tables()
-    header = draft_of(data, encoding=request.reading.encoding)
+    header = draft_of(check_file(_skeleton(request))).draft
     build(request.fit, _provisional(header))
     return header
 
@@ -111,7 +111,11 @@ def _kinds(request: LearningRequest, data: Path, header: Draft, progress: JobPro
         **_part(request, KINDS_SHARE),
     )
     access = replace(request.reading.access, persons=request.fit.people.persons)
-    return kinds_from(data, asked, access=access, progress=progress).draft
+    return kinds_from(_skeleton(request), asked, access=access, progress=progress).draft
+
+
+def _skeleton(request: LearningRequest) -> SkeletonRequest:
+    return SkeletonRequest(data=request.data, spelling=request.reading.spelling)
 
 
 def _schema(request: LearningRequest, draft: Draft, progress: JobProgress) -> Schema:

@@ -153,20 +153,22 @@ def synthesize(
     """
     from understudy.jobs.images import synthesize_images
     from understudy.jobs.learned_schema import learn_first
-    from understudy.system.files.suffixes import check_suffix
+    from understudy.models.decoding import check_rows_output
+    from understudy.system.files.suffixes import check_written
     from understudy.system.files.writing import check_apart
 
     signer = signer_of(sign)
     if request.of_images:
         return synthesize_images(request, output, seed=seed, signer=signer, progress=progress)
     check_apart(output, *request.inputs)
-    check_stated_output(check_suffix(output))
+    check_stated_output(check_written(output))
     check_unpaid(output, force=request.force)
     learned: tuple[str, ...] = ()
     if request.schema is None:
         first = learn_first(request, output, progress)
         request, learned = first.request, (first.sentence,)
     synthesizer = _synthesizer(request)
+    check_rows_output(output, synthesizer.schema)
     watch = Stopwatch()
     preflight = _preflight(request, synthesizer, progress, owner)
     fitted = _fitted(request, synthesizer, preflight, progress=progress, watch=watch)
@@ -239,10 +241,11 @@ def _fitted(
 ) -> Synthesizer:
     """Fit the model, paid for from the ledger; the owner sees how far reading has come."""
     payer, access = request.payer, request.reading.access
+    data = request.reading.opened(request.data)
     with progress.spinner("reading and fitting") as show, watch.timed("fit"):
         access = replace(access, watch=ReadingProgress(show))
         return synthesizer.fit(
-            request.data,
+            data,
             ledger=payer.opened(),
             dataset=request.dataset,
             access=access,

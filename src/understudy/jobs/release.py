@@ -107,6 +107,7 @@ def _released(request: EvaluationRequest, subject: Subject, dataset: str) -> Rel
     from understudy.rows.sources import Access, open_source
 
     paid, schema = request.release, Schema.load(request.schema)
+    given = request.spelling.file_format
     summarizer = Summarizer(
         schema,
         paid.release_epsilon or "0",
@@ -114,11 +115,11 @@ def _released(request: EvaluationRequest, subject: Subject, dataset: str) -> Rel
         unit=paid.unit(subject.statement),
         person_id=paid.people.person_id,
     )
-    check_columns(request.real, schema, side="real", encoding=request.encoding)
+    check_columns(request.real, schema, side="real", given=given)
     check_columns(request.synthetic, schema, side="synthetic")
     sheet = load(request.synthetic, schema, side="synthetic", seed=request.seed)
     held = yardsticks(schema, sheet, seed=request.seed)
-    private = Access(ignore_extra=True, encoding=request.encoding, persons=paid.people.persons)
+    private = Access(ignore_extra=True, format=given, persons=paid.people.persons)
     with (
         open_source(request.synthetic, schema, Access(ignore_extra=True)) as synthetic,
         open_source(request.real, schema, private) as real,

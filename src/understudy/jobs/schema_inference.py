@@ -89,11 +89,12 @@ def infer(request: InferenceRequest, *, progress: JobProgress = SILENT) -> Infer
     access = replace(request.reading.access, persons=request.people.persons)
     _check_output(request.output, skeleton)
     name = request.payer.dataset or dataset_name(request.data, access)
-    request.payer.warn_of_copies(name, Sighting(request.data))
+    data = request.reading.opened(request.data)
+    request.payer.warn_of_copies(name, Sighting(data))
     watch = Stopwatch()
     with progress.spinner("reading and counting") as show, watch.timed("infer"):
         inferred = infer_schema(
-            request.data,
+            data,
             skeleton,
             epsilon=request.epsilon,
             delta=request.delta,

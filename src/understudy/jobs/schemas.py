@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from understudy.errors import OutputError, SchemaError, UnderstudyError, UsageError
+from understudy.errors import DataError, OutputError, SchemaError, UnderstudyError, UsageError
 from understudy.jobs.output import write_bytes
+from understudy.jobs.reading import FormatRequest, ReadingRequest
+from understudy.jobs.request import JobRequest
+from understudy.system.files.piped import PipedFile
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -15,23 +20,159 @@ if TYPE_CHECKING:
     from understudy.facts.formats import Draft, DraftColumn
     from understudy.facts.schema import Schema
 
+# Numbers, dates and times as cells hold them, and nothing at all.
+_DATA = re.compile(
+    r"([-+]?[0-9][0-9.,'\u2019 ]*(e[-+]?[0-9]+)?%?|[0-9]{1,4}[-./][0-9]{1,2}[-./][0-9]{1,4}"
+    r"([ T][0-9:.+Z-]*)?)?",
+    re.IGNORECASE,
+)
+# What the declared types of SQLite and of statistics packages hold, the narrower ones first.
+_SIGNS = {
+    "BOOL": "boolean",
+    "DATETIME": "datetime",
+    "TIMESTAMP": "datetime",
+    "DATE": "date",
+    "INT": "integer",
+    "REAL": "float",
+    "FLOA": "float",
+    "DOUB": "float",
+    "DEC": "float",
+    "CHAR": "categorical",
+    "CLOB": "categorical",
+    "TEXT": "categorical",
+    "STRING": "categorical",
+}
 
-def draft_of(data: Path, *, encoding: str = "utf-8") -> Draft:
-    """A skeleton to fill in: column names, kinds where the file declares types, ids by their names.
 
-    Privacy: reads the header alone.
+@dataclass(frozen=True)
+class SkeletonRequest(JobRequest):
+    """The data whose skeleton is written, and how it is read.
+
+    Attributes:
+        data: a file, a folder, the address of a database, or - for standard input.
+        spelling: how the file is spelled.
+        table: the table of a database.
+        piped: the format of standard input.
+        look: propose the format from the first rows, as unreviewed.
+        types: propose the types of a Parquet file too, as unreviewed.
+    """
+
+    data: str
+    spelling: FormatRequest = field(default_factory=FormatRequest)
+    table: str | None = None
+    piped: str | None = None
+    look: bool = False
+    types: bool = False
+
+    def opened(self) -> str | PipedFile:
+        """The data, or for - the file that comes through standard input."""
+        return ReadingRequest(piped=self.piped).opened(self.data)
+
+
+@dataclass(frozen=True)
+class Skeletal:
+    """A skeleton, and remarks about first rows that are for the owner's terminal alone."""
+
+    draft: Draft
+    remarks: tuple[str, ...] = ()
+
+
+def draft_of(request: SkeletonRequest) -> Skeletal:
+    """A skeleton to fill in: column names, kinds where the file declares types, and its format.
+
+    Privacy: reads the header alone, unless `look` is set; what first rows show is marked as
+    unreviewed, and the remarks about them are for the owner's terminal.
     """
     from understudy.facts.formats import Draft
+    from understudy.rows.engines.database import database_types, is_database
+
+    data = request.opened()
+    if request.types:
+        return Skeletal(with_types(draft_of(replace(request, types=False)).draft, request.data))
+    if is_database(data):
+        types = database_types(data, request.table)
+        return Skeletal(Draft({each.name: _column(each.name, _kind(each.type)) for each in types}))
+    found = _kinds_of(data, request)
+    if found is not None:
+        columns = {name: _column(name, kind) for name, kind in found.items()}
+        return Skeletal(Draft(columns, format=request.spelling.file_format))
+    return _draft_of_text(data, request)
+
+
+def _kinds_of(data: str | PipedFile, request: SkeletonRequest) -> dict[str, str] | None:
+    """The kinds of columns where a file declares types or names alone; None for text."""
+    from understudy.rows.reading import column_names, declared_types, is_parquet
+    from understudy.system.files.suffixes import ARROW, EXCEL, SQLITE, STATISTICS, suffix_of
+
+    path = None if isinstance(data, PipedFile) else Path(data)
+    if path is None:
+        return None
+    suffix = suffix_of(path)
+    if suffix == EXCEL:
+        names = column_names(path, given=request.spelling.file_format)
+        return dict.fromkeys(_checked_header(names), "")
+    if not is_parquet(path) and suffix not in (*ARROW, *SQLITE, *STATISTICS):
+        return None
+    types = declared_types(path, table=request.table)
+    return {name: _kind(kind) for name, kind in types.items()}
+
+
+def _draft_of_text(data: str | PipedFile, request: SkeletonRequest) -> Skeletal:
+    from understudy.facts.formats import Draft, DraftColumn
+    from understudy.rows.reading.proposals import first_look, key_look, text_format
+    from understudy.system.files.suffixes import LINES, check_suffix, suffix_of
+
+    place = data if isinstance(data, PipedFile) else check_suffix(Path(data))
+    given = request.spelling.file_format
+    if (place.suffix if isinstance(place, PipedFile) else suffix_of(place)) in LINES:
+        if not request.look:
+            raise UsageError(
+                "a file of JSON lines has no header, and its keys are in its rows, which are "
+                "private; with --look the keys of its first row are proposed"
+            )
+        names, marks = key_look(place), {"unreviewed": True}
+        return Skeletal(Draft({name: DraftColumn("", marks) for name in names}))
+    if request.look:
+        seen = first_look(place, given)
+        columns = {name: _column(name, "") for name in _checked_header(seen.names)}
+        return Skeletal(Draft(columns, format=seen.format), seen.remarks)
+    names, given = text_format(place, given)
+    columns = {name: _column(name, "") for name in _checked_header(names)}
+    return Skeletal(Draft(columns, format=given))
+
+
+def _checked_header(names: list[str]) -> list[str]:
+    """The names, unless they could be the cells of a row, or one of them is blank.
+
+    Privacy: a first line that could be a row is not quoted.
+    """
+    if all(_could_be_data(name) for name in names):
+        raise DataError(
+            "the first line could be a row: it has numbers, dates and empty cells alone; add a "
+            "line with the column names, or say by --header-line where they are"
+        )
+    if not all(name.strip() for name in names):
+        raise DataError(
+            "a column has no name; name it in the header, or say by --header-line where the "
+            "names are"
+        )
+    return names
+
+
+def _could_be_data(name: str) -> bool:
+    return _DATA.fullmatch(name.strip()) is not None
+
+
+def _kind(kind: object) -> str:
+    """The kind of column for a declared type: an Arrow type, or the word of another format."""
     from understudy.facts.formats.frames import kind_of
-    from understudy.rows.reading import column_names, is_parquet, parquet_types
 
-    kinds = dict.fromkeys(column_names(data, encoding=encoding), "")
-    if is_parquet(data):
-        kinds |= {field.name: kind_of(field.type) for field in parquet_types(data)}
-    return Draft({name: _column(name, kind) for name, kind in kinds.items()})
+    if isinstance(kind, str):
+        return next((found for sign, found in _SIGNS.items() if sign in kind.upper()), "")
+    return kind_of(kind)
 
 
-def with_types(draft: Draft, data: Path) -> Draft:
+def with_types(draft: Draft, data: str) -> Draft:
     """The skeleton with the types that a Parquet file has, as unreviewed proposals.
 
     Types may have been chosen by the rows: a tool that takes the narrowest one that fits, or
@@ -43,14 +184,15 @@ def with_types(draft: Draft, data: Path) -> Draft:
     from understudy.facts.formats.draft import unreviewed
     from understudy.rows.reading import is_parquet, parquet_types
 
-    if not is_parquet(data):
+    if not is_parquet(Path(data)):
         raise UsageError(f"{data}: only Parquet files declare types; leave out --types")
-    types = {field.name: _type_keys(field.type) for field in parquet_types(data)}
+    types = {field.name: _type_keys(field.type) for field in parquet_types(Path(data))}
     return Draft(
         {
             name: DraftColumn(c.kind, {**c.keys, **unreviewed(types[name])}, c.remark)
             for name, c in draft.columns.items()
-        }
+        },
+        format=draft.format,
     )
 
 
@@ -87,7 +229,6 @@ def imported_draft(file: Path, *, table: str | None = None) -> Draft:
 
 def with_code_book(header: Draft, book: Draft) -> Draft:
     """The columns of a header, each as a code book describes it, where it does."""
-    from understudy.facts.formats import Draft
 
     strange = [name for name in book.columns if name not in header.columns]
     if len(strange) == len(book.columns):
@@ -95,7 +236,8 @@ def with_code_book(header: Draft, book: Draft) -> Draft:
             f"the code book describes none of the columns, but {strange[0]!r} for one; "
             "look at its names"
         )
-    return Draft({name: book.columns.get(name, own) for name, own in header.columns.items()})
+    columns = {name: book.columns.get(name, own) for name, own in header.columns.items()}
+    return replace(header, columns=columns)
 
 
 def draft_text(draft: Draft, output: Path | None) -> str:

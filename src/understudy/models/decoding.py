@@ -17,9 +17,12 @@ import pyarrow as pa
 
 from understudy.facts.codec import Codec
 from understudy.facts.column import Ordinate
+from understudy.facts.schema import Schema
 from understudy.models.distribution import CodedRows
 from understudy.models.row_writing import write_rows
-from understudy.system.files.suffixes import check_suffix
+from understudy.models.sheet_writing import check_statistics_names
+from understudy.system.extras import require
+from understudy.system.files.suffixes import EXCEL, STATISTICS, check_written, suffix_of
 
 
 class Decoder(ABC):
@@ -68,7 +71,7 @@ class Decoder(ABC):
 
 @dataclass(frozen=True)
 class ColumnDecoder(Decoder):
-    """Decodes every column by the schema, and writes CSV or Parquet.
+    """Decodes every column by the schema, and writes files of rows.
 
     Attributes:
         codec: the codec of the schema.
@@ -92,9 +95,20 @@ class ColumnDecoder(Decoder):
         return replace(self, codec=replace(self.codec, fills=fills)) if fills else self
 
     def check_output(self, path: Path) -> Path:
-        """Return the path of a CSV or Parquet file."""
-        return check_suffix(path)
+        """Return the path of a file that rows can be written to."""
+        return check_rows_output(path, self.codec.schema)
 
     def write(self, blocks: Iterable[pa.Table], path: Path) -> int:
-        """Write decoded rows to a CSV or Parquet file."""
+        """Write decoded rows to a file in the format of its suffix."""
         return write_rows(blocks, path, self.codec)
+
+
+def check_rows_output(path: Path, schema: Schema) -> Path:
+    """The path, if rows of this schema can be written to such a file; asked before spending."""
+    suffix = suffix_of(check_written(path))
+    if suffix == EXCEL:
+        require("openpyxl", extra="excel")
+    if suffix in STATISTICS:
+        require("pyreadstat", extra="statistics")
+        check_statistics_names(path, schema.columns)
+    return path

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import overload
@@ -16,6 +16,7 @@ from understudy.errors import UsageError
 from understudy.facts.capacity import available_bytes
 from understudy.facts.codec import Codec
 from understudy.facts.codec.persons import Persons
+from understudy.facts.file_format import FileFormat
 from understudy.facts.schema import Schema
 from understudy.rows.counting import CountSource, KeySource
 from understudy.rows.engines.chunked import ChunkedSource
@@ -29,15 +30,34 @@ from understudy.rows.engines.database import (
 )
 from understudy.rows.engines.keyed import KeyedSource, tallied
 from understudy.rows.engines.memory import MemorySource
-from understudy.rows.reading import read_blocks, read_footer, read_rows
+from understudy.rows.reading import is_parquet, read_blocks, read_footer, read_rows
+from understudy.rows.reading.excel import BYTES_PER_XML_BYTE
+from understudy.rows.reading.feather import feather_bytes
+from understudy.rows.reading.files import WHOLE, refuse_too_large
+from understudy.rows.reading.packed import unpacked_bytes
+from understudy.rows.reading.sqlite import BYTES_PER_FILE_BYTE
+from understudy.rows.reading.statistics import BYTES_PER_CELL as STATISTICS_CELL
+from understudy.rows.reading.statistics import statistics_rows
+from understudy.rows.reading.workbook_check import announced_bytes
 from understudy.rows.table import Table
-from understudy.system.files.suffixes import SUFFIXES
+from understudy.system.files.refusals import reading
+from understudy.system.files.suffixes import (
+    ARROW,
+    EXCEL,
+    LINES,
+    PARQUET,
+    SQLITE,
+    STATISTICS,
+    packing_of,
+    stem_of,
+    suffix_of,
+)
 from understudy.system.frames import Rows
 from understudy.system.progress import ProgressCallback, unwatched
 
 _PART_OF_FREE = 0.6
 # Parquet is compressed; text holds numbers in about as many bytes as memory does.
-_BYTES_PER_FILE_BYTE = {".csv": 3, ".parquet": 12}
+_BYTES_PER_TEXT_BYTE, _BYTES_PER_PARQUET_BYTE = 3, 12
 # Pages as they are unpacked, and the cells that are made of them.
 _BYTES_PER_PAGE_BYTE = 2
 # A cell as Arrow holds it, and its code; a file of few different values is smaller by far.
@@ -50,9 +70,9 @@ class Access:
 
     Attributes:
         ignore_extra: pass over columns that the schema does not speak of instead of refusing.
-        encoding: of a CSV file's text.
+        format: how the file is spelled; what it leaves open is as the schema says.
         memory: how many bytes may be taken; a part of what is free unless given.
-        table: the table of a database, perhaps with its schema.
+        table: the table of a database or an SQLite file, perhaps with its schema.
         cluster: the Dask cluster that counts, as tcp://HOST:PORT, tls://HOST:PORT or local.
         cluster_timeout: for how many seconds the cluster may be out of reach or without workers.
         persons: who has several rows, and how many are kept.
@@ -60,7 +80,7 @@ class Access:
     """
 
     ignore_extra: bool = False
-    encoding: str = "utf-8"
+    format: FileFormat = field(default_factory=FileFormat)
     memory: int | None = None
     table: str | None = None
     cluster: str | None = None
@@ -96,11 +116,20 @@ def open_source(data: Rows, schema: Schema, access: Access = _PLAIN) -> Iterator
             data, access.table, codec, ignore_extra=access.ignore_extra, room=access.room
         ) as source:
             yield source
-    elif isinstance(data, str | os.PathLike) and _needed(Path(data), codec) > access.room:
+    elif isinstance(data, str | os.PathLike) and not _fits(Path(data), codec, access.room):
         yield _in_blocks(data, codec, access)
     else:
-        rows = read_rows(data, codec, ignore_extra=access.ignore_extra, encoding=access.encoding)
-        yield MemorySource(Table.of(codec.encode(rows)))
+        yield MemorySource(Table.of(codec.encode(_whole(data, codec, access))))
+
+
+def _whole(data: Rows, codec: Codec, access: Access) -> pa.Table:
+    return read_rows(
+        data,
+        codec,
+        ignore_extra=access.ignore_extra,
+        given=access.format,
+        table=access.table,
+    )
 
 
 @contextmanager
@@ -152,16 +181,20 @@ def opened_blocks(
 
 
 def _blocks(data: Rows, codec: Codec, access: Access) -> Iterator[pa.Table]:
-    if codec.persons is None and isinstance(data, str | os.PathLike):
+    if (
+        codec.persons is None
+        and isinstance(data, str | os.PathLike)
+        and suffix_of(Path(data)) not in WHOLE
+    ):
         yield from _reading(data, codec, access)()
     else:
-        yield read_rows(data, codec, ignore_extra=access.ignore_extra, encoding=access.encoding)
+        yield _whole(data, codec, access)
 
 
 def _on_cluster(
     address: str, data: Rows, codec: Codec, access: Access
 ) -> AbstractContextManager[CountSource]:
-    if not isinstance(data, str | os.PathLike) or Path(data).suffix == ".csv":
+    if not isinstance(data, str | os.PathLike) or not is_parquet(Path(data)):
         raise UsageError("a cluster counts Parquet alone; give a .parquet file or a folder of them")
     _refuse_persons(codec, "a cluster")
     return open_cluster(
@@ -178,8 +211,8 @@ def _in_blocks(path: str | os.PathLike[str], codec: Codec, access: Access) -> Ch
     """A quarter of the room each for kept tables, a question's tables, and rows on their way."""
     _refuse_persons(codec, "a file read in blocks")
     part = access.room // 4
-    reading = _reading(path, codec, access)
-    source = ChunkedSource(reading, codec, part, kept=part, watch=access.watch)
+    read_again = _reading(path, codec, access)
+    source = ChunkedSource(read_again, codec, part, kept=part, watch=access.watch)
     source.check()
     return source
 
@@ -192,7 +225,7 @@ def _reading(
         path,
         codec,
         ignore_extra=access.ignore_extra,
-        encoding=access.encoding,
+        given=access.format,
         memory=access.room // 4,
     )
 
@@ -205,16 +238,40 @@ def _refuse_persons(codec: Codec, where: str) -> None:
         )
 
 
-def _needed(path: Path, codec: Codec) -> int:
+def _fits(path: Path, codec: Codec, room: int) -> bool:
+    """Whether all of a file or folder can be held; one that has no blocks is refused if not."""
+    needed = _needed(path, codec, room)
+    if needed > room and suffix_of(path) in WHOLE:
+        raise refuse_too_large(path, needed)
+    return needed <= room
+
+
+def _needed(path: Path, codec: Codec, room: int) -> int:
     """The bytes that reading all of a file or folder is expected to take; none if it is absent."""
     if path.is_dir():
-        return sum(_needed(file, codec) for file in path.glob("*.parquet") if file.is_file())
+        files = (file for file in path.iterdir() if file.is_file() and is_parquet(file))
+        return sum(_needed(file, codec, room) for file in files)
     if not path.is_file():
         return 0
-    by_size = _BYTES_PER_FILE_BYTE.get(path.suffix, 1) * path.stat().st_size
-    if path.suffix != ".parquet":
-        return by_size
+    suffix = suffix_of(path)
+    if suffix == PARQUET:
+        return _parquet_bytes(path, codec)
+    if suffix in ARROW:
+        return feather_bytes(path, codec)
+    if suffix in STATISTICS:
+        return STATISTICS_CELL * statistics_rows(path) * len(codec.read_types)
+    if suffix == EXCEL:
+        return BYTES_PER_XML_BYTE * announced_bytes(path)
+    if packing_of(path):
+        with reading(path):
+            return _BYTES_PER_TEXT_BYTE * unpacked_bytes(path, most=room)
+    by_format = {**dict.fromkeys(SQLITE, BYTES_PER_FILE_BYTE), **dict.fromkeys(LINES, 4)}
+    return by_format.get(suffix, _BYTES_PER_TEXT_BYTE) * path.stat().st_size
+
+
+def _parquet_bytes(path: Path, codec: Codec) -> int:
     footer = read_footer(path)
+    by_size = _BYTES_PER_PARQUET_BYTE * path.stat().st_size
     by_rows = _BYTES_PER_CELL * len(codec.columns) * sum(footer.rows)
     return max(by_size, by_rows, _BYTES_PER_PAGE_BYTE * footer.unpacked)
 
@@ -235,7 +292,10 @@ def dataset_name(data: object, access: Access = _PLAIN) -> str | None:
     """
     if access.table:
         return access.table
+    if data == "-":
+        raise UsageError(
+            "rows from standard input have no name for the ledger; give one by --dataset"
+        )
     if not isinstance(data, str | os.PathLike):
         return None
-    path = Path(os.path.abspath(data))
-    return path.stem if path.suffix in SUFFIXES else path.name
+    return stem_of(Path(os.path.abspath(data)))

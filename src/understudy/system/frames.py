@@ -11,6 +11,7 @@ import pyarrow as pa
 from typing_extensions import TypeIs
 
 from understudy.errors import DataError
+from understudy.system.files.piped import PipedFile
 
 
 @runtime_checkable
@@ -21,12 +22,12 @@ class ArrowStream(Protocol):
         """Return the rows as an Arrow stream."""
 
 
-Rows = str | os.PathLike[str] | ArrowStream | Mapping[str, Any]
+Rows = str | os.PathLike[str] | PipedFile | ArrowStream | Mapping[str, Any]
 
 
 def are_rows(data: object) -> TypeIs[Rows]:
     """Whether something is a file or a data frame, and not rows already behind an engine."""
-    return isinstance(data, str | os.PathLike | ArrowStream | Mapping)
+    return isinstance(data, str | os.PathLike | PipedFile | ArrowStream | Mapping)
 
 
 def arrow_table(data: ArrowStream | Mapping[str, Any]) -> pa.Table:

@@ -21,6 +21,7 @@ from understudy.methods.structure.rounds import (
     shrunk,
     tables_of,
 )
+from understudy.models.distribution import CodedRows
 from understudy.models.weighted.pool import Pool
 from understudy.rows.counting import Marginal
 from understudy.system.arrays import Floats, Integers
@@ -189,7 +190,7 @@ def test_a_pool_of_few_rows_is_not_an_error() -> None:
     cells = random.dirichlet(np.full(900, 0.5))
     for few in (2_000, 20_000):
         drawn = random.choice(900, few, p=cells)
-        codes = {"a": (drawn // 30).astype(np.uint8), "b": (drawn % 30).astype(np.uint8)}
+        codes: CodedRows = {"a": (drawn // 30).astype(np.uint8), "b": (drawn % 30).astype(np.uint8)}
         kernel = ModelErrors.of(Pool.of(domain, codes, 5.0 * few), [PAIR])
         real = random.multinomial(5 * few, cells).reshape(30, 30)
         found = kernel.by_few_rows(PAIR) + kernel.by_chance(PAIR, np.inf)
@@ -198,7 +199,7 @@ def test_a_pool_of_few_rows_is_not_an_error() -> None:
 
 def test_a_pool_of_many_rows_takes_nothing_off() -> None:
     """Its counts are more certain than those of the rows."""
-    codes = {name: np.zeros(100, np.uint8) for name in PAIR}
+    codes: CodedRows = {name: np.zeros(100, np.uint8) for name in PAIR}
     pool = Pool.of(Domain({"a": 2, "b": 2}), codes, 99.0)
     assert 0.0 == ModelErrors.of(pool, [PAIR]).by_few_rows(PAIR)
 

@@ -12,6 +12,7 @@ import pytest
 
 from understudy.errors import DataError, OutputError, UnderstudyError, UsageError
 from understudy.facts.codec import Codec
+from understudy.facts.file_format import FileFormat
 from understudy.facts.schema import Schema
 from understudy.models.row_writing import write_rows
 from understudy.rows.reading import column_names, read_blocks, read_rows
@@ -69,14 +70,14 @@ def test_csv_dialects_that_are_read(tmp_path: Path, data: bytes) -> None:
 def test_csv_encodings(tmp_path: Path, encoding: str) -> None:
     """Text is decoded as told; utf-8 is spelled in several ways, with or without its mark."""
     path = csv_file(tmp_path, "city,age\nZürich,1\n".encode(encoding))
-    assert {"city": [0], "age": [1]} == codes_in(path, encoding=encoding)
+    assert {"city": [0], "age": [1]} == codes_in(path, given=FileFormat(encoding=encoding))
 
 
 @pytest.mark.parametrize("spelling", ["utf-8", "UTF-8", "utf8", "U8"])
 def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path, spelling: str) -> None:
     """However utf-8 is spelled, a mark before the header is passed over."""
     path = csv_file(tmp_path, "\ufeffcity,age\nZürich,1\n".encode())
-    assert {"city": [0], "age": [1]} == codes_in(path, encoding=spelling)
+    assert {"city": [0], "age": [1]} == codes_in(path, given=FileFormat(encoding=spelling))
 
 
 def test_a_header_alone_is_a_table_of_no_rows(tmp_path: Path) -> None:
@@ -136,19 +137,19 @@ def test_names_with_dots_are_names_in_parquet_too(tmp_path: Path) -> None:
     assert {"a.b": [1]} == codes_in(tmp_path / "rows.parquet", codec, ignore_extra=True)
 
 
-@pytest.mark.parametrize("name", ["rows.txt", "rows", "rows.CSV", "rows.xlsx"])
+@pytest.mark.parametrize("name", ["rows.doc", "rows", "rows.xls", ".csv"])
 def test_a_suffix_we_do_not_speak_is_refused(tmp_path: Path, name: str) -> None:
-    """Reading and writing both name the suffixes there are."""
-    with pytest.raises(UsageError, match=r"must end in \.csv or \.parquet"):
+    """Reading and writing both name the suffixes there are, and a way out."""
+    with pytest.raises(UsageError, match=r"must end in \.csv, \.tsv, .*[Ss]ave the"):
         column_names(tmp_path / name)
-    with pytest.raises(UsageError, match=r"must end in \.csv or \.parquet"):
+    with pytest.raises(UsageError, match=r"must end in \.csv, \.tsv, .*- for standard output"):
         write_rows([], tmp_path / name, CODEC)
 
 
-def test_an_unknown_encoding_is_a_usage_error(tmp_path: Path) -> None:
+def test_an_unknown_encoding_is_a_usage_error() -> None:
     """The message names encodings that exist."""
     with pytest.raises(UsageError, match="encoding is unknown; use a name such as"):
-        read_rows(csv_file(tmp_path, b"city,age\n"), CODEC, encoding="klingon")
+        FileFormat(encoding="klingon")
 
 
 @pytest.mark.parametrize(

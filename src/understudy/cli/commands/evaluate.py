@@ -10,7 +10,7 @@ import typer
 
 from understudy.cli.console import TerminalProgress, messages, print_json, results, table_of
 from understudy.cli.options import completion
-from understudy.cli.options.data import EncodingName, PersonOptions, SchemaFile
+from understudy.cli.options.data import FormatOptions, PersonOptions, SchemaFile
 from understudy.cli.options.groups import grouped
 from understudy.cli.options.output import AsJson, Force
 from understudy.cli.options.panels import DATA, METHOD, OUTPUT, PRIVACY
@@ -171,7 +171,7 @@ class EvaluationOptions(EvaluationRequest):
             help="Make resamples and splits repeatable with this number.",
         ),
     ] = 0
-    encoding: EncodingName = "utf-8"
+    spelling: FormatOptions
     release: ReleaseOptions
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,9 +20,12 @@ from understudy.cli.options import completion
 from understudy.cli.options.groups import grouped
 from understudy.cli.options.output import AsJson, RowCount, Seed, SignKey
 from understudy.cli.options.panels import OUTPUT
+from understudy.cli.standard_output import written
+from understudy.errors import UsageError
 from understudy.jobs.sampling import SampleRequest
 
 if TYPE_CHECKING:
+    from understudy.jobs.output import JobResult
     from understudy.jobs.sampling import SampleHead
 
 
@@ -102,15 +105,21 @@ def sample(*, asked: SampleOptions, as_json: AsJson = False) -> None:
     """Draw synthetic rows, or images, from a model; this costs no budget, however often."""
     from understudy.jobs.sampling import sample, sample_head
 
-    if asked.head is None:
-        print_result(sample(asked, progress=TerminalProgress()), as_json=as_json)
-    elif as_json:
-        print_json(sample_head(asked).document())
+    def work(place: Path) -> JobResult:
+        return sample(replace(asked, output=place), progress=TerminalProgress())
+
+    if asked.head is not None:
+        _show(sample_head(asked), as_json=as_json)
+    elif asked.output is None:
+        raise UsageError("output is not given; name a file by --output, or look by --head 5")
     else:
-        _show(sample_head(asked))
+        print_result(written(asked.output, work, as_json=as_json), as_json=as_json)
 
 
-def _show(found: SampleHead) -> None:
+def _show(found: SampleHead, *, as_json: bool) -> None:
+    if as_json:
+        print_json(found.document())
+        return
     listing = table_of(found.rows.column_names)
     for row in zip(*found.texts, strict=True):
         listing.add_row(*row)

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from understudy.cli.console import TerminalProgress, print_result
 from understudy.cli.onlooker import owner_at_terminal
 from understudy.cli.options.groups import grouped
 from understudy.cli.options.learning import LearningOptions, Yes
 from understudy.cli.options.output import AsJson, RowsFile, Seed, SignKey
+from understudy.cli.standard_output import written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from understudy.jobs.output import JobResult
 
 
 @grouped
@@ -25,12 +33,15 @@ def synth(
     """
     from understudy.jobs.learning import synthesize
 
-    result = synthesize(
-        learning,
-        output,
-        seed=seed,
-        sign=sign,
-        progress=TerminalProgress(),
-        owner=owner_at_terminal(yes=yes),
-    )
+    def work(place: Path) -> JobResult:
+        return synthesize(
+            learning,
+            place,
+            seed=seed,
+            sign=sign,
+            progress=TerminalProgress(),
+            owner=owner_at_terminal(yes=yes),
+        )
+
+    result = written(output, work, as_json=as_json)
     print_result(result, as_json=as_json)

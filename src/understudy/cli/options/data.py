@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from understudy.cli.options.panels import DATA, PLACES, PRIVACY
-from understudy.jobs.reading import ClusterReadingRequest, PersonRequest, ReadingRequest
+from understudy.cli.options.panels import DATA, FORMAT, PLACES, PRIVACY
+from understudy.jobs.reading import (
+    ClusterReadingRequest,
+    FormatRequest,
+    PersonRequest,
+    ReadingRequest,
+)
 
 Data = Annotated[
     str,
     typer.Argument(
-        help="The private table: a .csv or .parquet file, or a folder of .parquet files. With "
-        "--table it is a .duckdb file or a postgres:// address. Images are in an .npz file."
+        help="The private table: a file such as .csv, .csv.gz, .tsv, .jsonl, .parquet, .feather, "
+        ".xlsx, .sav or .dta, or a folder of .parquet files. With --table it is an SQLite or "
+        ".duckdb file, or a postgres:// address. With --format it may be - for standard input. "
+        "Images are in an .npz file."
     ),
 ]
 SchemaFile = Annotated[
@@ -39,13 +46,13 @@ OptionalSchemaFile = Annotated[
         "not used for images.",
     ),
 ]
-EncodingName = Annotated[
-    str,
+PipedFormat = Annotated[
+    str | None,
     typer.Option(
-        "--encoding",
+        "--format",
         metavar="NAME",
-        rich_help_panel=DATA,
-        help="Read CSV text in this encoding, for example latin-1.",
+        rich_help_panel=FORMAT,
+        help="Read standard input in this format: csv, tsv, txt, jsonl or ndjson.",
     ),
 ]
 RowsPerPerson = Annotated[
@@ -78,6 +85,78 @@ class PersonOptions(PersonRequest):
 
 
 @dataclass(frozen=True)
+class FormatOptions(FormatRequest):
+    """Options about how a file is spelled."""
+
+    separator: Annotated[
+        str | None,
+        typer.Option(
+            "--separator",
+            metavar="CHARACTER",
+            rich_help_panel=FORMAT,
+            help="Read fields with this character between them, such as ; or tab. The default is "
+            "what the schema's [format] says, else a comma, or a tab in .tsv and .txt files.",
+        ),
+    ] = None
+    quote: Annotated[
+        str | None,
+        typer.Option(
+            "--quote",
+            metavar="CHARACTER",
+            rich_help_panel=FORMAT,
+            help="Read fields with this character around them where needed, or none. The default "
+            'is ".',
+        ),
+    ] = None
+    decimal: Annotated[
+        str | None,
+        typer.Option(
+            "--decimal",
+            metavar="CHARACTER",
+            rich_help_panel=FORMAT,
+            help="Read numbers with this decimal mark: a dot or a comma.",
+        ),
+    ] = None
+    thousands: Annotated[
+        str | None,
+        typer.Option(
+            "--thousands",
+            metavar="CHARACTER",
+            rich_help_panel=FORMAT,
+            help="Read numbers with this mark between groups of three digits, such as . or '.",
+        ),
+    ] = None
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            "--encoding",
+            metavar="NAME",
+            rich_help_panel=FORMAT,
+            help="Read text in this encoding, for example latin-1. The default is utf-8.",
+        ),
+    ] = None
+    header_line: Annotated[
+        int | None,
+        typer.Option(
+            "--header-line",
+            min=1,
+            metavar="NUMBER",
+            rich_help_panel=FORMAT,
+            help="Read the column names from this line, counted from 1.",
+        ),
+    ] = None
+    sheet: Annotated[
+        str | None,
+        typer.Option(
+            "--sheet",
+            metavar="NAME",
+            rich_help_panel=FORMAT,
+            help="Read this sheet of an .xlsx workbook.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
 class ReadingOptions(ReadingRequest):
     """Options about how private rows are read."""
 
@@ -89,7 +168,8 @@ class ReadingOptions(ReadingRequest):
             help="Skip columns that the schema does not declare.",
         ),
     ] = False
-    encoding: EncodingName = "utf-8"
+    spelling: FormatOptions = field(default_factory=FormatOptions)
+    piped: PipedFormat = None
     memory: Annotated[
         str | None,
         typer.Option(

@@ -16,7 +16,9 @@ RowsFile = Annotated[
         "-o",
         metavar="FILE",
         rich_help_panel=OUTPUT,
-        help="Write the rows to this .csv or .parquet file; images go to an .npz file.",
+        help="Write the rows to this file, such as .csv, .csv.gz, .tsv, .jsonl, .parquet, "
+        ".feather, .xlsx, .sav or .dta, or to - for standard output as CSV. Images go to an .npz "
+        "file.",
     ),
 ]
 ModelFile = Annotated[

@@ -7,8 +7,9 @@ PRIVACY = "Privacy"
 OUTPUT = "Output"
 METHOD = "Method"
 NETWORK = "Network"
+FORMAT = "Format of the file"
 PLACES = "Where rows are"
 HOLDERS = "Holders and analyst"
 TRAINING = "Training and images"
 
-ORDER = (DATA, PRIVACY, OUTPUT, METHOD, NETWORK, PLACES, HOLDERS, TRAINING)
+ORDER = (DATA, PRIVACY, OUTPUT, METHOD, NETWORK, FORMAT, PLACES, HOLDERS, TRAINING)

@@ -40,6 +40,7 @@ from understudy.evaluation.prediction.learners import learners
 from understudy.evaluation.prediction.overlap import overlap
 from understudy.evaluation.prediction.prediction import SECONDS_PER_MODEL, Settings
 from understudy.evaluation.sheets import MOST_ROWS, OWN_SIDES, EvaluationTable, load_all
+from understudy.facts.file_format import DECLARED, FileFormat
 from understudy.facts.schema import Schema
 from understudy.rows.table import Table
 from understudy.system.extras import require
@@ -68,7 +69,7 @@ def disclosure_risk(
     seed: int = 0,
     seconds_per_model: float = SECONDS_PER_MODEL,
     most_rows: int = MOST_ROWS,
-    encoding: str = "utf-8",
+    file_format: FileFormat = DECLARED,
     progress: StepProgress | None = None,
 ) -> Disclosure:
     """Attack real rows with the original and with stand-ins for it.
@@ -84,7 +85,7 @@ def disclosure_risk(
         classifiers: `sba`, `default`, `all`, `tuc-2`, `none`, or names of learners.
         seconds_per_model: when a model is ended that has not come to an end by itself.
         most_rows: the most rows of a table that are looked at, chosen by the seed.
-        encoding: of the text in CSV files of real rows; that of stand-ins is UTF-8.
+        file_format: how files of real rows are spelled, in place of what the schema says.
         progress: called with the steps done, the steps in all, and what comes next.
 
     Raises:
@@ -110,7 +111,7 @@ def disclosure_risk(
     given = {"real": real, **stand_ins}
     if holdout is not None:
         given["held-out"] = holdout
-    sheets = load_all(given, schema, seed=seed, most=most_rows, encoding=encoding)
+    sheets = load_all(given, schema, seed=seed, most=most_rows, file_format=file_format)
     return attacked(
         schema,
         scenario,

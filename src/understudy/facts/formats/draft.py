@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 
 from understudy.errors import SchemaError, UsageError
 from understudy.facts.column import text_of
+from understudy.facts.file_format import DECLARED, FileFormat
+from understudy.facts.formats.review import FORMAT_TABLE
 
 HEAD = """\
 # The values that each column may have. Write public knowledge only: code books, laws, common sense.
@@ -36,13 +38,14 @@ HEAD = """\
 
 _REVIEW = """\
 #
-# unreviewed = true: another tool wrote these values, and may have computed them from the rows.
+# unreviewed = true: these values come from another tool or a look at rows, and may depend on them.
 # Delete the key, or run `understudy schema confirm`, where you know them without looking.
 """
 
 _COST = """\
 # The kinds below were learned from private rows. Every fit under this schema adds this cost.
 """
+_FORMAT_REMARK = "# How the file is spelled; synthetic rows are written in the same way.\n"
 
 _Table = TypeVar("_Table")
 
@@ -79,7 +82,7 @@ class DraftColumn:
 
 @dataclass(frozen=True)
 class Draft:
-    """The columns of a schema in order, each as far as it is known.
+    """The columns of a schema in order, each as far as it is known, and the format of its file.
 
     Attributes:
         columns: the columns.
@@ -93,6 +96,7 @@ class Draft:
 
     columns: Mapping[str, DraftColumn]
     inference: Mapping[str, Any] = field(default_factory=dict)
+    format: FileFormat = DECLARED
 
     @property
     def unfinished(self) -> list[str]:
@@ -101,17 +105,21 @@ class Draft:
 
     @property
     def unreviewed(self) -> list[str]:
-        """The columns whose values a person has to vouch for."""
-        return [name for name, c in self.columns.items() if "unreviewed" in c.keys]
+        """The columns, and perhaps the format, that a person has to vouch for."""
+        marked = [name for name, c in self.columns.items() if "unreviewed" in c.keys]
+        return [FORMAT_TABLE, *marked] if self.format.unreviewed else marked
 
     def document(self) -> dict[str, Any]:
         """The structure of the schema file, blanks left out."""
         columns = {name: column.document() for name, column in self.columns.items()}
-        return {**self._cost, "columns": columns}
+        return {**self._format_document(), **self._cost, "columns": columns}
 
     @property
     def _cost(self) -> dict[str, Any]:
         return {"inference": dict(self.inference)} if self.inference else {}
+
+    def _format_document(self) -> dict[str, Any]:
+        return {"format": self.format.document()} if self.format.is_declared else {}
 
     def to_json(self) -> str:
         """The draft as JSON, which has no place for comments."""
@@ -122,9 +130,16 @@ class Draft:
         import tomli_w
 
         head = HEAD + (_REVIEW if self.unreviewed else "")
+        head += _format_text(self._format_document())
         if self.inference:
             head += f"\n{_COST}{tomli_w.dumps(self._cost)}"
         return head + "".join(_table(name, column) for name, column in self.columns.items())
+
+
+def _format_text(document: Mapping[str, Any]) -> str:
+    import tomli_w
+
+    return f"\n{_FORMAT_REMARK}{tomli_w.dumps(document)}" if document else ""
 
 
 def _table(name: str, column: DraftColumn) -> str:

@@ -18,6 +18,8 @@ from understudy.facts.column import text_of
 from understudy.facts.schema import read_document
 
 MARK = "unreviewed"
+# The name by which the table of the file's format is confirmed.
+FORMAT_TABLE = "[format]"
 
 _HEADER = re.compile(r"\s*(\[[^\[].*\])\s*(#.*)?")
 _MARK_LINE = re.compile(rf"\s*{MARK}\s*=\s*true\s*(#.*)?")
@@ -26,7 +28,9 @@ _MARK_LINE = re.compile(rf"\s*{MARK}\s*=\s*true\s*(#.*)?")
 def marked(document: object) -> dict[str, Mapping[str, Any]]:
     """The columns that bear a mark, with what stands in them beside it."""
     columns = document.get("columns") if isinstance(document, Mapping) else None
-    bodies = columns if isinstance(columns, Mapping) else {}
+    bodies = dict(columns) if isinstance(columns, Mapping) else {}
+    if isinstance(document, Mapping) and isinstance(document.get("format"), Mapping):
+        bodies.setdefault(FORMAT_TABLE, document["format"])
     return {
         name: {key: value for key, value in body.items() if key != MARK}
         for name, body in bodies.items()
@@ -37,8 +41,11 @@ def marked(document: object) -> dict[str, Mapping[str, Any]]:
 def without_marks(path: Path, names: Collection[str]) -> str:
     """The text of a schema file after the marks of some columns were removed."""
     document = read_document(path)
-    columns = {**document["columns"], **{n: marked(document)[n] for n in names}}
-    expected = {**document, "columns": columns}
+    found = marked(document)
+    kept = {n: found[n] if n in names else body for n, body in document["columns"].items()}
+    expected = {**document, "columns": kept}
+    if FORMAT_TABLE in names and FORMAT_TABLE not in kept:
+        expected["format"] = found[FORMAT_TABLE]
     if path.suffix.lower() == ".json":
         return json.dumps(expected, default=text_of, ensure_ascii=False, indent=1) + "\n"
     lines = path.read_text(encoding="utf-8-sig").splitlines(keepends=True)
@@ -55,9 +62,16 @@ def _kept(lines: list[str], names: Collection[str]) -> Iterator[str]:
         header = _HEADER.fullmatch(line.rstrip("\r\n"))
         if header:
             table = _path(header[1])
-        is_mark = _MARK_LINE.fullmatch(line.rstrip("\r\n")) and table[:1] == ["columns"]
-        if not (is_mark and len(table) == 2 and table[1] in names):
+        is_mark = _MARK_LINE.fullmatch(line.rstrip("\r\n"))
+        if not (is_mark and _confirmed(table, names)):
             yield line
+
+
+def _confirmed(table: list[str], names: Collection[str]) -> bool:
+    """Whether a table is one of those whose marks go."""
+    if table == ["format"]:
+        return FORMAT_TABLE in names
+    return len(table) == 2 and table[0] == "columns" and table[1] in names
 
 
 def _path(header: str) -> list[str]:

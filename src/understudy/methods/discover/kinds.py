@@ -221,7 +221,7 @@ class KindDiscovery:
         columns = {
             name: found[name].draft(name) if name in found else known[name] for name in self.columns
         }
-        return LearnedKinds(Draft(columns, inference.document()), statement, inference)
+        return LearnedKinds(Draft(columns, inference=inference.document()), statement, inference)
 
     def _learned(self, curator: Curator, name: str) -> LearnedKind:
         """The kind of one column, by two noisy answers."""

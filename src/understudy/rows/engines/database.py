@@ -289,6 +289,12 @@ def open_database(
         yield source
 
 
+def database_types(data: Any, table: str | None) -> pa.Schema:
+    """The columns of a table and the types that they declare; its rows stay unread."""
+    with _opened(data, table) as rows:
+        return rows.schema().to_pyarrow()
+
+
 @contextmanager
 def open_keyed_database(
     data: Any,

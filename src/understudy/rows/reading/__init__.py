@@ -1,6 +1,6 @@
-"""Private rows from files: CSV and Parquet, whole or in blocks."""
+"""Private rows from files of many formats, whole or in blocks."""
 
-from understudy.rows.reading.csv import column_names, read_blocks, read_rows
+from understudy.rows.reading.files import column_names, declared_types, read_blocks, read_rows
 from understudy.rows.reading.parquet import (
     Footer,
     Partition,
@@ -18,6 +18,7 @@ __all__ = [
     "Partition",
     "check_alike",
     "column_names",
+    "declared_types",
     "is_parquet",
     "parquet_types",
     "partition_blocks",

@@ -1,18 +1,15 @@
-"""Rows from files, by the schema's kinds, never by what their cells look like.
-
-CSV is read here, Parquet next door.
-"""
+"""Rows from text files, by the schema's kinds, never by what their cells look like."""
 
 from __future__ import annotations
 
 import codecs
 import csv
+import io
 import mmap
-import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -20,16 +17,11 @@ import pyarrow as pa
 from understudy.errors import DataError
 from understudy.facts.codec import Codec
 from understudy.facts.column import MISSING_TEXTS
-from understudy.rows.reading.parquet import (
-    check_names,
-    is_parquet,
-    parquet_blocks,
-    parquet_types,
-    read_parquet,
-)
-from understudy.system.files.refusals import reading
-from understudy.system.files.suffixes import check_suffix
-from understudy.system.frames import Rows, arrow_table
+from understudy.facts.file_format import TextDialect
+from understudy.rows.reading.numbers import numeric_columns, respelled
+from understudy.rows.reading.packed import RowsPlace, opened_bytes, opened_within, read_some
+from understudy.system.files.piped import PipedFile
+from understudy.system.files.suffixes import packing_of
 
 _BLOCK_BYTES = 1 << 22
 # No line of a CSV file may be longer than a block.
@@ -38,74 +30,131 @@ _LEAST_BLOCK_BYTES = 1 << 20
 _TEXT_BLOCKS = 16
 # Arrow's words for a line that is too short or too long; the line itself follows and stays there.
 _RAGGED = re.compile(r"CSV parse error: (?:Row #\d+: )?Expected (\d+) columns, got (\d+)")
+_SEPARATORS = (",", ";", "\t", "|")
+_NAMES = {"\t": "tab"}
 
 
-def read_rows(
-    data: Rows, codec: Codec, *, ignore_extra: bool = False, encoding: str = "utf-8"
-) -> pa.Table:
-    """The declared columns of a file, a folder of Parquet files, or a data frame.
+@dataclass(frozen=True)
+class TextFile:
+    """A file of text, or the text that came through a pipe, and its dialect."""
 
-    Privacy: the rows are private, and errors speak of the header and the shape alone.
-    """
-    if isinstance(data, str | os.PathLike):
-        return _read_file(Path(data), codec, ignore_extra=ignore_extra, encoding=encoding)
-    rows = arrow_table(data)
-    check_names(rows.column_names, codec, ignore_extra=ignore_extra)
-    return rows.select(list(codec.read_types))
+    place: RowsPlace
+    dialect: TextDialect
+
+    @property
+    def name(self) -> str:
+        """The name of the file in errors."""
+        return self.place.name if isinstance(self.place, PipedFile) else str(self.place)
+
+    def header(self) -> list[str]:
+        """The names of the columns, of which no two are equal."""
+        header = self._fields(self.dialect.separator)
+        if not header:
+            raise DataError(
+                f"{self.name}: the file is empty; it needs a header with the column names, on the "
+                "line that --header-line says"
+            )
+        if len(set(header)) < len(header):
+            raise DataError(f"{self.name}: two columns have the same name; rename one of them")
+        return header
+
+    def other_separator(self) -> str | None:
+        """The separator that the header has in place of the declared one, if so."""
+        if len(self._fields(self.dialect.separator)) > 1:
+            return None
+        found = {other: len(self._fields(other)) for other in _SEPARATORS}
+        best = max(found, key=found.__getitem__)
+        return best if found[best] > 1 and best != self.dialect.separator else None
+
+    def _fields(self, separator: str) -> list[str]:
+        with self._text() as text:
+            for _ in range(self.dialect.header_line - 1):
+                text.readline()
+            quote = self.dialect.quote
+            lines = csv.reader(
+                text,
+                delimiter=separator,
+                quotechar=quote or '"',
+                quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,
+            )
+            names = [name.removeprefix("\ufeff") for name in next(lines, [])]
+        # Of the text that was decoded the header alone is looked at.
+        "".join(names).encode()
+        return names
+
+    @contextmanager
+    def _text(self) -> Iterator[io.TextIOWrapper]:
+        """The first block of the text: a packed file may hold a line without end."""
+        with opened_bytes(self.place) as stream:
+            first = read_some(stream, _LEAST_BLOCK_BYTES)
+        encoding = "utf-8-sig" if self._is_utf8 else self.dialect.encoding
+        yield io.TextIOWrapper(
+            io.BytesIO(first), encoding=encoding, errors="surrogateescape", newline=""
+        )
+
+    @property
+    def _is_utf8(self) -> bool:
+        return codecs.lookup(self.dialect.encoding).name in ("utf-8", "utf-8-sig")
+
+    @property
+    def encoding(self) -> str:
+        """The encoding for Arrow; a mark before UTF-8 is passed over by itself."""
+        return "utf-8" if self._is_utf8 else self.dialect.encoding
+
+    def may_span_lines(self) -> bool:
+        """Whether a field could span lines, which costs the reader a third of its speed."""
+        if not self.dialect.quote:
+            return False
+        quote = self.dialect.quote.encode()
+        if isinstance(self.place, PipedFile):
+            return quote in self.place.data
+        if packing_of(self.place):
+            return True
+        with (
+            self.place.open("rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
+        ):
+            return data.find(quote) >= 0
 
 
-def column_names(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> list[str]:
-    """The header of a CSV or Parquet file, or of a folder of Parquet files."""
-    path = Path(path)
-    if is_parquet(path):
-        return list(parquet_types(path).names)
-    with reading(check_suffix(path)):
-        return _csv_header(path, encoding)
+def wrong_separator(file: TextFile) -> str:
+    """The way out where the header is one name, and has another separator; else empty."""
+    other = file.other_separator()
+    if other is None:
+        return ""
+    declared = file.dialect.separator
+    shown, wrong = (_NAMES.get(each, each) for each in (other, declared))
+    return (
+        f"{file.name}: the header has no separator {wrong!r}; if it is {shown!r}, give "
+        f"--separator {shown!r}, or declare it in [format] of the schema"
+    )
 
 
-def _read_file(path: Path, codec: Codec, *, ignore_extra: bool, encoding: str) -> pa.Table:
-    if is_parquet(path):
-        return read_parquet(path, codec, ignore_extra=ignore_extra)
-    names = column_names(path, encoding=encoding)
-    check_names(names, codec, ignore_extra=ignore_extra)
-    with reading(path):
-        return _read_csv(path, codec, encoding, one_column=len(names) == 1)
+def read_text(file: TextFile, codec: Codec, *, one_column: bool) -> pa.Table:
+    """Numbers are read as numbers; if a cell of one is none, all of them are read as texts."""
+    typed, texts = _types(codec, file.dialect)
+    try:
+        rows = _parsed(file, typed, one_column=one_column)
+    except pa.ArrowInvalid:
+        rows = _parsed(file, texts, one_column=one_column)
+    return respelled(rows, codec, file.dialect)
 
 
-def _csv_header(path: Path, encoding: str) -> list[str]:
-    is_utf8 = codecs.lookup(encoding).name == "utf-8"
-    with path.open(encoding="utf-8-sig" if is_utf8 else encoding, newline="") as file:
-        header = next(csv.reader(file), [])
-    if not header:
-        raise DataError(f"{path}: the file is empty; it needs a header with the column names")
-    if len(set(header)) < len(header):
-        raise DataError(f"{path}: two columns have the same name; rename one of them")
-    return header
-
-
-def read_blocks(
-    path: str | os.PathLike[str],
-    codec: Codec,
-    *,
-    ignore_extra: bool = False,
-    encoding: str = "utf-8",
-    memory: int | None = None,
+def text_blocks(
+    file: TextFile, codec: Codec, *, one_column: bool, memory: int | None
 ) -> Iterator[pa.Table]:
-    """The declared columns of a file or folder of any size, a block of rows at a time.
-
-    Blocks are small enough that two of them, and what is made of them, take no more than `memory`.
-
-    Privacy: as for `read_rows`, with the same rows in the same order.
-    """
-    path = Path(path)
-    if is_parquet(path):
-        yield from parquet_blocks(path, codec, ignore_extra=ignore_extra, memory=memory)
-        return
-    names = column_names(path, encoding=encoding)
-    check_names(names, codec, ignore_extra=ignore_extra)
-    with reading(path):
-        size = _block_bytes(memory)
-        yield from _csv_blocks(path, codec, encoding, size, one_column=len(names) == 1)
+    """As `read_text`; where a cell defeats the types, texts continue from the same row."""
+    typed, texts = _types(codec, file.dialect)
+    size, done = _block_bytes(memory), 0
+    try:
+        for block in _stream(file, typed, size, one_column=one_column):
+            yield respelled(block, codec, file.dialect)
+            done += block.num_rows
+    except pa.ArrowInvalid:
+        for block in _stream(file, texts, size, one_column=one_column):
+            known = min(done, block.num_rows)
+            done -= known
+            yield respelled(block.slice(known), codec, file.dialect)
 
 
 def _block_bytes(memory: int | None) -> int:
@@ -114,31 +163,15 @@ def _block_bytes(memory: int | None) -> int:
     return min(_BLOCK_BYTES, max(_LEAST_BLOCK_BYTES, memory // _TEXT_BLOCKS))
 
 
-def _csv_blocks(
-    path: Path, codec: Codec, encoding: str, size: int, *, one_column: bool
-) -> Iterator[pa.Table]:
-    """As `_read_csv`; where a cell defeats the types, texts continue from the same row."""
-    typed, texts = _csv_types(codec)
-    done = 0
-    try:
-        for block in _csv_stream(path, typed, encoding, size, one_column=one_column):
-            yield block
-            done += block.num_rows
-    except pa.ArrowInvalid:
-        for block in _csv_stream(path, texts, encoding, size, one_column=one_column):
-            known = min(done, block.num_rows)
-            done -= known
-            yield block.slice(known)
-
-
-def _csv_stream(
-    path: Path, types: Mapping[str, pa.DataType], encoding: str, size: int, *, one_column: bool
+def _stream(
+    file: TextFile, types: Mapping[str, pa.DataType], size: int, *, one_column: bool
 ) -> Iterator[pa.Table]:
     import pyarrow.csv as pc
 
-    with _parsing(path, types, encoding, size, one_column=one_column) as options:
+    options = _options(file, types, size, one_column=one_column)
+    with _parsing(file), opened_within(file.place) as stream:
         try:
-            reader = pc.open_csv(path, **options)
+            reader = pc.open_csv(stream, **options)
         except pa.ArrowInvalid as error:
             if _is_header_alone(error):
                 return
@@ -147,30 +180,25 @@ def _csv_stream(
             yield pa.Table.from_batches([batch])
 
 
-def _read_csv(path: Path, codec: Codec, encoding: str, *, one_column: bool) -> pa.Table:
-    """Numbers are read as numbers; if a cell of one is none, all of them are read as texts."""
-    typed, texts = _csv_types(codec)
-    try:
-        return _parse_csv(path, typed, encoding, one_column=one_column)
-    except pa.ArrowInvalid:
-        return _parse_csv(path, texts, encoding, one_column=one_column)
-
-
-def _csv_types(codec: Codec) -> tuple[dict[str, pa.DataType], dict[str, pa.DataType]]:
+def _types(
+    codec: Codec, dialect: TextDialect
+) -> tuple[dict[str, pa.DataType], dict[str, pa.DataType]]:
     """The types to read columns as, and those that no cell can defeat."""
     typed = codec.read_types
     texts = {n: t if pa.types.is_dictionary(t) else pa.string() for n, t in typed.items()}
+    if dialect.thousands:
+        # Arrow knows no marks between thousands.
+        typed = {n: texts[n] if n in numeric_columns(codec) else t for n, t in typed.items()}
     return typed, texts
 
 
-def _parse_csv(
-    path: Path, types: Mapping[str, pa.DataType], encoding: str, *, one_column: bool
-) -> pa.Table:
+def _parsed(file: TextFile, types: Mapping[str, pa.DataType], *, one_column: bool) -> pa.Table:
     import pyarrow.csv as pc
 
-    with _parsing(path, types, encoding, _BLOCK_BYTES, one_column=one_column) as options:
+    options = _options(file, types, _BLOCK_BYTES, one_column=one_column)
+    with _parsing(file), opened_within(file.place) as stream:
         try:
-            return pc.read_csv(path, **options)
+            return pc.read_csv(stream, **options)
         except pa.ArrowInvalid as error:
             if _is_header_alone(error):
                 return pa.schema(types.items()).empty_table()
@@ -182,35 +210,43 @@ def _is_header_alone(error: pa.ArrowInvalid) -> bool:
     return str(error).startswith("CSV parse error: Empty CSV file")
 
 
-@contextmanager
-def _parsing(
-    path: Path, types: Mapping[str, pa.DataType], encoding: str, size: int, *, one_column: bool
-) -> Iterator[dict[str, Any]]:
-    """Options for Arrow's reader; a ragged line ends the reading in our words."""
+def _options(
+    file: TextFile, types: Mapping[str, pa.DataType], size: int, *, one_column: bool
+) -> dict[str, Any]:
+    """Options for Arrow's reader."""
     import pyarrow.csv as pc
 
+    dialect = file.dialect
     # In a file of one column an empty line is a row: its cell is empty.
     parse = pc.ParseOptions(
-        newlines_in_values=_has_quotes(path),
+        delimiter=dialect.separator,
+        quote_char=dialect.quote or False,
+        newlines_in_values=file.may_span_lines(),
         ignore_empty_lines=not one_column,
     )
     convert = pc.ConvertOptions(
-        column_types=dict(types), include_columns=list(types), null_values=["", *MISSING_TEXTS]
+        column_types=dict(types),
+        include_columns=list(types),
+        null_values=["", *MISSING_TEXTS],
+        decimal_point=dialect.decimal,
     )
-    read = pc.ReadOptions(encoding=encoding, block_size=size)
+    skipped = dialect.header_line - 1
+    read = pc.ReadOptions(encoding=file.encoding, block_size=size, skip_rows=skipped)
+    return {"parse_options": parse, "convert_options": convert, "read_options": read}
+
+
+@contextmanager
+def _parsing(file: TextFile) -> Iterator[None]:
+    """A ragged line ends the reading in our words."""
     try:
-        yield {"parse_options": parse, "convert_options": convert, "read_options": read}
+        yield
     except pa.ArrowInvalid as error:
         ragged = _RAGGED.match(str(error))
         if ragged:
+            separator = file.dialect.separator
+            held = "commas" if separator == "," else f"the separator {separator!r}"
             raise DataError(
-                f"{path}: a line has {ragged[2]} fields where the header has {ragged[1]}; "
-                "quote fields that hold commas"
+                f"{file.name}: a line has {ragged[2]} fields where the header has {ragged[1]}; "
+                f"quote fields that hold {held}, or give another --separator or --quote"
             ) from None
         raise
-
-
-def _has_quotes(path: Path) -> bool:
-    """Whether a field could span lines, which costs the reader a third of its speed."""
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        return data.find(b'"') >= 0

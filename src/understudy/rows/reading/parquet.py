@@ -50,7 +50,7 @@ class Partition:
 
 def is_parquet(path: Path) -> bool:
     """Whether a path is read as Parquet: by its suffix, or because it is a folder."""
-    return path.suffix == PARQUET or path.is_dir()
+    return path.suffix.lower() == PARQUET or path.is_dir()
 
 
 def partition_files(path: Path) -> list[Path]:
@@ -63,7 +63,7 @@ def partition_files(path: Path) -> list[Path]:
         return [path]
     with reading(path):
         entries = sorted(p for p in path.iterdir() if not p.name.startswith((".", "_")))
-    strange = [p.name for p in entries if p.suffix != PARQUET or not p.is_file()]
+    strange = [p.name for p in entries if p.suffix.lower() != PARQUET or not p.is_file()]
     if strange:
         raise DataError(
             f"{path}: {strange[0]!r} in this folder is not a {PARQUET} file; "

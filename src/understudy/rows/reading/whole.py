@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from understudy.errors import DataError
-from understudy.rows.reading.csv import column_names
+from understudy.errors import DataError, UsageError
+from understudy.rows.reading.files import column_names
 from understudy.system.files.refusals import reading
-from understudy.system.files.suffixes import CSV, check_suffix
+from understudy.system.files.suffixes import CSV, PARQUET, check_suffix
 
 
 def read_whole(path: Path) -> pa.Table:
@@ -20,7 +20,8 @@ def read_whole(path: Path) -> pa.Table:
     import pyarrow.csv as pc
     import pyarrow.parquet as pq
 
-    check_suffix(path)
+    if check_suffix(path).suffix not in (CSV, PARQUET):
+        raise UsageError(f"{path}: gaps are filled in .csv and .parquet files; convert it first")
     if path.suffix != CSV:
         with reading(path):
             return pq.read_table(path, partitioning=None)

@@ -11,12 +11,14 @@ Source: the Arrow columnar format 1.5, "IPC File Format", with `File.fbs`, `Mess
 
 from __future__ import annotations
 
+import mmap
 import struct
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
 
+MappedBytes = bytes | mmap.mmap
 Types = Mapping[str, Collection[pa.DataType]]
 
 _MAGIC = b"ARROW1"
@@ -25,7 +27,8 @@ _TAIL = struct.Struct(f"<i{len(_MAGIC)}s")
 # with the length alone.
 _CONTINUATION = 0xFFFFFFFF
 # Of the union in a message: what kind of description follows.
-_RECORD_BATCH = 3
+_RECORD_BATCH, _DICTIONARY_BATCH = 3, 2
+_DICTIONARY_DATA = 1
 # Where each field stands in its table, in the order of the .fbs files.
 _FOOTER_SCHEMA, _FOOTER_DICTIONARIES, _FOOTER_BATCHES, _FOOTER_METADATA = 1, 2, 3, 4
 _SCHEMA_FIELDS, _SCHEMA_METADATA = 1, 2
@@ -44,6 +47,72 @@ _LEAST_TABLE = 8
 
 class UnsoundArrow(ValueError):
     """A file whose bytes announce less than Arrow would make of them; the reason is a sentence."""
+
+
+@dataclass(frozen=True)
+class BatchSize:
+    """What a batch of rows announces: its rows, and the bytes of its buffers once unpacked."""
+
+    rows: int
+    unpacked: int
+
+
+def batch_sizes(data: MappedBytes) -> list[BatchSize]:
+    """The sizes of all batches of an Arrow file, dictionaries first; its rows stay unread.
+
+    Raises:
+        UnsoundArrow: for something else than an Arrow file, and for one that names its bytes
+            more than once.
+    """
+    try:
+        footer = _footer(data)
+        numbers = (_FOOTER_DICTIONARIES, _FOOTER_BATCHES)
+        blocks = [block for number in numbers for block in footer.structs(number, _BLOCK)]
+        if sum(description + body for _, description, body in blocks) > len(data):
+            raise UnsoundArrow("names some of its bytes more than once")
+        return [_announced_size(data, *block) for block in blocks]
+    except (struct.error, UnicodeError):
+        raise UnsoundArrow("is not an Arrow file, or is damaged") from None
+
+
+def _announced_size(data: MappedBytes, offset: int, length: int, body: int) -> BatchSize:
+    message = _message(data, offset, length, body)
+    batch = message.table(_MESSAGE_HEADER)
+    if message.number(_MESSAGE_KIND, "<B") == _DICTIONARY_BATCH and batch is not None:
+        batch = batch.table(_DICTIONARY_DATA)
+    if batch is None:
+        raise UnsoundArrow("holds something else than rows")
+    packed = batch.slot(_BATCH_COMPRESSION) is not None
+    start = offset + length
+    sizes = [
+        _unpacked(data, start + at, size) if packed else size for at, size in _buffers(batch, body)
+    ]
+    rows = batch.number(_BATCH_LENGTH, "<q")
+    if rows < 0:
+        raise UnsoundArrow("is not an Arrow file, or is damaged")
+    return BatchSize(rows, sum(sizes))
+
+
+def _buffers(batch: _Table, body: int) -> list[tuple[int, ...]]:
+    """Where the buffers of a batch are, when they lie beside each other in its body."""
+    buffers = list(batch.structs(_BATCH_BUFFERS, _BUFFER))
+    sizes = [size for _, size in buffers]
+    ends = [at + size for at, size in buffers]
+    if min(sizes, default=0) < 0 or sum(sizes) > body or max(ends, default=0) > body:
+        raise UnsoundArrow("names some of its bytes more than once")
+    if min((at for at, _ in buffers), default=0) < 0:
+        raise UnsoundArrow("is not an Arrow file, or is damaged")
+    return buffers
+
+
+def _unpacked(data: MappedBytes, place: int, size: int) -> int:
+    """The size that a compressed buffer announces; -1 says that it is stored as it is."""
+    if size == 0:
+        return 0
+    (announced,) = struct.unpack_from("<q", data, place)
+    if announced < -1:
+        raise UnsoundArrow("is not an Arrow file, or is damaged")
+    return size if announced == -1 else int(announced)
 
 
 def read_arrow(data: bytes, types: Types, *, rows: int) -> pa.Table:
@@ -144,10 +213,10 @@ def _check(data: bytes, rows: int) -> None:
         raise UnsoundArrow(f"has {found:,} rows, and at most {rows:,} are announced")
 
 
-def _footer(data: bytes) -> _Table:
+def _footer(data: MappedBytes) -> _Table:
     length, magic = _TAIL.unpack_from(data, max(len(data) - _TAIL.size, 0))
     start = len(data) - _TAIL.size - length
-    if not data.startswith(_MAGIC) or magic != _MAGIC or length < 8 or start < len(_MAGIC):
+    if data[: len(_MAGIC)] != _MAGIC or magic != _MAGIC or length < 8 or start < len(_MAGIC):
         raise UnsoundArrow("is not an Arrow file, or is damaged")
     return _root(data[start : start + length])
 
@@ -193,11 +262,8 @@ def _weight_of_texts(table: _Table, number: int) -> Iterator[int]:
         yield _LEAST_TABLE + pair.extent(0)[1] + pair.extent(1)[1]
 
 
-def _rows_of_batch(data: bytes, offset: int, length: int, body: int) -> int:
-    """The rows of a batch that is stored as it is; its buffers lie beside each other in its body.
-
-    Arrow itself refuses a body that ends beyond the file.
-    """
+def _message(data: MappedBytes, offset: int, length: int, body: int) -> _Table:
+    """The description of a batch, which lies within the file like its body."""
     if offset < len(_MAGIC) or length < 8 or body < 0 or offset + length + body > len(data):
         raise UnsoundArrow("ends before its rows do")
     first, second = struct.unpack_from("<II", data, offset)
@@ -205,7 +271,15 @@ def _rows_of_batch(data: bytes, offset: int, length: int, body: int) -> int:
     described = second if first == _CONTINUATION else first
     if start + described > length:
         raise UnsoundArrow("is not an Arrow file, or is damaged")
-    message = _root(data[offset + start : offset + start + described])
+    return _root(data[offset + start : offset + start + described])
+
+
+def _rows_of_batch(data: bytes, offset: int, length: int, body: int) -> int:
+    """The rows of a batch that is stored as it is; its buffers lie beside each other in its body.
+
+    Arrow itself refuses a body that ends beyond the file.
+    """
+    message = _message(data, offset, length, body)
     batch = message.table(_MESSAGE_HEADER)
     if message.number(_MESSAGE_KIND, "<B") != _RECORD_BATCH or batch is None:
         raise UnsoundArrow("holds something else than rows")

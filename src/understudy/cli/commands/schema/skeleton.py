@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,11 +10,12 @@ import typer
 
 from understudy.cli.console import TerminalProgress, messages, print_text
 from understudy.cli.options import completion
-from understudy.cli.options.data import EncodingName, PersonOptions
+from understudy.cli.options.data import FormatOptions, PersonOptions, PipedFormat
 from understudy.cli.options.groups import grouped
 from understudy.cli.options.panels import DATA, OUTPUT, PRIVACY
 from understudy.cli.options.privacy import Delta, LedgerOptions
 from understudy.jobs.kinds import KindRequest
+from understudy.jobs.schemas import SkeletonRequest
 
 if TYPE_CHECKING:
     from understudy.facts.formats import Draft
@@ -61,16 +62,53 @@ class KindOptions(KindRequest):
     payer: LedgerOptions
 
 
+@dataclass(frozen=True, kw_only=True)
+class SkeletonOptions(SkeletonRequest):
+    """Options about the data whose skeleton is written."""
+
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="A file of rows, a folder of .parquet files, or, with --table, a database; only "
+            "its header is read, unless kinds are learned. With --format it may be -, standard "
+            "input."
+        ),
+    ]
+    spelling: FormatOptions = field(default_factory=FormatOptions)
+    table: Annotated[
+        str | None,
+        typer.Option(
+            "--table",
+            metavar="NAME",
+            rich_help_panel=DATA,
+            help="Read the columns of this table of a database.",
+        ),
+    ] = None
+    piped: PipedFormat = None
+    look: Annotated[
+        bool,
+        typer.Option(
+            "--look",
+            rich_help_panel=DATA,
+            help="Propose encoding, decimal mark and thousands from the first rows. They are "
+            "marked as unreviewed until you confirm that they are public.",
+        ),
+    ] = False
+    types: Annotated[
+        bool,
+        typer.Option(
+            "--types",
+            rich_help_panel=DATA,
+            help="Propose the types of a Parquet file as well. They may depend on the rows, so "
+            "their columns are marked unreviewed.",
+        ),
+    ] = False
+
+
 @grouped
 def init(
     *,
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="A .csv or .parquet file, or a folder; only its header is read, unless kinds are "
-            "learned."
-        ),
-    ],
+    asked: SkeletonOptions,
     book: Annotated[
         Path | None,
         typer.Option(
@@ -82,16 +120,6 @@ def init(
         ),
     ] = None,
     output: _SkeletonFile = None,
-    encoding: EncodingName = "utf-8",
-    types: Annotated[
-        bool,
-        typer.Option(
-            "--types",
-            rich_help_panel=DATA,
-            help="Propose the types of a Parquet file as well. They may depend on the rows, so "
-            "their columns are marked unreviewed.",
-        ),
-    ] = False,
     learning: KindOptions,
 ) -> None:
     """Write a skeleton to fill in: column names, and kinds where the file declares types.
@@ -99,23 +127,17 @@ def init(
     With --epsilon the kinds of the other columns are learned from the rows. This spends budget.
     """
     from understudy.jobs.kinds import learn_kinds
-    from understudy.jobs.schemas import draft_of, imported_draft, with_code_book, with_types
+    from understudy.jobs.schemas import draft_of, imported_draft, with_code_book
 
     known = None if book is None else imported_draft(book)
     if learning.epsilon is None:
         learning.check_unused()
-        header = draft_of(data, encoding=encoding)
-        header = with_types(header, data) if types else header
-        _write(header if known is None else with_code_book(header, known), output)
+        made = draft_of(asked)
+        _write(made.draft if known is None else with_code_book(made.draft, known), output)
+        for remark in made.remarks:
+            messages().print(f"{remark} (for your eyes, not for release)")
         return
-    learned = learn_kinds(
-        data,
-        learning,
-        output=output,
-        encoding=encoding,
-        book=known,
-        progress=TerminalProgress(),
-    )
+    learned = learn_kinds(asked, learning, output=output, book=known, progress=TerminalProgress())
     _show(learned.draft, output)
     messages().print(learned.statement.sentence)
 

@@ -1,0 +1,158 @@
+"""Rows from a sheet of a workbook, by the package openpyxl; formulas count by stored results."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from understudy.errors import DataError, UnderstudyError, UsageError
+from understudy.facts.codec import Codec
+from understudy.facts.file_format import FileFormat
+from understudy.rows.reading.cells import spelled, spelling
+from understudy.rows.reading.workbook_check import check_workbook, sheet_facts
+from understudy.system.extras import require
+from understudy.system.files.refusals import reading
+
+_BLOCK_ROWS = 1 << 12
+_MOST_ROWS = 1 << 20
+# Cells take a few times the bytes of their XML as Python holds them.
+BYTES_PER_XML_BYTE = 3
+
+SheetLine = Sequence[object]
+
+
+def excel_header(path: Path, given: FileFormat) -> list[str]:
+    """The names of a sheet's columns; its rows stay unread."""
+    with _opened_sheet(path, given) as sheet:
+        return sheet.header
+
+
+def read_excel(path: Path, codec: Codec, given: FileFormat) -> pa.Table:
+    """The declared columns of a sheet, each cell as a text."""
+    names = list(codec.read_types)
+    with _opened_sheet(path, given) as sheet:
+        places = [sheet.header.index(name) for name in names]
+        width = len(sheet.header)
+        blocks = [_block(names, places, rows) for rows in _blocks(sheet.rows, width, path)]
+    empty = pa.schema([(name, pa.string()) for name in names]).empty_table()
+    return pa.concat_tables([empty, *blocks])
+
+
+@dataclass(frozen=True)
+class _Sheet:
+    """The names of a sheet's columns, and the lines below them."""
+
+    header: list[str]
+    rows: Iterator[SheetLine]
+
+
+@contextmanager
+def _opened_sheet(path: Path, given: FileFormat) -> Iterator[_Sheet]:
+    package = require("openpyxl", extra="excel")
+    with reading(path):
+        check_workbook(path)
+    with _opening(path):
+        book = package.load_workbook(path, read_only=True, data_only=True, keep_links=False)
+        try:
+            sheet = _sheet(book, path, given.sheet)
+            first = given.header_line or 1
+            _check_sheet(path, sheet, first)
+            sheet.reset_dimensions()
+            lines = sheet.iter_rows(min_row=first, max_row=first, values_only=True)
+            header = _header(next(lines, ()), path)
+            # One column more shows whether there is anything beside the table.
+            bounds = {"min_row": first + 1, "max_row": _MOST_ROWS, "max_col": len(header) + 1}
+            yield _Sheet(header, sheet.iter_rows(**bounds, values_only=True))
+        finally:
+            book.close()
+
+
+def _sheet(book: Any, path: Path, name: str | None) -> Any:
+    sheets = {sheet.title: sheet for sheet in book.worksheets}
+    if name is not None and name not in sheets:
+        raise UsageError(f"{path}: the workbook has no sheet {name!r}; check --sheet")
+    if name is None and len(sheets) != 1:
+        raise UsageError(
+            f"{path}: the workbook has {len(sheets)} sheets; say which one by --sheet NAME, or "
+            "sheet = NAME in [format]"
+        )
+    return sheets[name] if name is not None else next(iter(sheets.values()))
+
+
+def _check_sheet(path: Path, sheet: Any, header_line: int) -> None:
+    """Refuse what would be read as missing cells without a word."""
+    found = sheet_facts(path, sheet._worksheet_path.lstrip("/"))
+    if found.unstored:
+        raise DataError(
+            f"{path}: the sheet has formulas whose results are not stored; open it in a "
+            "spreadsheet program and save it, or export it to .csv"
+        )
+    if found.merged_until >= header_line:
+        raise DataError(
+            f"{path}: the sheet has merged cells from line {header_line} on; unmerge them and fill "
+            "each cell, or give the line of the header below them by --header-line"
+        )
+
+
+def _header(line: SheetLine, path: Path) -> list[str]:
+    names = [(spelling(cell) or "").strip() for cell in line]
+    while names and not names[-1]:
+        names.pop()
+    if not names:
+        raise DataError(
+            f"{path}: the line of the header is empty; it needs the column names, and "
+            "--header-line says where they are"
+        )
+    if not all(names):
+        raise DataError(
+            f"{path}: column {names.index('') + 1} has no name; name it in the header, or say by "
+            "--header-line where the names are"
+        )
+    if len(set(names)) < len(names):
+        raise DataError(f"{path}: two columns have the same name; rename one of them")
+    return names
+
+
+def _blocks(lines: Iterator[SheetLine], width: int, path: Path) -> Iterator[list[SheetLine]]:
+    """The rows of a sheet; lines without any cell are not rows."""
+    while block := list(islice(lines, _BLOCK_ROWS)):
+        rows = [line for line in block if any(cell is not None for cell in line)]
+        if any(cell is not None for line in rows for cell in line[width:]):
+            raise DataError(
+                f"{path}: a line has more cells than the header has names; name all columns, or "
+                "remove what is beside the table"
+            )
+        yield [(*line, *[None] * (width - len(line))) for line in rows]
+
+
+def _block(names: list[str], places: list[int], rows: list[SheetLine]) -> pa.Table:
+    return pa.table(
+        {
+            name: spelled([row[place] for row in rows])
+            for name, place in zip(names, places, strict=True)
+        }
+    )
+
+
+@contextmanager
+def _opening(path: Path) -> Iterator[None]:
+    """Failures of the package in our words: whatever it raises, it met something unexpected."""
+    try:
+        # Its warnings may quote what they are about.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except (UnderstudyError, GeneratorExit):
+        raise
+    except Exception:
+        raise DataError(
+            f"{path}: is not a readable .xlsx file; open it in a spreadsheet program, and save it "
+            "again as .xlsx or .csv"
+        ) from None

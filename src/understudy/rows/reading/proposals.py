@@ -1,0 +1,184 @@
+"""What a file seems to be spelled like, for the owner to confirm.
+
+The header is public, and the separator follows from it. Everything else follows from rows: it is
+proposed as unreviewed, and nothing is fitted with it before a person vouches for it.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from understudy.facts.file_format import FileFormat, TextDialect
+from understudy.rows.reading.csv import TextFile
+from understudy.rows.reading.files import text_file
+from understudy.rows.reading.json_lines import first_keys
+from understudy.rows.reading.packed import RowsPlace, opened_bytes
+from understudy.system.files.refusals import reading
+
+_FIRST_BYTES = 1 << 18
+_FIRST_ROWS = 200
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+# The encoding of offices; latin-1 has no sign that it lacks, but for a few that nobody uses.
+_OFFICE = "cp1252"
+_COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+")
+_DOT = re.compile(r"[-+]?[0-9]+\.[0-9]+")
+_GROUPED = {
+    ".": re.compile(r"[-+]?([0-9]{1,3}(\.[0-9]{3})+|[0-9]+)(,[0-9]+)?"),
+    " ": re.compile(r"[-+]?([0-9]{1,3}([ \u00a0\u202f][0-9]{3})+|[0-9]+)([,.][0-9]+)?"),
+    "'": re.compile(r"[-+]?([0-9]{1,3}(['\u2019][0-9]{3})+|[0-9]+)([,.][0-9]+)?"),
+    ",": re.compile(r"[-+]?([0-9]{1,3}(,[0-9]{3})+|[0-9]+)(\.[0-9]+)?"),
+}
+_DATES: Mapping[str, re.Pattern[str]] = {
+    "%d.%m.%Y": re.compile(r"[0-3]?[0-9]\.[01]?[0-9]\.[12][0-9]{3}"),
+    "%d/%m/%Y or %m/%d/%Y": re.compile(r"[0-3]?[0-9]/[0-3]?[0-9]/[12][0-9]{3}"),
+    "%d-%m-%Y": re.compile(r"[0-3]?[0-9]-[01]?[0-9]-[12][0-9]{3}"),
+    "%Y%m%d": re.compile(r"[12][0-9]{3}[01][0-9][0-3][0-9]"),
+}
+
+
+@dataclass(frozen=True)
+class FirstLook:
+    """The names of columns, and what first rows seem to say.
+
+    Attributes:
+        names: of the header.
+        format: what was given and what the header says; unreviewed where rows say more.
+        remarks: for the owner's terminal.
+    """
+
+    names: list[str]
+    format: FileFormat
+    remarks: tuple[str, ...]
+
+
+def text_format(place: RowsPlace, given: FileFormat) -> tuple[list[str], FileFormat]:
+    """The names of the header, and the format with the separator that the header has.
+
+    Privacy: reads the header alone, and the mark before it.
+    """
+    file = text_file(place, given)
+    with reading(file.name):
+        marked = _mark(place)
+        if given.encoding is None and marked is not None:
+            given = replace(given, encoding=marked)
+            file = text_file(place, given)
+        other = None if given.separator is not None else file.other_separator()
+        if other is not None:
+            given = replace(given, separator=other)
+        return text_file(place, given).header(), given
+
+
+def key_look(place: RowsPlace) -> list[str]:
+    """The keys of the first row of JSON lines, which have no header.
+
+    Privacy: they come from a row; columns of these names are unreviewed.
+    """
+    return first_keys(place)
+
+
+def first_look(place: RowsPlace, given: FileFormat) -> FirstLook:
+    """Look at the first rows: decimal mark, thousands and encoding, and how dates are written.
+
+    Privacy: for the owner's eyes; the format that is proposed is unreviewed.
+    """
+    seen = None if given.encoding or _mark(place) else _encoding(place)
+    names, known = text_format(place, given if seen is None else replace(given, encoding=seen))
+    file = text_file(place, known)
+    with reading(file.name):
+        columns = _first_cells(file)
+    marks = _numbers(columns, given)
+    shown = (marks.decimal, marks.thousands) != (given.decimal, given.thousands)
+    if shown or seen is not None:
+        known = replace(marks.over(known), unreviewed=True)
+    return FirstLook(names, known, _dates(columns))
+
+
+def _mark(place: RowsPlace) -> str | None:
+    """The encoding that a mark before the header names."""
+    with opened_bytes(place) as stream:
+        start = stream.read(4)
+    return next((name for mark, name in _MARKS.items() if start.startswith(mark)), None)
+
+
+def _encoding(place: RowsPlace) -> str | None:
+    """The encoding of offices where the text is not UTF-8."""
+    with opened_bytes(place) as stream:
+        first = stream.read(_FIRST_BYTES)
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(first)
+    except UnicodeDecodeError:
+        return _OFFICE
+    return None
+
+
+def _first_cells(file: TextFile) -> dict[str, list[str]]:
+    """The cells of the first rows by column, blanks around them off, empty ones left out."""
+    with opened_bytes(file.place) as stream:
+        first = stream.read(_FIRST_BYTES)
+    text = first.decode(file.encoding, errors="replace")
+    lines = io.StringIO(text, newline="")
+    for _ in range(file.dialect.header_line - 1):
+        lines.readline()
+    reader = csv.reader(
+        lines, delimiter=file.dialect.separator, quotechar=file.dialect.quote or '"'
+    )
+    names = next(reader, [])
+    rows = [row for row, _ in zip(reader, range(_FIRST_ROWS), strict=False)]
+    cells = {name: [row[i].strip() for row in rows if i < len(row)] for i, name in enumerate(names)}
+    return {name: [cell for cell in column if cell] for name, column in cells.items()}
+
+
+def _numbers(columns: Mapping[str, list[str]], given: FileFormat) -> FileFormat:
+    """The decimal mark and the mark between thousands, where whole columns show them."""
+    found: dict[str, str] = {}
+    filled = [column for column in columns.values() if column]
+    plain = any(_all(_DOT, column) for column in filled)
+    for mark, pattern in _GROUPED.items():
+        numbers = [column for column in filled if _all_numbers(pattern, column)]
+        sure = [c for c in numbers if any(_is_sure(cell, mark) for cell in c)]
+        if sure and not (mark == "." and plain):
+            found["thousands"] = mark
+            break
+    comma = any(_all_numbers(_COMMA, column) for column in filled)
+    if found.get("thousands") == "." or (comma and found.get("thousands") != "," and not plain):
+        found["decimal"] = ","
+    decimal = given.decimal or found.get("decimal")
+    thousands = given.thousands or found.get("thousands")
+    return FileFormat(decimal=decimal, thousands=None if thousands == decimal else thousands)
+
+
+def _is_sure(cell: str, mark: str) -> bool:
+    """Whether a cell can only be read so: it has a space, two marks, or marks of both kinds."""
+    alike = TextDialect(thousands=mark).thousands_marks
+    if len(alike) > 1:
+        return any(each in cell for each in alike)
+    return cell.count(mark) > 1 or {".", ","} <= set(cell)
+
+
+def _all_numbers(pattern: re.Pattern[str], column: Iterable[str]) -> bool:
+    """Whether a column is of such numbers, whole ones without marks apart."""
+    odd = [cell for cell in column if not cell.lstrip("+-").isdigit()]
+    return bool(odd) and _all(pattern, odd)
+
+
+def _all(pattern: re.Pattern[str], column: Iterable[str]) -> bool:
+    return all(pattern.fullmatch(cell) for cell in column)
+
+
+def _dates(columns: Mapping[str, list[str]]) -> tuple[str, ...]:
+    """Remarks about columns whose first cells look like dates in another order than ISO's."""
+    return tuple(
+        f"column {name!r}: its first cells look like dates written as {shown}"
+        for name, column in columns.items()
+        for shown, pattern in _DATES.items()
+        if column and _all(pattern, column)
+    )
