@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from fractions import Fraction
 from typing import Any
 
@@ -27,6 +28,7 @@ from understudy.federated import (
     split,
 )
 from understudy.federated.messages import Accepted, MeasureGroups, Message, Propose, Refused
+from understudy.federated.protocols.adaptive import learn_adaptive
 from understudy.methods import AdaptiveMarginals
 from understudy.methods.structure.restrict import Restrictions
 from understudy.models.model import Model
@@ -207,3 +209,9 @@ def test_the_statement_names_tables_in_groups() -> None:
 
 def _no_edges(table: Table) -> Network:
     return Network.without_edges(table.domain.attributes)
+
+
+def test_learning_among_holders_reads_as_its_stages() -> None:
+    """It has one line for each stage of the central method, and those of holders that left."""
+    lines = inspect.getsource(learn_adaptive).splitlines()
+    assert len(lines) <= 15

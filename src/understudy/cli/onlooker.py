@@ -55,4 +55,10 @@ def _by_column(found: DataCheck) -> str:
 
 def owner_at_terminal(*, yes: bool = False) -> TerminalOwner | None:
     """The owner, where a person can read stderr and answer; None in scripts."""
-    return TerminalOwner(yes) if sys.stdin.isatty() and sys.stderr.isatty() else None
+    return TerminalOwner(yes) if _is_terminal(sys.stdin) and _is_terminal(sys.stderr) else None
+
+
+def _is_terminal(stream: object) -> bool:
+    """Whether a person is at the other end; a process may have no such stream at all."""
+    asked = getattr(stream, "isatty", None)
+    return bool(asked and asked())

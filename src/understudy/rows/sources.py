@@ -292,7 +292,7 @@ def dataset_name(data: object, access: Access = _PLAIN) -> str | None:
     """
     if access.table:
         return access.table
-    if data == "-":
+    if isinstance(data, str) and data == "-":
         raise UsageError(
             "rows from standard input have no name for the ledger; give one by --dataset"
         )

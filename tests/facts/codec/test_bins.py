@@ -43,13 +43,13 @@ def test_left_edges_are_closed_and_the_last_bin_ends_at_max(value: int, code: in
 def test_draws_lie_inside_their_bin_and_have_the_declared_type(
     document: dict[str, Any], data: st.DataObject
 ) -> None:
-    """A decoded value is of the column's type, at or above its left edge, below the next one."""
+    """A decoded value is of the kind's own type, at or above its left edge, below the next one."""
     codec = codec_of(document)
     column = codec.schema.learned["x"]
     assert isinstance(column, BinnedColumn)
     code = data.draw(st.integers(0, column.levels - 1))
-    codes = {"x": np.full(5, code, np.uint16)}
-    values = codec.decode(codes, generator=np.random.default_rng(0)).column("x")
+    codes = np.full(5, code, np.uint16)
+    values = codec.columns["x"].decode(codes, np.random.default_rng(0))
     assert arrow_type(column) == values.type
     edges = [*column.left_edges, column.bounds[1]]
     for value in values.to_pylist():

@@ -40,7 +40,7 @@ HEADER = ("who", "age", "weight", "day", "smoker", "town")
     [
         *(("1", "integer"), ("-17", "integer"), ("0", "integer"), ("1.5", "float")),
         *(("1e3", "float"), (".5", "float"), ("5.", "float"), ("1e999", "text")),
-        *(("yes", "boolean"), ("FALSE", "boolean"), ("t", "boolean"), ("ja", "text")),
+        *(("yes", "boolean"), ("FALSE", "boolean"), ("t", "boolean"), ("ja", "boolean")),
         *(("2021-03-01", "date"), ("2021-13-01", "text"), ("01.03.2021", "text")),
         *(("2021-03-01T10:00:00", "datetime"), ("2021-03-01 10:00", "datetime")),
         *(("00501", "text"), ("007", "text"), ("0.5", "float"), ("1_000", "text"), ("-", "text")),

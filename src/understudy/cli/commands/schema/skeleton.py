@@ -125,6 +125,8 @@ def init(
     """Write a skeleton to fill in: column names, and kinds where the file declares types.
 
     With --epsilon the kinds of the other columns are learned from the rows. This spends budget.
+
+    Less proven than counts for one table: docs/assurance.md says what is missing.
     """
     from understudy.jobs.kinds import learn_kinds
     from understudy.jobs.schemas import draft_of, imported_draft, with_code_book
