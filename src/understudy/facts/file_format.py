@@ -6,6 +6,7 @@ not said follows from the suffix of the file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -55,6 +56,30 @@ class TextDialect:
             if self.thousands and self.thousands in alike:
                 return alike
         return self.thousands
+
+    def plain_number(self, text: str) -> str:
+        """A number as programs spell it; any other text as it is.
+
+        Example:
+            >>> german = FileFormat(decimal=",", thousands=".").dialect(".csv")
+            >>> [german.plain_number(text) for text in ("1.234,5", "1.5", "x")]
+            ['1234.5', '1..5', 'x']
+        """
+        if self.spells_plainly:
+            return text
+        if re.fullmatch(f"[+-]?{self.number_pattern}", text):
+            marks = dict.fromkeys(map(ord, self.thousands_marks))
+            return text.translate(marks).replace(self.decimal, ".")
+        # No parser takes two dots for one: this would be a number in another spelling.
+        return text.replace(".", "..") if re.fullmatch(r"[+-]?[0-9]*\.[0-9]+", text) else text
+
+    @property
+    def number_pattern(self) -> str:
+        """The numbers of the dialect without a sign: digits, perhaps in groups, and decimals."""
+        decimal, whole = re.escape(self.decimal), "[0-9]+"
+        if self.thousands:
+            whole = f"([0-9]{{1,3}}([{re.escape(self.thousands_marks)}][0-9]{{3}})+|[0-9]+)"
+        return f"({whole}({decimal}[0-9]*)?|{decimal}[0-9]+)([eE][+-]?[0-9]+)?"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -73,7 +73,20 @@ def learn_first(request: LearningRequest, output: Path, progress: JobProgress) -
     rest = replace(request.fit, epsilon=left["epsilon"], delta=left["delta"])
     percent = float(100 * share)
     sentence = f"the schema was learned with {percent:g} % of the budget, and is in {place}"
-    return LearnedFirst(replace(request, schema=place, fit=rest), place, sentence)
+    return LearnedFirst(
+        replace(request, schema=place, fit=rest), place, f"{sentence}{_generated(schema)}"
+    )
+
+
+def _generated(schema: Schema) -> str:
+    """Name the columns that nothing is learned about, and say how one of them could be."""
+    names = [name for name in schema.columns if name not in schema.learned]
+    if not names:
+        return ""
+    return (
+        f"; generated afresh and not learned: {', '.join(names)}. If one of them holds numbers or "
+        "dates in a notation of its own, declare it, as --decimal ',' or in a schema"
+    )
 
 
 def _checked(request: LearningRequest, data: Path) -> Draft:

@@ -14,6 +14,7 @@ import pytest
 
 from understudy.errors import UsageError
 from understudy.facts.codec.persons import Persons
+from understudy.facts.file_format import TextDialect
 from understudy.facts.formats import DraftColumn
 from understudy.facts.schema import Schema
 from understudy.facts.unit import Neighbours, Unit
@@ -182,7 +183,7 @@ def test_a_cell_counted_under_every_kind_it_could_be_is_caught(
     from understudy.methods.discover import kinds
 
     def nested(source: Any, column: str) -> Any:
-        counts = kinds_of(source, column)
+        counts = kinds_of(source, column, TextDialect())
         counts[3] += counts[2]
         return counts
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from understudy.errors import UsageError
 from understudy.facts.column import FALSE_WORDS, TRUE_WORDS, CategoricalColumn, Column, IdColumn
+from understudy.facts.file_format import DECLARED, TextDialect
 from understudy.facts.formats import Draft, DraftColumn
 from understudy.facts.names import is_identifier, remark_on
 from understudy.facts.schema import Schema
@@ -163,6 +164,7 @@ class KindDiscovery:
         unit: whom the promise protects.
         person_id: the column that names persons, where they are the unit.
         declared: kinds that the file itself declares, which are not asked for.
+        dialect: how the file spells numbers, which is public.
     """
 
     columns: Sequence[str]
@@ -171,6 +173,7 @@ class KindDiscovery:
     unit: Unit = field(default_factory=lambda: Unit(Neighbours.ADD_REMOVE))
     person_id: str | None = None
     declared: Mapping[str, DraftColumn] = field(default_factory=dict)
+    dialect: TextDialect = field(default_factory=lambda: DECLARED.dialect(".csv"))
     instruments: Instruments = field(default_factory=Instruments)
 
     def __post_init__(self) -> None:
@@ -227,7 +230,9 @@ class KindDiscovery:
         """The kind of one column, by two noisy answers."""
         kinds, different = self.shares.cells(name), self.shares.parts(name, 1)
         counts = curator.release(
-            kinds, lambda source: kinds_of(source, name), name=f"kinds of cells of {name}"
+            kinds,
+            lambda source: kinds_of(source, name, self.dialect),
+            name=f"kinds of cells of {name}",
         )
         [values] = curator.release(
             different,
@@ -256,11 +261,11 @@ class KindDiscovery:
         )
 
 
-def kinds_of(source: CountSource, column: str) -> Integers:
-    """How many cells of a column are of each kind. Private."""
+def kinds_of(source: CountSource, column: str, dialect: TextDialect) -> Integers:
+    """How many cells of a column are of each kind, numbers being spelled as declared. Private."""
     counts = dict.fromkeys(KINDS, 0)
     for text, times in _keys(source, column).counts.items():
-        counts[narrowest(text)] += times
+        counts[narrowest(dialect.plain_number(text))] += times
     counts["missing"] = int(source.count([(column,)])[0].counts[1])
     return np.array(list(counts.values()), np.int64)
 
@@ -317,5 +322,6 @@ def infer_kinds(
         unit=Unit(Neighbours.parse(neighbours), most),
         person_id=named,
         declared=declared or {},
+        dialect=access.format.dialect(".csv"),
     )
     return discovery.run(rows.open_keyed, dataset=name, ledger=ledger)

@@ -76,9 +76,5 @@ def _respelled(cells: pa.Array, dialect: TextDialect, markers: Sequence[str]) ->
 
 
 def _pattern(dialect: TextDialect) -> str:
-    """The numbers of a dialect: digits, perhaps in groups of three, and decimals."""
-    decimal, whole = re.escape(dialect.decimal), "[0-9]+"
-    if dialect.thousands:
-        whole = f"([0-9]{{1,3}}([{re.escape(dialect.thousands_marks)}][0-9]{{3}})+|[0-9]+)"
-    core = f"({whole}({decimal}[0-9]*)?|{decimal}[0-9]+)([eE][+-]?[0-9]+)?"
-    return f"^{_AROUND}{core}{_AROUND}$"
+    """The numbers of a dialect, with signs, currencies and units around them."""
+    return f"^{_AROUND}{dialect.number_pattern}{_AROUND}$"
