@@ -54,6 +54,16 @@ def test_a_cell_has_one_narrowest_kind(text: str, kind: str) -> None:
     assert kind == narrowest(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [("1,5", "float"), ("1.234,50", "float"), ("1.234", "integer"), ("1.5", "text"), ("a", "text")],
+)
+def test_numbers_are_read_in_the_declared_dialect(text: str, kind: str) -> None:
+    """Where the decimal mark is a comma, a number with a dot for it is not read as one."""
+    dialect = TextDialect(decimal=",", thousands=".")
+    assert kind == narrowest(dialect.plain_number(text))
+
+
 NOISE = DiscreteGaussian(Fraction(100), Fraction(1))
 
 
@@ -182,8 +192,8 @@ def test_a_cell_counted_under_every_kind_it_could_be_is_caught(
     """The narrowest kind alone counts: "1" is an integer, a real and a text, and counts once."""
     from understudy.methods.discover import kinds
 
-    def nested(source: Any, column: str) -> Any:
-        counts = kinds_of(source, column, TextDialect())
+    def nested(source: Any, column: str, dialect: TextDialect) -> Any:
+        counts = kinds_of(source, column, dialect)
         counts[3] += counts[2]
         return counts
 
