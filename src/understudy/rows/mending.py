@@ -104,19 +104,20 @@ def _is_currency(text: str) -> bool:
 _OF_NUMBERS: tuple[tuple[Callable[[str], bool], str], ...] = (
     (
         _is_currency,
-        "numbers have a currency sign; declare how they are written, or remove the sign",
+        'numbers have a currency sign; declare it as the unit of the column, such as `unit = "$"`',
     ),
     (
         lambda text: bool(_PERCENT.fullmatch(text)),
-        "numbers have a percent sign; declare how they are written, or remove the sign",
+        "numbers have a percent sign; add `percent = true` to the column",
     ),
     (
         lambda text: bool(_COMMA.fullmatch(text)),
-        "numbers have a decimal comma; declare how they are written, or write a point",
+        'numbers have a decimal comma; add `decimal = ","` to `[format]` or to the column',
     ),
     (
         lambda text: bool(_THOUSANDS.fullmatch(text)),
-        "numbers have separators of thousands; declare how they are written, or remove them",
+        "numbers have marks between thousands; declare the mark as `thousands` in `[format]` or in "
+        "the column",
     ),
     (
         lambda text: bool(_DATE.fullmatch(text)),
@@ -126,7 +127,8 @@ _OF_NUMBERS: tuple[tuple[Callable[[str], bool], str], ...] = (
 _OF_DAYS: tuple[tuple[Callable[[str], bool], str], ...] = (
     (
         lambda text: bool(_DATE.fullmatch(text)),
-        "days are not written as year-month-day; declare how they are written, or write 2024-12-31",
+        "days are not written as year-month-day; declare the `format` of the column, such as "
+        '`format = "%d.%m.%Y"`',
     ),
 )
 
