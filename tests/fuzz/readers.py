@@ -193,6 +193,24 @@ def domain() -> Reader:
     return _of_json("domain.json", [foreign.DOMAIN], _read_draft)
 
 
+def frictionless() -> Reader:
+    """Frictionless Table Schemas, and packages of them."""
+    package = {"resources": [{"name": "guests", "schema": foreign.FRICTIONLESS}, {"name": "b"}]}
+    return _of_json("schema.json", [foreign.FRICTIONLESS, package], _read_draft)
+
+
+def redcap() -> Reader:
+    """REDCap dictionaries."""
+    samples = [foreign.REDCAP.encode()]
+    return Reader(partial(_either, "dictionary.csv", samples, []), "dictionary.csv", _read_draft)
+
+
+def ddi() -> Reader:
+    """DDI codebooks."""
+    samples = [foreign.DDI.encode()]
+    return Reader(partial(_either, "codebook.xml", samples, []), "codebook.xml", _read_draft)
+
+
 def _read_draft(path: Path) -> None:
     """As `schema import` does; whatever it writes is TOML and JSON."""
     import tomllib
@@ -785,6 +803,9 @@ READERS: dict[str, Callable[[], Reader]] = {
     "sdv": sdv,
     "csvw": csvw,
     "domain": domain,
+    "frictionless": frictionless,
+    "redcap": redcap,
+    "ddi": ddi,
     "structure": structure,
     "structure-bif": structure_bif,
     "structure-csv": structure_csv,

@@ -107,3 +107,43 @@ CSVW_GROUP: dict[str, Any] = {
         {"url": "codes.csv", "tableSchema": {"columns": [{"name": "y"}, {}]}},
     ],
 }
+
+FRICTIONLESS = {
+    "primaryKey": "who",
+    "missingValues": ["", "-99"],
+    "fields": [
+        {"name": "who", "type": "integer"},
+        {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": "120"}},
+        {"name": "sex", "constraints": {"enum": ["f", "m"], "required": True}},
+        {"name": "seen", "type": "date", "description": "first visit"},
+        {"name": "shape", "type": "geojson"},
+        {"name": "smoker", "type": "boolean", "constraints": {"required": True}},
+    ],
+}
+
+REDCAP = """\
+Variable / Field Name,Form Name,Field Type,Field Label,"Choices, Calculations, OR Slider Labels",\
+Text Validation Type OR Show Slider Number,Text Validation Min,Text Validation Max,Identifier?
+record,f,text,Record,,,,,
+sex,f,radio,Sex,"1, Female | 2, Male",,,,
+age,f,text,Age,,integer,0,120,
+seen,f,text,Seen,,date_ymd,2020-01-01,,
+mail,f,text,Mail,,email,,,y
+ills,f,checkbox,Ills,"1, Asthma | 2, Gout",,,,
+well,f,yesno,Well,,,,,
+more,f,notes,More,,,,,
+"""
+
+DDI = """<?xml version="1.0"?>
+<codeBook xmlns="ddi:codebook:2_5"><dataDscr>
+ <var name="sex" intrvl="discrete"><labl>Sex</labl>
+  <catgry><catValu>1</catValu><labl>male</labl><catStat>77</catStat></catgry>
+  <catgry><catValu>2</catValu></catgry>
+  <catgry missing="Y"><catValu>9</catValu></catgry><varFormat type="numeric"/></var>
+ <var name="age" intrvl="contin" dcml="0"><valrng><range min="0" max="120"/></valrng>
+  <sumStat type="max">97</sumStat><varFormat type="numeric"/></var>
+ <var name="pay" dcml="2"><varFormat type="numeric"/></var>
+ <var name="town"><varFormat type="character"/></var>
+ <var name="other"/>
+</dataDscr></codeBook>
+"""

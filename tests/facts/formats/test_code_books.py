@@ -14,6 +14,7 @@ import pyarrow as pa
 import pydantic
 import pytest
 
+from support.foreign import DDI, FRICTIONLESS, REDCAP
 from understudy.errors import SchemaError, UsageError
 from understudy.facts.formats import Draft, ddi, frictionless, read_draft, redcap
 from understudy.facts.formats.frames import of_frame
@@ -32,23 +33,9 @@ def _draft(folder: Path, name: str, text: str) -> Draft:
     return read_draft(path)
 
 
-FIELDS = {
-    "primaryKey": "who",
-    "missingValues": ["", "-99"],
-    "fields": [
-        {"name": "who", "type": "integer"},
-        {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": "120"}},
-        {"name": "sex", "constraints": {"enum": ["f", "m"], "required": True}},
-        {"name": "seen", "type": "date", "description": "first visit"},
-        {"name": "shape", "type": "geojson"},
-        {"name": "smoker", "type": "boolean", "constraints": {"required": True}},
-    ],
-}
-
-
 def test_frictionless_fields(tmp_path: Path) -> None:
     """Types become kinds, constraints become unreviewed values, the key an id."""
-    found = _bodies(_draft(tmp_path, "schema.json", json.dumps(FIELDS)))
+    found = _bodies(_draft(tmp_path, "schema.json", json.dumps(FRICTIONLESS)))
     assert {"kind": "id"} == found["who"]
     bounds = {"min": 0, "max": 120, "unreviewed": True, "missing": ["-99"]}
     assert {"kind": "integer", **bounds} == found["age"]
@@ -59,7 +46,9 @@ def test_frictionless_fields(tmp_path: Path) -> None:
 
 def test_frictionless_packages() -> None:
     """One table of several is chosen by name; a link is not followed."""
-    package = {"resources": [{"name": "a", "schema": FIELDS}, {"name": "b", "schema": "b.json"}]}
+    package = {
+        "resources": [{"name": "a", "schema": FRICTIONLESS}, {"name": "b", "schema": "b.json"}]
+    }
     assert 6 == len(frictionless.draft(package, "a").columns)
     with pytest.raises(SchemaError, match="links are not followed"):
         frictionless.draft(package, "b")
@@ -72,23 +61,9 @@ def test_frictionless_packages() -> None:
             frictionless.draft(damaged, None)
 
 
-DICTIONARY = """\
-Variable / Field Name,Form Name,Field Type,Field Label,"Choices, Calculations, OR Slider Labels",\
-Text Validation Type OR Show Slider Number,Text Validation Min,Text Validation Max,Identifier?
-record,f,text,Record,,,,,
-sex,f,radio,Sex,"1, Female | 2, Male",,,,
-age,f,text,Age,,integer,0,120,
-seen,f,text,Seen,,date_ymd,2020-01-01,,
-mail,f,text,Mail,,email,,,y
-ills,f,checkbox,Ills,"1, Asthma | 2, Gout",,,,
-well,f,yesno,Well,,,,,
-more,f,notes,More,,,,,
-"""
-
-
 def test_redcap_dictionaries(tmp_path: Path) -> None:
     """Choices, validated texts, identifiers, and a column for each box."""
-    found = _bodies(_draft(tmp_path, "dictionary.csv", DICTIONARY))
+    found = _bodies(_draft(tmp_path, "dictionary.csv", REDCAP))
     assert ["record", "sex", "age", "seen", "mail", "ills___1", "ills___2", "well", "more"] == list(
         found
     )
@@ -99,29 +74,14 @@ def test_redcap_dictionaries(tmp_path: Path) -> None:
     assert ("boolean", "boolean", "") == tuple(
         found[name]["kind"] for name in ("ills___1", "well", "more")
     )
-    assert redcap.matches(DICTIONARY)
+    assert redcap.matches(REDCAP)
     with pytest.raises(SchemaError, match="is not a REDCap data dictionary"):
         _draft(tmp_path, "rows.csv", "a,b\n1,2\n")
 
 
-CODEBOOK = """<?xml version="1.0"?>
-<codeBook xmlns="ddi:codebook:2_5"><dataDscr>
- <var name="sex" intrvl="discrete"><labl>Sex</labl>
-  <catgry><catValu>1</catValu><labl>male</labl><catStat>77</catStat></catgry>
-  <catgry><catValu>2</catValu></catgry>
-  <catgry missing="Y"><catValu>9</catValu></catgry><varFormat type="numeric"/></var>
- <var name="age" intrvl="contin" dcml="0"><valrng><range min="0" max="120"/></valrng>
-  <sumStat type="max">97</sumStat><varFormat type="numeric"/></var>
- <var name="pay" dcml="2"><varFormat type="numeric"/></var>
- <var name="town"><varFormat type="character"/></var>
- <var name="other"/>
-</dataDscr></codeBook>
-"""
-
-
 def test_ddi_codebooks(tmp_path: Path) -> None:
     """Categories and declared ranges; statistics of the rows are left where they are."""
-    draft = _draft(tmp_path, "study.xml", CODEBOOK)
+    draft = _draft(tmp_path, "study.xml", DDI)
     found = _bodies(draft)
     assert ([1, 2], ["9"], "Sex") == tuple(found["sex"][k] for k in ("values", "missing", "note"))
     assert ("integer", 0, 120) == tuple(found["age"][key] for key in ("kind", "min", "max"))

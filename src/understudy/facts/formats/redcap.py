@@ -28,7 +28,10 @@ _PASSED_OVER = ("descriptive", "file")
 
 def matches(text: str) -> bool:
     """Whether the first line has the two columns that every dictionary has."""
-    header = next(csv.reader(io.StringIO(text.removeprefix("\ufeff"))), [])
+    try:
+        header = next(csv.reader(io.StringIO(text.removeprefix("\ufeff"))), [])
+    except csv.Error:
+        return False
     return _FIELD in header and _TYPE in header
 
 
