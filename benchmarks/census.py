@@ -1,6 +1,6 @@
 """The whole job of nist and adaptive on 98 columns with the codes of the NIST challenge's table.
 
-Clustering is the challenge's first task. Beside the methods stand fresh rows of the law that the
+Clustering is the challenge's first task. The page also has fresh rows of the law that the
 table was drawn from, real rows drawn with replacement, and columns drawn each by itself.
 """
 

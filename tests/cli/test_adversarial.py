@@ -105,7 +105,7 @@ def test_an_old_copy_of_a_checkpoint(desk: Desk, monkeypatch: pytest.MonkeyPatch
     assert "continue from the checkpoint of step 2, or start again without one" in older.err
     assert 0 == desk.run(*asked, "--checkpoint", kept).code
     before = desk.ledger.path.read_bytes()
-    finished = desk.run(*asked, "--checkpoint", copy)
+    finished = desk.run(*asked, "--force", "--checkpoint", copy)
     assert (3, before) == (finished.code, desk.ledger.path.read_bytes())
     assert (
         "is finished, and cannot continue; remove the checkpoint, or name another" in finished.err

@@ -120,7 +120,7 @@ BAD: list[tuple[MeasureGroups, tuple[Any, ...]]] = [
 def test_a_question_that_is_not_sound_spends_nothing(
     body: MeasureGroups, arrays: tuple[Any, ...]
 ) -> None:
-    """Groups that are none, unknown names, wrong weights and shares are refused and free."""
+    """Damaged groups, unknown names, wrong weights and shares are refused and free."""
     holder = _begun()
     before = holder.account.runs
     assert isinstance(asked(holder, body, *arrays).body, Refused)

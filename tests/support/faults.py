@@ -143,9 +143,9 @@ FAULTS: dict[str, Fault] = {
         (
             Edit(
                 "privacy/curator.py",
-                "        self._grant.charge([question.charge for question in asked])\n",
-                "        noise = _Shared(noise)\n"
-                "        self._grant.charge([question.charge for question in asked])\n",
+                "        noise, tape = self._instruments.noise, self._instruments.tape\n",
+                "        noise, tape = self._instruments.noise, self._instruments.tape\n"
+                "        noise = _Shared(noise)\n",
             ),
             Edit("privacy/curator.py", "def _draw(", _SHARED),
         ),

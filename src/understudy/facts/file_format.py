@@ -84,7 +84,7 @@ class TextDialect:
 
 @dataclass(frozen=True, kw_only=True)
 class FileFormat:
-    """What is declared about the format of a file; None where nothing is.
+    """The declared facts about the format of a file; None where nothing is declared.
 
     Attributes:
         separator: between the fields of a text file.

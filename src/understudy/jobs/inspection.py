@@ -31,12 +31,12 @@ class AskedQuestion:
 
     @property
     def question(self) -> str:
-        """What was asked for."""
+        """Return the question as the statement has it."""
         return str(self.events[0]["question"])
 
     @property
     def table(self) -> ReleasedTable | None:
-        """What all tables together say; None where the answer is not a table."""
+        """Return the average of all tables; None where the answer is not a table."""
         from understudy.privacy.mechanisms.released import together
 
         tables = [table for table in self.tables if table]

@@ -152,7 +152,7 @@ def piped_suffix(name: str | None) -> str:
     known = (*TEXTS, *LINES)
     if name is None:
         raise UsageError(
-            "standard input has no name to tell its format by; give one, as --format csv"
+            "standard input has no name that shows its format; give one, as --format csv"
         )
     suffix = f".{name.lower().lstrip('.')}"
     if suffix not in known:

@@ -192,7 +192,7 @@ def _header_lines(codec: Codec, dialect: TextDialect, *, quoted: bool) -> str:
 
 
 def _needs_quotes(codec: Codec, dialect: TextDialect) -> bool:
-    """Whether any text that may stand in the file needs quotes: a public fact."""
+    """Whether any text that the file may hold needs quotes: a public fact."""
     if dialect.decimal == dialect.separator:
         return True
     texts = [*codec.schema.columns]

@@ -123,7 +123,7 @@ def _show_answers(console: Console, found: ModelInspection) -> None:
 
 
 def _asked(answer: AskedQuestion) -> str:
-    """What was asked for, and how often where that is more than once."""
+    """Return the question, and how often it was asked where that is more than once."""
     again = len(answer.events)
     return answer.question if again == 1 else f"{answer.question}, {again} times"
 

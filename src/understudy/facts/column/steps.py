@@ -35,7 +35,7 @@ class Steps:
 
     @classmethod
     def of_decimals(cls, digits: int) -> Steps:
-        """The numbers with this many decimals."""
+        """Return the numbers with this many decimals."""
         return cls(scale=10**digits)
 
     @classmethod

@@ -85,7 +85,7 @@ class GroupedTables:
     held: Held
 
     def errors(self, found: Estimation, holders: Sequence[str]) -> dict[Attributes, float]:
-        """What the sums of some holders' tables show of a model's errors."""
+        """Return the errors of a model that the sums of some holders' tables show."""
         pool = replace(found.pool, domain=self.grouping.extended)
         released = summed([self.held[name] for name in holders])
         expected = [pool.project(table.attributes) for table in released]
@@ -123,7 +123,7 @@ class AdaptiveRun:
 
     @property
     def plan(self) -> Collaboration:
-        """What was agreed."""
+        """Return the plan that was agreed on."""
         return self.talk.plan
 
     @property

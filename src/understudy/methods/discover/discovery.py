@@ -56,7 +56,7 @@ class Inferred:
 
 @dataclass(frozen=True)
 class Coarse:
-    """What the first count of a column showed: cells that stand out, and the tree to count next.
+    """The result of the first count of a column: cells that stand out, and the tree to count next.
 
     Attributes:
         noisy: counts of all cells.

@@ -179,7 +179,7 @@ class Skeleton:
 
 
 def _without_key(key: str, columns: Mapping[str, Any]) -> tuple[dict[str, object], dict[str, Any]]:
-    """What columns declare by a key of skeletons, and the columns without it."""
+    """Take the values of a key of skeletons from all columns that have it."""
     tables = {name: body for name, body in columns.items() if isinstance(body, Mapping)}
     found = {name: body[key] for name, body in tables.items() if key in body}
     rest = {name: {k: v for k, v in body.items() if k != key} for name, body in tables.items()}

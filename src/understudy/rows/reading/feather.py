@@ -77,7 +77,7 @@ def _sizes(path: Path) -> list[BatchSize]:
 
 @contextmanager
 def _announced(path: Path) -> Iterator[None]:
-    """What is wrong with a file's own description, in our words."""
+    """Say in our words why a file's own description is wrong."""
     try:
         yield
     except (UnsoundArrow, ValueError) as error:

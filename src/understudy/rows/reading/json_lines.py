@@ -23,6 +23,7 @@ from understudy.rows.reading.packed import RowsPlace, opened_bytes
 from understudy.system.files.piped import PipedFile
 from understudy.system.files.refusals import reading
 
+_NOT_AN_OBJECT = re.compile(rb"^[ \t\r]*[^ \t\r\n{]", re.MULTILINE)
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _BLOCK_BYTES = 1 << 25
 _LEAST_BLOCK_BYTES = 1 << 16
@@ -50,7 +51,7 @@ def read_json_lines(place: RowsPlace, codec: Codec) -> pa.Table:
 
 
 def first_keys(place: RowsPlace) -> list[str]:
-    """The keys of the first row.
+    """Return the keys of the first row.
 
     Privacy: they are read from a row; what is made of them is for the owner to review.
     """
@@ -127,6 +128,9 @@ def _parsed(block: bytes, types: pa.Schema, name: str) -> pa.Table:
     block = block.removeprefix(b"\xef\xbb\xbf")
     if not block.strip():
         return types.empty_table()
+    # Arrow's reader ends the process at a line that is `null`.
+    if _NOT_AN_OBJECT.search(block):
+        return _spelled(list(_objects(block, name)), types)
     options = pj.ParseOptions(explicit_schema=types, unexpected_field_behavior="ignore")
     try:
         rows = pj.read_json(pa.BufferReader(block), parse_options=options)

@@ -2,7 +2,7 @@
 
 Each cell is respelled by itself, so that no row's reading depends on another row. A cell that is
 not a number in the declared spelling stays as it is, and one that would be a number in another
-spelling is made unreadable: 1.234 is a thousand where dots stand between thousands.
+spelling is made unreadable: 1.234 is a thousand where dots separate thousands.
 """
 
 from __future__ import annotations

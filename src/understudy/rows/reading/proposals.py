@@ -1,4 +1,4 @@
-"""What a file seems to be spelled like, for the owner to confirm.
+"""Propose how a file is spelled, for the owner to confirm.
 
 The header is public, and the separator follows from it. Everything else follows from rows: it is
 proposed as unreviewed, and nothing is fitted with it before a person vouches for it.

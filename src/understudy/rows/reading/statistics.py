@@ -26,7 +26,7 @@ BYTES_PER_CELL = 80
 
 
 def read_statistics(path: Path, codec: Codec) -> pa.Table:
-    """The declared columns of the file."""
+    """Return the declared columns of the file."""
     names = list(codec.read_types)
     columns, _ = _read(path, usecols=names)
     return pa.table({name: _cells(columns[name]) for name in names})

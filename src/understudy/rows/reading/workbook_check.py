@@ -40,7 +40,7 @@ _MERGED = re.compile(
 
 @dataclass(frozen=True)
 class SheetFacts:
-    """What a sheet holds beside values.
+    """The parts of a sheet that are not values.
 
     Attributes:
         unstored: whether a formula has no stored result.
