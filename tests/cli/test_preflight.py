@@ -16,7 +16,7 @@ from support.commands import SECRET, Desk
 from understudy.privacy.preflight import QUESTION
 from understudy.privacy.spending.limits import Spent
 
-GOOD = "name,age\n" + "Ann,41\nBob,7\n" * 2000
+GOOD = "name,age\n" + "Ann,41\nBob,7\n" * 8000
 BAD = "name,age\n" + "Ann,41\n" * 1000 + f"{SECRET},7\n" * 3000
 _CHILD = "import sys\nfrom understudy.cli.main import run\nsys.exit(run(sys.argv[1:]))"
 
@@ -137,5 +137,5 @@ def test_a_few_lost_rows_are_told_and_not_asked_about(desk: Desk) -> None:
     desk.data.write_text(GOOD + f"{SECRET},7\n")
     code, seen = _at_terminal(desk, "")
     assert 0 == code
-    assert "1 of 4,001 rows" in seen
+    assert "1 of 16,001 rows" in seen
     assert "[y/N]" not in seen

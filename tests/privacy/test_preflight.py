@@ -40,7 +40,7 @@ SCHEMA = Schema.parse(
     {"columns": {"x": {"kind": "integer", "min": 0, "max": 3}, "y": {"kind": "boolean"}}}
 )
 ROW, REPLACED = Unit(Neighbours.ADD_REMOVE), Unit(Neighbours.REPLACE)
-GOOD = {"x": ["1", "2", "3", "0"] * 1000, "y": ["yes", "no"] * 2000}
+GOOD = {"x": ["1", "2", "3", "0"] * 4000, "y": ["yes", "no"] * 8000}
 BAD = {"x": ["$1"] * 4000, "y": ["yes", "no"] * 2000}
 
 
