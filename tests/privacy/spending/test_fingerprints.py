@@ -151,8 +151,8 @@ def test_a_terminal_is_told_and_nothing_else_changes(
     desk = desk_in(tmp_path, capsys)
     copy = desk.folder / "copy.csv"
     copy.write_text(desk.data.read_text())
-    where = ("--schema", desk.schema, "-e", 1, "-o", desk.output, "--force")
-    where = (*where, "--method", "independent")
+    place = ("--schema", desk.schema, "-e", 1, "-o", desk.output, "--force")
+    where = (*place, "--method", "independent")
     command = ("-m", "understudy.cli.main", "synth")
     code, _, told = _at_a_terminal(desk, *command, desk.data, *where)
     assert (0, False) == (code, "spent on before" in told)
