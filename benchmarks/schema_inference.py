@@ -64,7 +64,7 @@ def diabetes(board: Scoreboard, table: pa.Table) -> None:
     found: Counter[tuple[str, str]] = Counter()
     for _ in range(runs):
         schema = learned(table, bodies)
-        found.update((n, text) for n in counts for text in schema.columns[n].texts)  # type: ignore[union-attr]
+        found.update((n, text) for n in counts for text in _texts(schema, n))
     least = min(found[pair] for pair in large) / runs
     what = f"Diabetes: how often a value of {LEAST_ROWS} rows is found, the worst of {len(large)}"
     board.add(what, 100 * least, "%", 95, at_most=False)
@@ -80,12 +80,19 @@ def diabetes(board: Scoreboard, table: pa.Table) -> None:
         board.add(f"Diabetes: diag_1 that is other, {name}", 100 * left, "%", target)
 
 
+def _texts(schema: Schema, name: str) -> tuple[str, ...]:
+    """The values of a column that were found, as texts."""
+    column = schema.columns[name]
+    assert isinstance(column, CategoricalColumn)
+    return column.texts
+
+
 def adult(board: Scoreboard, table: pa.Table) -> None:
     """How many educations and races are found, the fewest of five runs."""
     schemas = [learned(table, bodies_of(table)) for _ in range(5)]
     for name, target in (("education", 14), ("race", 4)):
         real = _counts(table, name).keys()
-        fewest = min(len(real & set(schema.columns[name].texts)) for schema in schemas)  # type: ignore[union-attr]
+        fewest = min(len(real & set(_texts(schema, name))) for schema in schemas)
         what = f"Adult: values of {name} found, of {len(real)}"
         board.add(what, fewest, "values", target, at_most=False)
 

@@ -45,6 +45,16 @@ NeighboursName = Annotated[
         "Each method has its own default.",
     ),
 ]
+SchemaNeighbours = Annotated[
+    str,
+    typer.Option(
+        "--neighbours",
+        metavar="NAME",
+        rich_help_panel=PRIVACY,
+        autocompletion=completion.NEIGHBOURS,
+        help="Protect under add-remove, which serves fits of both kinds, or under replace.",
+    ),
+]
 LedgerFile = Annotated[
     Path | None,
     typer.Option(

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from understudy.cli.console import TerminalProgress, messages, print_json
-from understudy.cli.options import completion
 from understudy.cli.options.data import Data, PersonOptions, ReadingOptions
 from understudy.cli.options.groups import grouped
 from understudy.cli.options.output import AsJson
 from understudy.cli.options.panels import DATA, OUTPUT, PRIVACY
-from understudy.cli.options.privacy import Epsilon, LedgerOptions
+from understudy.cli.options.privacy import Epsilon, LedgerOptions, SchemaNeighbours
 from understudy.jobs.schema_inference import InferenceRequest
 
 if TYPE_CHECKING:
@@ -58,16 +57,7 @@ class InferenceOptions(InferenceRequest):
             "values needs it.",
         ),
     ] = "0"
-    neighbours: Annotated[
-        str,
-        typer.Option(
-            "--neighbours",
-            metavar="NAME",
-            rich_help_panel=PRIVACY,
-            autocompletion=completion.NEIGHBOURS,
-            help="Protect under add-remove, which serves fits of both kinds, or under replace.",
-        ),
-    ] = "add-remove"
+    neighbours: SchemaNeighbours = "add-remove"
     people: PersonOptions
     payer: LedgerOptions
     reading: ReadingOptions

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from understudy.cli.console import TerminalProgress, messages, print_text
-from understudy.cli.options import completion
 from understudy.cli.options.data import FormatOptions, PersonOptions, PipedFormat
 from understudy.cli.options.groups import grouped
 from understudy.cli.options.panels import DATA, OUTPUT, PRIVACY
-from understudy.cli.options.privacy import Delta, LedgerOptions
+from understudy.cli.options.privacy import Delta, LedgerOptions, SchemaNeighbours
 from understudy.jobs.kinds import KindRequest
 from understudy.jobs.schemas import SkeletonRequest
 
@@ -48,16 +47,7 @@ class KindOptions(KindRequest):
         ),
     ] = None
     delta: Delta = "0"
-    neighbours: Annotated[
-        str,
-        typer.Option(
-            "--neighbours",
-            metavar="NAME",
-            rich_help_panel=PRIVACY,
-            autocompletion=completion.NEIGHBOURS,
-            help="Protect under add-remove, which serves fits of both kinds, or under replace.",
-        ),
-    ] = "add-remove"
+    neighbours: SchemaNeighbours = "add-remove"
     people: PersonOptions
     payer: LedgerOptions
 
