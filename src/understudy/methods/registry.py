@@ -31,7 +31,7 @@ AUTOMATIC = "auto"
 """What a command line says instead of a name: the default, or a network where options shape one."""
 
 DEFAULT = "adaptive"
-"""The method that is best or as good as the best in the arena, and is taken by default."""
+"""The method that is taken where no option shapes a network."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-from understudy.facts.column import LearnedColumn
+from understudy.facts.column import MISSING_TEXTS, LearnedColumn
 
 
 class Trouble(StrEnum):
@@ -25,7 +25,7 @@ class Trouble(StrEnum):
 
 
 # Markers that are the same in every file, and so say nothing of this one.
-MARKERS = ("NA", "N/A", "n/a", "NULL", "null", "None", "none", "NaN", "nan", "-", "--", "?", ".")
+MARKERS = (*MISSING_TEXTS, "--", "?", "None", "none")
 _CURRENCIES = re.compile(r"[$€£¥]|\b(?:EUR|USD|GBP|CHF|JPY)\b")
 _SIGNED = re.compile(
     r"[-+]?\s*(?:[$€£¥]|EUR|USD|GBP|CHF|JPY)?\s*[-+]?[\d.,' ]+\s*(?:[$€£¥]|EUR|USD|GBP|CHF|JPY)?"
