@@ -125,9 +125,9 @@ class Preflight:
         total = max(found.fitting + found.others, 0)
         fitting = min(max(found.fitting, 0), total)
         return DataError(
-            f"about {fitting:,} of {total:,} rows fit the schema, and fewer than "
-            f"{100 * self.least} % do even if all noise of this count is against them; nothing was "
-            f"learned, and only epsilon = {at_most_text(found.epsilon)} was spent, on this count. "
+            f"about {fitting:,} of {total:,} rows fit the schema, fewer than {100 * self.least} % "
+            "by more than the noise of this count explains; nothing was learned, and only "
+            f"epsilon = {at_most_text(found.epsilon)} was spent, on this count. "
             "`understudy check` shows the owner which cells do not fit and how to mend them; "
             "--unchecked fits without asking (in Python: leave preflight out)"
         )
