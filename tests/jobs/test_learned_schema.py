@@ -15,11 +15,12 @@ from understudy.errors import OutputError, UsageError
 from understudy.facts.schema import Schema
 from understudy.jobs.kinds import KindRequest, learn_kinds
 from understudy.jobs.learned_schema import KINDS_SHARE, SCHEMA_SHARE, place_of
-from understudy.jobs.learning import LearningRequest, synthesize
+from understudy.jobs.learning import LearningRequest, fit, synthesize
 from understudy.jobs.ledgers import LedgerRequest
 from understudy.jobs.method import FitRequest
 from understudy.jobs.reading import PersonRequest
 from understudy.jobs.schemas import SkeletonRequest
+from understudy.models.model import Model
 from understudy.privacy.spending.ledger import Ledger
 
 
@@ -59,6 +60,16 @@ def test_one_command_states_the_whole_budget(patients: Path, neighbours: str) ->
     kinds = [column.kind for column in schema.columns.values()]
     assert ["id", "integer", "categorical", "float"] == kinds
     assert ["patient_id", "age", "sex", "weight"] == pc.read_csv(output).column_names
+
+
+def test_a_model_of_the_whole_budget_is_kept_with_its_schema(patients: Path) -> None:
+    """`fit` learns a schema as `synth` does, and the model says what all of it cost."""
+    output = patients.parent / "model.zip"
+    result = fit(_request(patients), output)
+    bound = Model.load(output).statement.bound
+    assert (Fraction(40), Fraction(1, 10**6)) == (bound.epsilon, bound.delta)
+    assert any("30 % of the budget" in remark for remark in result.remarks)
+    assert Schema.load(place_of(output)).inference is not None
 
 
 def test_persons_are_protected_on_the_way(patients: Path) -> None:

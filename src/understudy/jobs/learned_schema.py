@@ -1,4 +1,4 @@
-"""Part of `synth` without a schema: learn one with a share of the budget, and keep it.
+"""Part of `synth` and `fit` without a schema: learn one with a share of the budget, and keep it.
 
 The whole (ε, δ) is split beforehand: a twentieth learns kinds where the file declares none, a
 quarter learns values and ranges, and the rest fits. Costs of the three add up to the whole.

@@ -43,7 +43,7 @@ class LearningRequest(JobRequest):
 
     Attributes:
         data: a table: a file, a folder or the address of a database; or images in an .npz file.
-        schema: what each column may contain; needed for tables.
+        schema: what each column may contain; of tables, learned with budget unless given.
         fit: the method, its budget and its options.
         payer: the ledger and the name of the data in it.
         reading: how rows are read.
@@ -107,6 +107,8 @@ def fit(
 ) -> JobResult:
     """Learn a model of a private table or of images, and save it.
 
+    Without a schema, one is learned with a part of the budget and kept beside the output.
+
     Privacy: spends the budget of the request from its ledger; the model may be released.
     """
     from understudy.jobs.images import fit_images
@@ -116,10 +118,11 @@ def fit(
     signer = signer_of(sign)
     if request.of_images:
         return fit_images(request, output, signer=signer, progress=progress)
-    synthesizer = _synthesizer(request)
     check_apart(output, *request.inputs)
     check_place(output)
     check_unpaid(output, force=request.force)
+    request, about_schema = _with_schema(request, output, progress)
+    synthesizer = _synthesizer(request)
     watch = Stopwatch()
     preflight = _preflight(request, synthesizer, progress, owner)
     fitted = _fitted(request, synthesizer, preflight, progress=progress, watch=watch)
@@ -131,7 +134,7 @@ def fit(
         headline="model",
         document=summary(model, model.rows),
         sentences=(model.statement.sentence,),
-        remarks=(*_learned(request, fitted), *request.standing),
+        remarks=(*about_schema, *_learned(request, fitted), *request.standing),
         seconds=watch.seconds,
     )
 
@@ -152,7 +155,6 @@ def synthesize(
     Privacy: spends the budget of the request from its ledger; the rows may be released.
     """
     from understudy.jobs.images import synthesize_images
-    from understudy.jobs.learned_schema import learn_first
     from understudy.models.decoding import check_rows_output
     from understudy.system.files.suffixes import check_written
     from understudy.system.files.writing import check_apart
@@ -163,10 +165,7 @@ def synthesize(
     check_apart(output, *request.inputs)
     check_stated_output(check_written(output))
     check_unpaid(output, force=request.force)
-    learned: tuple[str, ...] = ()
-    if request.schema is None:
-        first = learn_first(request, output, progress)
-        request, learned = first.request, (first.sentence,)
+    request, about_schema = _with_schema(request, output, progress)
     synthesizer = _synthesizer(request)
     check_rows_output(output, synthesizer.schema)
     watch = Stopwatch()
@@ -187,9 +186,21 @@ def synthesize(
         headline=f"{rows:,} rows × {document['columns']} columns",
         document=document,
         sentences=(document["statement"]["sentence"],),
-        remarks=(*learned, *_learned(request, fitted), where, times, *request.standing),
+        remarks=(*about_schema, *_learned(request, fitted), where, times, *request.standing),
         seconds=watch.seconds,
     )
+
+
+def _with_schema(
+    request: LearningRequest, output: Path, progress: JobProgress
+) -> tuple[LearningRequest, tuple[str, ...]]:
+    """The request with a schema, learned first where none is given, and what to say of that."""
+    from understudy.jobs.learned_schema import learn_first
+
+    if request.schema is not None:
+        return request, ()
+    first = learn_first(request, output, progress)
+    return first.request, (first.sentence,)
 
 
 def _synthesizer(request: LearningRequest) -> Synthesizer:

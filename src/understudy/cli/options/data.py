@@ -42,8 +42,8 @@ OptionalSchemaFile = Annotated[
         "-s",
         metavar="FILE",
         rich_help_panel=DATA,
-        help="Read from this TOML or JSON file what each column may contain. Required for tables, "
-        "not used for images.",
+        help="Read from this TOML or JSON file what each column may contain. Without it, a part of "
+        "the budget learns the schema, which needs --delta. Not used for images.",
     ),
 ]
 PipedFormat = Annotated[
