@@ -214,3 +214,12 @@ def test_rows_with_missing_cells_are_dropped_where_asked(column: dict[str, Any])
     found = codec.encode(pa.table({"x": ["NA", None, ""]}))
     assert 0 == len(found.codes["x"])
     assert 3 == found.rows_read
+
+
+def test_an_offset_without_a_zone_is_that_of_utc() -> None:
+    """Moments are taken to UTC as they are read, and a format with %z says so."""
+    codec, rows = made({**MOMENT, "format": "%d.%m.%Y %H:%M:%S %z"})
+    texts = codec.spell(rows)["x"].to_pylist()
+    assert all(text.endswith(" +0000") for text in texts)
+    again = codec.encode(pa.table({"x": texts, "other": ["true"] * len(texts)}))
+    assert not again.dropped.any()

@@ -30,7 +30,7 @@ from understudy.privacy.accounting.events import (
 from understudy.privacy.accounting.gaussian_curve import curve_rho
 from understudy.privacy.budget import Budget
 from understudy.privacy.spending.ledger import Ledger
-from understudy.privacy.statements.binding import FILE, MODEL, Secret, bound, canonical, seal
+from understudy.privacy.statements.binding import FILE, MODEL, Secret, bound, canonical, same, seal
 from understudy.privacy.statements.claim import Claim, Outcome
 from understudy.privacy.statements.scope import CURATOR, HOLDERS, NOBODY
 from understudy.privacy.statements.statement import Statement
@@ -264,3 +264,9 @@ def test_statements_of_too_many_answers_are_refused() -> None:
     written["events"] = [written["events"][0] | {"times": 2 * 10**6}]
     with pytest.raises(DataError, match="damaged"):
         Claim.of(written, MODEL, "0" * 64, path=Path("m.zip"))
+
+
+@pytest.mark.parametrize("claimed", ["\ud800", "é", "", None, 7])
+def test_a_digest_that_is_not_one_is_another(claimed: object) -> None:
+    """JSON can hold halves of letters, which no file has as bytes."""
+    assert not same(claimed, "0f")

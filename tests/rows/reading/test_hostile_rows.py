@@ -119,6 +119,20 @@ def broken_database() -> bytes:
     return bytes(data)
 
 
+def boundless_row() -> bytes:
+    """An SQLite database with a row that claims to be longer than any file can be."""
+    with sqlite3.connect(":memory:") as connection:
+        connection.execute("PRAGMA page_size = 512")
+        connection.execute("CREATE TABLE people (name, age)")
+        connection.executemany("INSERT INTO people VALUES (?, ?)", [("x" * 40, 1)] * 2)
+    data = bytearray(connection.serialize())
+    connection.close()
+    page = 512
+    (second,) = struct.unpack_from(">H", data, page + 10)
+    data[page + second : page + second + 16] = b"\xff" * 16
+    return bytes(data)
+
+
 FILES: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "two members": ("r.csv.zip", lambda: zipped({"a.csv": TEXT, "b.csv": TEXT}), "holds 2 files"),
     "no member": ("r.csv.zip", lambda: zipped({}), "holds 0 files"),
@@ -153,6 +167,7 @@ FILES: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "stream": ("r.arrow", stream, "write_feather"),
     "no feather": ("r.feather", TEXT.encode, "write_feather"),
     "database": ("r.db", broken_database, "the database cannot be read"),
+    "boundless row": ("r.db", boundless_row, "the database cannot be read"),
     "no database": ("r.db", TEXT.encode, "is not an SQLite database, or is encrypted"),
     "duckdb": ("r.db", lambda: bytes(8) + b"DUCK" + bytes(99), "rename it to end in .duckdb"),
     "no sav": ("r.sav", TEXT.encode, "is not a readable sav file"),

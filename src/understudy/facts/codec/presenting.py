@@ -145,9 +145,10 @@ def _dated(column: DateColumn | DatetimeColumn, cells: pa.Array) -> pa.Array:
     zone = getattr(column, "zone", None)
     if isinstance(column, DateColumn) and column.format is None:
         return cells.cast(pa.date32()).cast(pa.string())
-    # Arrow writes parts of seconds wherever the type has them.
-    moments = cells.cast(pa.timestamp("s", tz=zone))
     format = column.format or (f"{_ISO}%z" if zone else _ISO)
+    # Arrow writes parts of seconds wherever the type has them. Offsets without a zone are those of
+    # UTC, to which moments are taken as they are read.
+    moments = cells.cast(pa.timestamp("s", tz=zone or ("UTC" if "%z" in format else None)))
     return pc.strftime(moments, format=format)
 
 

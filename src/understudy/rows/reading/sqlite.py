@@ -116,7 +116,8 @@ def _asking(path: Path) -> Iterator[None]:
     """SQLite's failures in our words: its own may quote cells."""
     try:
         yield
-    except (sqlite3.Error, sqlite3.Warning, OverflowError, UnicodeError):
+    # It also says that memory is short where a damaged row claims to be longer than it may be.
+    except (sqlite3.Error, sqlite3.Warning, OverflowError, UnicodeError, MemoryError):
         raise DataError(
             f"{path}: the database cannot be read; check that it is whole and that no program is "
             "writing to it, or export the table"
