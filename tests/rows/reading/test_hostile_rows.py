@@ -52,6 +52,13 @@ def encrypted() -> bytes:
     return bytes(data)
 
 
+def patched() -> bytes:
+    """An archive whose member is said to be a patch, which Python's reader does not know."""
+    data = bytearray(zipped({"rows.csv": TEXT}))
+    data[data.index(b"PK\x01\x02") + 8] |= 0x20
+    return bytes(data)
+
+
 def misstated() -> bytes:
     """An archive whose member is larger than its directory says."""
     data = bytearray(zipped({"rows.csv": TEXT * 50}))
@@ -126,6 +133,7 @@ FILES: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "another file": ("r.csv.zip", lambda: zipped({"a.exe": TEXT}), "does not end in .csv"),
     "encrypted": ("r.csv.zip", encrypted, "is encrypted"),
     "packed oddly": ("r.csv.zip", lambda: zipped({"a.csv": TEXT}, zipfile.ZIP_LZMA), "unusual way"),
+    "patched": ("r.csv.zip", patched, "not a sound zip archive"),
     "misstated": ("r.csv.zip", misstated, "not a sound zip archive"),
     "no zip": ("r.csv.zip", TEXT.encode, "not a sound zip archive"),
     "zip bomb": ("r.csv.zip", lambda: zipped({"a.csv": "0" * 10**8}), "250 times its size"),

@@ -52,7 +52,8 @@ def _zip_member(path: Path) -> Iterator[pa.NativeFile]:
     try:
         with zipfile.ZipFile(path) as archive, archive.open(_only_member(archive, path)) as member:
             yield pa.PythonFile(member, mode="r")
-    except (zipfile.BadZipFile, zlib.error, EOFError):
+    # Python's reader says that it does not know patched members and strong encryption.
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError):
         raise DataError(
             f"{path}: is not a sound zip archive; pack the file again, or give it unpacked"
         ) from None
