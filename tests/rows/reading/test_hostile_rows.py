@@ -59,6 +59,15 @@ def patched() -> bytes:
     return bytes(data)
 
 
+def misnamed(data: bytes) -> bytes:
+    """An archive whose first member has a name that is not text, where its bytes begin."""
+    changed = bytearray(data)
+    place = changed.index(b"PK\x03\x04")
+    changed[place + 7] |= 0x08
+    changed[place + 30] = 0xFF
+    return bytes(changed)
+
+
 def misstated() -> bytes:
     """An archive whose member is larger than its directory says."""
     data = bytearray(zipped({"rows.csv": TEXT * 50}))
@@ -134,6 +143,12 @@ FILES: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "encrypted": ("r.csv.zip", encrypted, "is encrypted"),
     "packed oddly": ("r.csv.zip", lambda: zipped({"a.csv": TEXT}, zipfile.ZIP_LZMA), "unusual way"),
     "patched": ("r.csv.zip", patched, "not a sound zip archive"),
+    "misnamed": ("r.csv.zip", lambda: misnamed(zipped({"a.csv": TEXT})), "not a sound zip archive"),
+    "misnamed book": (
+        "r.xlsx",
+        lambda: misnamed(workbook(lambda b: None)),
+        "not a sound .xlsx file",
+    ),
     "misstated": ("r.csv.zip", misstated, "not a sound zip archive"),
     "no zip": ("r.csv.zip", TEXT.encode, "not a sound zip archive"),
     "zip bomb": ("r.csv.zip", lambda: zipped({"a.csv": "0" * 10**8}), "250 times its size"),
