@@ -7,7 +7,9 @@ afresh; releases alone are frozen.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
+from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from support.databases import fill_postgres
 from support.federated import PLANS
 from support.methods import BUILDERS
 from support.raw_neighbours import (
+    NOTED,
     PERSONS,
     REPLACED,
     ROW,
@@ -29,11 +32,12 @@ from support.raw_neighbours import (
     pairs_for,
     persons_of,
 )
-from support.raw_replay import Ask, Fit, Held, Inference, Released, leaks
+from support.raw_replay import Ask, Fit, Held, Inference, Kinds, Released, leaks
 from support.tiers import full_but, slow_but
 from support.ways_in import WAYS, Way, texts, typed
 from understudy.evaluation.released.summary import Summarizer
 from understudy.facts.codec import Codec
+from understudy.facts.schema import Schema
 from understudy.facts.unit import Unit
 from understudy.federated import Collaboration
 from understudy.methods import (
@@ -44,9 +48,11 @@ from understudy.methods import (
     Random,
     Synthesizer,
 )
-from understudy.methods.discover import Discovery, Skeleton
+from understudy.methods.discover import Discovery, KindDiscovery, Skeleton
+from understudy.methods.discover.shares import QuestionShares
 from understudy.methods.network import NetworkSynthesizer
 from understudy.models.network import Family, Network
+from understudy.privacy.preflight import Preflight
 from understudy.rows.counting import Counts, NumbersRows
 from understudy.rows.engines.chunked import ChunkedSource
 from understudy.rows.engines.memory import MemorySource
@@ -138,6 +144,73 @@ def test_no_inferred_schema_tells_neighbours_apart(unit: Unit, tmp_path: Path) -
     assert {} == leaks(Inference(discovery), pairs_for(unit), tmp_path)
 
 
+# Nothing but names, kinds and a unit: values, bounds and missing cells are all learned.
+OPEN = Skeleton.parse(
+    {
+        "columns": {
+            "who": {"kind": "id"},
+            "colour": {"kind": "categorical"},
+            "size": {"kind": "integer"},
+            "weight": {"kind": "float", "unit": "$"},
+            "sold": {"kind": "boolean"},
+            "one": {"kind": "categorical"},
+        }
+    }
+)
+
+
+@pytest.mark.parametrize("epsilon", full_but((20,), (20, 200)))
+@pytest.mark.parametrize("unit", slow_but((ROW,), UNITS.values()), ids=UNITS)
+def test_no_learned_bounds_and_missing_cells_tell_neighbours_apart(
+    unit: Unit, epsilon: int, tmp_path: Path
+) -> None:
+    """Whether cells are missing, and where numbers in a notation begin and end, is released."""
+    job = Inference(Discovery(OPEN, epsilon, "1e-3", unit))
+    assert {} == leaks(job, pairs_for(unit), tmp_path)
+
+
+def _kinds(unit: Unit, delta: str = "1e-3") -> Kinds:
+    person = "who" if unit.rows_per_person else None
+    return Kinds(KindDiscovery(Row._fields, 20, delta, unit=unit, person_id=person))
+
+
+@pytest.mark.parametrize("delta", ["0", "1e-3"])
+@pytest.mark.parametrize("unit", slow_but((ROW, PERSONS[2]), UNITS.values()), ids=UNITS)
+def test_no_learned_kind_tells_neighbours_apart(unit: Unit, delta: str, tmp_path: Path) -> None:
+    """`schema init --epsilon`: the same kinds, labels and missing cells, whatever a cell holds."""
+    assert {} == leaks(_kinds(unit, delta), pairs_for(unit), tmp_path)
+
+
+class _Half(Unit):
+    """A unit that is said to move half of what it does."""
+
+    @property
+    def count_l1(self) -> Fraction:
+        return super().count_l1 / 2
+
+    @property
+    def count_l2_squared(self) -> Fraction:
+        return super().count_l2_squared / 4
+
+
+class _Understated(KindDiscovery):
+    """Learns kinds with the noise of such a unit."""
+
+    @cached_property
+    def shares(self) -> QuestionShares:
+        whole = super().shares
+        return replace(whole, unit=_Half(whole.unit.neighbours, whole.unit.rows_per_person))
+
+
+@pytest.mark.parametrize("delta", ["0", "1e-3"])
+@pytest.mark.parametrize("unit", slow_but((ROW, PERSONS[2]), UNITS.values()), ids=UNITS)
+def test_learned_kinds_reach_their_sensitivity(unit: Unit, delta: str, tmp_path: Path) -> None:
+    """The pairs move the counts as far as is claimed: noise for half of it is found out."""
+    whole = _kinds(unit, delta).discovery
+    less = _Understated(**{part.name: getattr(whole, part.name) for part in fields(whole)})
+    assert {} != leaks(Kinds(less), pairs_for(unit)[:8], tmp_path)
+
+
 @pytest.mark.parametrize("delta", [0, "1e-6"])
 @pytest.mark.parametrize("unit", slow_but((ROW, PERSONS[2]), UNITS.values()), ids=UNITS)
 def test_no_released_summary_tells_neighbours_apart(unit: Unit, delta: str, tmp_path: Path) -> None:
@@ -208,6 +281,50 @@ def test_no_way_in_tells_whether_a_person_is_there(way: str, tmp_path: Path) -> 
     assert {} == leaks(job, pairs_for(PERSONS[2]), tmp_path, WAYS[way])
 
 
+# --- columns in a notation --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "unit", slow_but((ROW,), (ROW, REPLACED, PERSONS[2])), ids=["row", "replaced", "person 2"]
+)
+@pytest.mark.parametrize("way", slow_but(("csv", "csv of an office"), [*IN_PROCESS, "csv"]))
+def test_no_notation_tells_neighbours_apart(way: str, unit: Unit, tmp_path: Path) -> None:
+    """Units, thousands, brackets for minus and labels: a preflight, and counts of what was read."""
+    if unit.rows_per_person and not WAYS[way].persons:
+        pytest.skip("persons are not bounded in blocks")
+    person = "who" if unit.rows_per_person else None
+    method = Independent(
+        NOTED, epsilon=PLENTY, neighbours=str(unit.neighbours), person_id=person,
+        rows_per_person=unit.rows_per_person,
+    )  # fmt: skip
+    pairs = [replace(p, rows=_written(p.rows), neighbour=_written(p.neighbour))
+             for p in pairs_for(unit)[::2]]  # fmt: skip
+    job = Fit(method, Preflight(share=Fraction(1, 4), least=Fraction(1, 2)))
+    assert {} == leaks(job, pairs, tmp_path, WAYS[way])
+
+
+def _written(rows: Texts) -> Texts:
+    """The same rows, those of even sizes with a unit and a label, each by itself."""
+    return tuple(
+        row._replace(weight=f"${row.weight}", sold={"yes": "ja"}.get(row.sold, row.sold))
+        if row.size[-1:] in ("0", "2", "4", "6", "8") and row.weight[:1].isdigit()
+        else row
+        for row in (Row(*cells) for cells in rows)
+    )
+
+
+@pytest.mark.parametrize("way", slow_but(("csv", "csv of an office"), [*IN_PROCESS, "csv"]))
+def test_a_row_in_a_notation_is_read_by_itself(way: str, tmp_path: Path) -> None:
+    """A cell that no notation knows does not change how the others are read."""
+    if not WAYS[way].numbers:
+        pytest.skip("rows have no numbers there")
+    for pair in pairs_for(REPLACED)[::2]:
+        sides = (_written(pair.rows), _written(pair.neighbour))
+        here, there = (_lines(rows, way, tmp_path, NOTED) for rows in sides)
+        place = [a != b for a, b in zip(*sides, strict=True)].index(True)
+        assert np.array_equal(np.delete(here, place, 0), np.delete(there, place, 0)), pair.name
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("place", "unit"),
@@ -275,8 +392,8 @@ def test_a_row_is_read_by_itself(way: str, tmp_path: Path) -> None:
         assert np.array_equal(np.delete(here, place, 0), np.delete(there, place, 0)), pair.name
 
 
-def _lines(rows: Texts, way: str, folder: Path) -> Counts:
-    with open_source(WAYS[way].put(rows, folder), SCHEMA, WAYS[way].access) as source:
+def _lines(rows: Texts, way: str, folder: Path, schema: Schema = SCHEMA) -> Counts:
+    with open_source(WAYS[way].put(rows, folder), schema, WAYS[way].access) as source:
         assert isinstance(source, NumbersRows)
         assert ("blocks" in way) == isinstance(source, ChunkedSource) or not rows
-        return source.number_rows([(attribute,) for attribute in SCHEMA.learned])
+        return source.number_rows([(attribute,) for attribute in schema.learned])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 
-from support.commands import SECRET, Desk
+from support.commands import ROWS, SECRET, Desk
 
 
 def test_lost_rows_are_shown_with_examples(desk: Desk) -> None:
@@ -52,3 +53,17 @@ def test_options_about_rows_need_rows(desk: Desk) -> None:
     found = desk.run("schema", "check", desk.schema, "--table", "people")
     assert 2 == found.code
     assert "--table is about rows; give them by --data" in found.err
+
+
+def test_a_table_of_sqlite_is_checked(desk: Desk) -> None:
+    """The table that --table names is read, and rows are counted as in a file of text."""
+    place = desk.folder / "people.db"
+    with sqlite3.connect(place) as people:
+        people.execute("CREATE TABLE people (name, age)")
+        rows = [line.split(",") for line in ROWS.splitlines()[1:]]
+        people.executemany("INSERT INTO people VALUES (?, ?)", rows)
+    people.close()
+    found = desk.run("check", place, "--schema", desk.schema, "--table", "people", "--json")
+    plain = desk.run("check", desk.data, "--schema", desk.schema, "--json")
+    assert (plain.code, plain.document) == (found.code, found.document)
+    assert {} == desk.spent

@@ -200,6 +200,7 @@ def test_three_holders_learn_a_model(ward: Ward) -> None:
         left = ward.finished(process)
         assert 0 == left.code, left.err
         assert 1 == ward.spent(name)
+        assert f"ledger: epsilon = 1, delta = 0 spent on {name} so far" in left.err
         claimed = learned.document["statement"]["events"]
         drawn = [e["question"] for e in claimed for _ in range(e.get("times", 1))]
         said = [question for question in drawn if question.startswith(f"{name}: ")]

@@ -89,3 +89,31 @@ def test_a_ledger_of_the_first_version_is_shown(desk: Desk) -> None:
     assert "rows added or removed: spent epsilon = 1, delta = 1e-06" in shown
     refused = desk.synth("--dataset", "patients")
     assert (3, True) == (refused.code, "set it again with `ledger limit`" in refused.err)
+
+
+def test_runs_fit_a_terminal_of_eighty_columns(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No time and no amount is cut, and no line of the runs is wider, whatever they protect."""
+    given = ("--method", "independent", "--delta", "1e-9", "--unchecked")
+    desk.synth(*given, "--neighbours", "replace")
+    desk.schema.write_text(desk.schema.read_text() + '\n[columns.who]\nkind = "id"\n')
+    desk.synth("--method", "random", "--unchecked", data=_with_names(desk))
+    asked = ("--person-id", "who", "--rows-per-person", 2, "--method", "independent", "--unchecked")
+    desk.synth(*asked, data=_with_names(desk))
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = desk.run("ledger", "show").out
+    [account] = desk.run("ledger", "show", "--json").document["datasets"]
+    table = shown[shown.index(" when ") :].splitlines()
+    assert [] == [line for line in table if len(line) > 80]
+    assert "…" not in shown
+    times = [run["time"][:16].replace("T", " ") for run in account["runs"]]
+    assert 3 == len(times)
+    assert all(time in shown for time in times)
+    assert all(name in shown for name in ("independent", "random", "1e-09"))
+
+
+def _with_names(desk: Desk) -> Path:
+    """The same rows of the same account, with a column that names persons."""
+    path = desk.folder / "named" / desk.data.name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("name,age,who\n" + "".join(f"Ann,{n},p{n % 9}\n" for n in range(60)))
+    return path

@@ -27,6 +27,31 @@ def test_a_paid_output_is_not_overwritten(desk: Desk, command: str, output: str)
     assert {"people": 2.0} == desk.spent
 
 
+def test_rows_of_a_model_overwrite_nothing_that_was_paid_for(desk: Desk) -> None:
+    """Rows of the same model may be drawn again; those of another run stay, unless forced."""
+    _again(desk, "fit", "x.zip")
+    _again(desk, "synth", desk.output.name)
+    drawn = ("sample", desk.folder / "x.zip", "-n", 5, "-o")
+    before = desk.output.read_text()
+    for more in ((), ("--fill", desk.data)):
+        refused = desk.run("sample", desk.folder / "x.zip", "-o", desk.output, *more)
+        assert (2, before) == (refused.code, desk.output.read_text())
+        assert "give --force to overwrite it" in refused.err
+    for _ in range(2):
+        assert 0 == desk.run(*drawn, desk.folder / "y.csv").code
+    assert 0 == desk.run(*drawn, desk.output, "--force").code
+    assert 6 == len(desk.output.read_text().splitlines())
+
+
+def test_a_statement_that_cannot_be_read_counts_as_paid(desk: Desk) -> None:
+    """Whatever is beside the rows, nothing is lost unasked."""
+    _again(desk, "fit", "x.zip")
+    for text in ("", "[]", '{"statement": {"ledger": null}}'):
+        (desk.folder / "y.csv.privacy.json").write_text(text)
+        drawn = desk.run("sample", desk.folder / "x.zip", "-o", desk.folder / "y.csv")
+        assert 2 == drawn.code
+
+
 def test_a_file_without_a_statement_may_be_replaced(desk: Desk) -> None:
     """Only what carries a statement was paid for."""
     desk.output.write_text("nothing\n")

@@ -53,6 +53,21 @@ def test_density_prints_what_was_promised(desk: Desk) -> None:
     assert 2 == desk.ledger.account("visits").runs[0]["charges"]
 
 
+def test_what_is_left_is_said(desk: Desk) -> None:
+    """Every paid command ends with the ledger's total on stderr; JSON stays alone."""
+    desk.run("ledger", "limit", "people", "--unit", "user", "--epsilon", "5")
+    who, state = ("--dataset", "people"), desk.folder / "s.state"
+    asked = ("stream", "density", _ids(desk), "--universe", USERS, "--epsilon", 1, *who)
+    said = desk.run(*asked, "--state", state, "--answers", 2).err
+    assert "ledger: epsilon = 1.5, delta = 0 spent on people so far" in said
+    assert "left: epsilon = 3.5, delta = 0" in said
+    said = desk.run("stream", "merge", state, *who).err
+    assert "left: epsilon = 3, delta = 0" in said
+    said = desk.run("stream", "intrusion", state, *who).err
+    assert "ledger: epsilon = 3, delta = 0 spent on people so far" in said
+    assert "ledger" not in _density(desk, _ids(desk)).err
+
+
 def test_both_epsilons_are_printed_for_people(desk: Desk) -> None:
     """On stdout, beside the numbers."""
     found = desk.run("stream", "density", _ids(desk), "--universe", USERS, "--epsilon", "0.25")

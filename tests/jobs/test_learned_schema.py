@@ -130,3 +130,14 @@ def test_kinds_are_learned_and_written(patients: Path) -> None:
     with pytest.raises(UsageError, match="epsilon is not given"):
         KindRequest(delta="1e-6").check_unused()
     KindRequest().check_unused()
+
+
+def test_learned_labels_come_back_and_what_was_not_found_is_named(tmp_path: Path) -> None:
+    """Cells of a boolean column have the words of the file; a column without values is named."""
+    data, output = tmp_path / "people.csv", tmp_path / "out.csv"
+    lines = [f"{('Ja', 'Nein')[n % 2]},{n % 600 / 10}%,{n % 7}" for n in range(2000)]
+    data.write_text("\n".join(["raucher,quote,kinder", *lines]) + "\n")
+    result = synthesize(_request(data, epsilon="8", delta="1e-12"), output)
+    rows = pc.read_csv(output)
+    assert {"Ja", "Nein"} == set(rows["raucher"].to_pylist())
+    assert any("all are other: quote. If one of them" in remark for remark in result.remarks)

@@ -75,7 +75,9 @@ def test_rows_are_looked_at_only_when_asked(tmp_path: Path) -> None:
     seen = drafted(tmp_path, data, look=True)
     expected = {"separator": ";", "decimal": ",", "thousands": ".", "encoding": "cp1252"}
     assert {"version": 1, **expected, "unreviewed": True} == seen.draft.format.document()
-    assert ["[format]"] == seen.draft.unreviewed
+    assert ["[format]", "born"] == seen.draft.unreviewed
+    born = {"kind": "date", "format": "%d.%m.%Y", "unreviewed": True}
+    assert born == seen.draft.columns["born"].document()
     assert ("column 'born': its first cells look like dates written as %d.%m.%Y",) == seen.remarks
 
 

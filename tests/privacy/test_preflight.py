@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from support.statistics import NEVER, fit_of_integers
 from understudy.errors import BudgetExceeded, DataError, UsageError
 from understudy.facts.codec import Codec
 from understudy.facts.schema import Schema
@@ -105,6 +106,23 @@ def test_rows_that_fit_are_said_to_fit() -> None:
     found = _asked(4000, 0, [3, -2])
     assert found == FittingRows(4003, -2, clear=True, epsilon=Fraction(1, 50))
     assert "about 4,001 of 4,001 rows fit the schema" in found.sentence
+
+
+@pytest.mark.slow
+def test_both_numbers_have_the_noise_that_was_charged() -> None:
+    """Draws of whole preflights fit the law of the charge, and are rejected 30 % off."""
+    source = MadeUp.of_rows(pa.table({"x": ["1"] * 500, "y": ["yes"] * 500}), Codec(SCHEMA))
+    preflight, drawn = Preflight(share=Fraction(1, 2)), []
+    for _ in range(3000):
+        curator = Curator(source, ROW, Grant(Budget.pure(1)), Instruments())
+        found = preflight.ask(curator, Budget.pure(1))
+        assert found is not None
+        drawn += [found.fitting - 500, found.others]
+    noise, law = np.array(drawn), preflight.mechanism(Budget.pure(1), ROW)
+    assert fit_of_integers(noise, law.probability) > NEVER
+    for off in (Fraction(7, 10), Fraction(13, 10)):
+        wrong = DiscreteLaplace(law.scale * off, law.sensitivity)
+        assert fit_of_integers(noise, wrong.probability) < NEVER
 
 
 def test_nothing_is_bought_that_cannot_answer() -> None:

@@ -59,6 +59,27 @@ SCHEMA = Schema.parse(
     }
 )
 
+# The same columns, two of them in a notation, and a boolean with labels.
+NOTED = Schema.parse(
+    {
+        "columns": {
+            **SCHEMA.document()["columns"],
+            "size": {"kind": "integer", "min": 0, "max": 99, "bins": 5, "thousands": ","},
+            "weight": {
+                "kind": "float",
+                "min": 0.0,
+                "max": 10.0,
+                "bins": 4,
+                "outside": "drop",
+                "missing": ["?"],
+                "unit": "$",
+                "accounting": True,
+            },
+            "sold": {"kind": "boolean", "labels": ["ja", "nein"], "missing": []},
+        }
+    }
+)
+
 # Whom the methods protect, and persons with so many rows.
 ROW, REPLACED = Unit(Neighbours.ADD_REMOVE), Unit(Neighbours.REPLACE)
 PERSONS = {most: Unit(Neighbours.ADD_REMOVE, most) for most in (1, 2, 3)}
@@ -85,6 +106,8 @@ STRANGE: Mapping[str, Row] = {
     "a fraction where whole numbers are": Row(size="39.5"),
     "missing by a marker that all know": Row(colour="NA", weight="k.A.", size="N/A"),
     "in another language and notation": Row(sold="ja", weight="$3.5"),
+    "with signs, brackets and thousands": Row(size="1,000", weight="($3.5)", sold="Nein"),
+    "with a decimal comma, a date and a percent sign": Row("new", "18.04.2021", "7.0", "3,5", "1%"),
 }
 
 

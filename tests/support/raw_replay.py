@@ -25,7 +25,7 @@ from understudy.facts.unit import Unit
 from understudy.federated import Collaboration, LocalChannel, learn_together
 from understudy.federated.messages import Closed, Message
 from understudy.methods import Synthesizer
-from understudy.methods.discover import Discovery
+from understudy.methods.discover import Discovery, KindDiscovery
 from understudy.methods.structure.scores import score_for
 from understudy.privacy.accounting.events import Charge
 from understudy.privacy.budget import Budget
@@ -165,6 +165,31 @@ class Inference:
 
 
 @dataclass(frozen=True)
+class Kinds:
+    """`schema init --epsilon`: the kinds of columns, missing cells and labels."""
+
+    discovery: KindDiscovery
+
+    @property
+    def unit(self) -> Unit:
+        """The discovery's."""
+        return self.discovery.unit
+
+    def run(self, data: Data, access: Access, tape: Tape) -> Left:
+        """The skeleton, text by text, and its statement."""
+        access = replace(access, persons=persons_of(self.unit))
+
+        @contextmanager
+        def opening(schema: Schema, columns: Sequence[str]) -> Iterator[KeySource]:
+            with open_keyed(data, schema, columns, access) as source:
+                yield cast("KeySource", tape.guard(source))
+
+        taped = replace(self.discovery, instruments=Instruments(tape=tape))
+        found = taped.run(opening, dataset="table", ledger=None)
+        return Left((found.draft.to_toml(), found), found.statement.charges)
+
+
+@dataclass(frozen=True)
 class Released:
     """`evaluate --release-epsilon`: distances between private rows and public ones."""
 
@@ -269,4 +294,4 @@ def _left(job: Job, data: Data, access: Access, tape: Tape) -> Left:
         return Left((type(error).__name__, str(error)))
 
 
-__all__ = ["Ask", "Fit", "Held", "Inference", "Job", "Left", "Released", "leaks"]
+__all__ = ["Ask", "Fit", "Held", "Inference", "Job", "Kinds", "Left", "Released", "leaks"]

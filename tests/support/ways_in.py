@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import json
@@ -20,6 +21,7 @@ import pyarrow.parquet as pq
 from support.cluster import write_partitions
 from support.databases import duckdb_file
 from support.raw_neighbours import Row, csv_text
+from understudy.facts.file_format import FileFormat
 from understudy.rows.sources import Access
 from understudy.system.frames import Rows as Data
 
@@ -85,6 +87,15 @@ def _gzipped(rows: Sequence[Row], folder: Path) -> Path:
     return path
 
 
+def _office(rows: Sequence[Row], folder: Path) -> Path:
+    path = folder / "rows.csv"
+    lines = csv_text([row._replace(weight=row.weight.replace(".", ",")) for row in rows])
+    table = csv.reader(io.StringIO(lines, newline=""))
+    with path.open("w", newline="", encoding="utf-8-sig") as file:
+        csv.writer(file, delimiter=";", lineterminator="\n").writerows(table)
+    return path
+
+
 def _json_lines(rows: Sequence[Row], folder: Path) -> Path:
     path = folder / "rows.jsonl"
     lines = [json.dumps(row) for row in typed(rows).to_pylist()]
@@ -137,12 +148,14 @@ def _polars(rows: Sequence[Row], folder: Path) -> pl.DataFrame:
 
 
 _BLOCKS = Access(memory=_FEW_BYTES)
+_OFFICE = Access(format=FileFormat(separator=";", decimal=",", encoding="utf-8-sig"))
 
 WAYS: dict[str, Way] = {
     "csv": Way(_csv),
     "csv in blocks": Way(_csv, Access(memory=1), persons=False),
     "csv.gz": Way(_gzipped),
     "csv.gz in blocks": Way(_gzipped, Access(memory=1), persons=False),
+    "csv of an office": Way(_office, _OFFICE),
     "jsonl": Way(_json_lines),
     "feather": Way(_feather),
     "sqlite": Way(_sqlite, Access(table="people")),

@@ -5,7 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from understudy.jobs.output import JobResult, check_stated_output, summary, write_statement
+from understudy.jobs.output import (
+    JobResult,
+    check_stated_output,
+    check_unpaid,
+    summary,
+    write_statement,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,7 +26,13 @@ _PUBLIC = (
 
 
 def fill_file(
-    model_path: Path, gaps: Path, output: Path, *, sealing: Sealing, seed: int | None
+    model_path: Path,
+    gaps: Path,
+    output: Path,
+    *,
+    sealing: Sealing,
+    seed: int | None,
+    force: bool = False,
 ) -> JobResult:
     """Fill the missing cells of a public file by draws from a model, given each row's cells.
 
@@ -36,6 +48,7 @@ def fill_file(
     check_apart(check_suffix(output), model_path)
     check_apart(output, gaps)
     check_stated_output(output)
+    check_unpaid(output, force=force, drawn_from=model.statement)
     record = sealing.record(model.statement, path=model_path)
     filled = fill_table(model, read_whole(gaps), seed=seed)
     _write(filled.rows, output)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from understudy.errors import UsageError
+from understudy.errors import LedgerError, UsageError
 from understudy.jobs.federation import address_of, neighbours_named
 from understudy.jobs.ledgers import LedgerRequest
 from understudy.jobs.progress import SILENT
@@ -98,17 +98,27 @@ class HolderRequest(JobRequest):
 
 @dataclass(frozen=True)
 class HolderResult:
-    """How many messages a holder answered, and what has been spent on its data so far."""
+    """How many messages a holder answered, and what has been spent on its data so far.
+
+    Attributes:
+        dataset: the name of the data in the ledger.
+        answers: how many messages were answered.
+        spent: the sum of all runs, where it has one: runs may protect different units.
+        standing: what is spent on the data so far, and what is left, in sentences.
+    """
 
     dataset: str
     answers: int
-    spent: Spent
+    spent: Spent | None
+    standing: tuple[str, ...]
 
     def document(self) -> dict[str, Any]:
         """Describe the result for machines."""
+        known = {"dataset": self.dataset, "answers": self.answers}
+        if self.spent is None:
+            return known
         return {
-            "dataset": self.dataset,
-            "answers": self.answers,
+            **known,
             "epsilon": at_most(self.spent.epsilon),
             "epsilon_exact": str(self.spent.epsilon),
             "delta": at_most(self.spent.delta),
@@ -138,7 +148,15 @@ def hold(
     ledger = request.payer.opened()
     served = _Serving(request=request, schema=schema, consent=consent, ledger=ledger, dataset=name)
     answers = served.serve(link, progress)
-    return HolderResult(name, answers, ledger.account(name).spent)
+    return HolderResult(name, answers, _spent(ledger, name), request.payer.standing(name))
+
+
+def _spent(ledger: Ledger, dataset: str) -> Spent | None:
+    """The sum over all runs; None where no single number holds for all whom they protect."""
+    try:
+        return ledger.account(dataset).spent
+    except LedgerError:
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)

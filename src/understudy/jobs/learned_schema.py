@@ -19,6 +19,7 @@ from understudy.jobs.progress import ReadingProgress
 from understudy.jobs.schemas import SkeletonRequest, draft_of
 
 if TYPE_CHECKING:
+    from understudy.facts.column import Column
     from understudy.facts.formats import Draft
     from understudy.facts.schema import Schema
     from understudy.jobs.learning import LearningRequest
@@ -74,19 +75,32 @@ def learn_first(request: LearningRequest, output: Path, progress: JobProgress) -
     percent = float(100 * share)
     sentence = f"the schema was learned with {percent:g} % of the budget, and is in {place}"
     return LearnedFirst(
-        replace(request, schema=place, fit=rest), place, f"{sentence}{_generated(schema)}"
+        replace(request, schema=place, fit=rest), place, f"{sentence}{_unlearned(schema)}"
     )
 
 
-def _generated(schema: Schema) -> str:
+def _unlearned(schema: Schema) -> str:
     """Name the columns that nothing is learned about, and say how one of them could be."""
-    names = [name for name in schema.columns if name not in schema.learned]
-    if not names:
+    made = [name for name in schema.columns if name not in schema.learned]
+    nameless = [name for name in schema.learned if _is_all_other(schema.columns[name])]
+    said = f"; generated afresh and not learned: {', '.join(made)}" if made else ""
+    if nameless:
+        names = ", ".join(nameless)
+        said += f"; no value was frequent enough to be found, so that all are other: {names}"
+    if not said:
         return ""
     return (
-        f"; generated afresh and not learned: {', '.join(names)}. If one of them holds numbers or "
-        "dates in a notation of its own, declare it, as --decimal ',' or in a schema"
+        f"{said}. If one of them holds numbers or dates in a notation of its own, declare it, as "
+        "--decimal ',' or in a schema; `understudy schema init --look` shows the owner how"
     )
+
+
+def _is_all_other(column: Column) -> bool:
+    """Whether no value of a column was released, so that a single one stands for all."""
+    from understudy.facts.column import CategoricalColumn
+    from understudy.methods.discover.skeleton import CATCH_ALL
+
+    return isinstance(column, CategoricalColumn) and column.values == (CATCH_ALL,)
 
 
 def _checked(request: LearningRequest, data: Path) -> Draft:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from understudy.models.model import Model
     from understudy.privacy.spending.record import Record
     from understudy.privacy.statements.binding import Signer
+    from understudy.privacy.statements.statement import Statement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,19 +73,32 @@ def check_stated_output(output: Path) -> None:
     check_writable(statement_file(output))
 
 
-def check_unpaid(output: Path, *, force: bool) -> None:
+def check_unpaid(output: Path, *, force: bool, drawn_from: Statement | None = None) -> None:
     """Refuse to overwrite what a budget was spent on, unless that is asked for.
 
     Args:
         output: rows or a page with a statement beside them, or a model, which holds its own.
         force: overwrite it.
+        drawn_from: the statement of a model; rows of the same run can be drawn again at any time.
     """
     if force or not (os.path.exists(statement_file(output)) or _holds_model(output)):
+        return
+    if drawn_from is not None and _is_of(drawn_from, statement_file(output)):
         return
     raise OutputError(
         f"{output}: is there already, and a budget was spent on it; choose another place, or give "
         "--force to overwrite it"
     )
+
+
+def _is_of(statement: Statement, place: Path) -> bool:
+    """Whether the statement in a file names the run of a model, or no ledger paid for either."""
+    run = statement.document()["ledger"]
+    try:
+        written = json.loads(place.read_bytes())["statement"]["ledger"]
+    except (OSError, ValueError, TypeError, KeyError):
+        return False
+    return bool(written == run)
 
 
 def _holds_model(output: Path) -> bool:

@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from understudy.errors import UsageError
-from understudy.jobs.output import JobResult, check_stated_output, summary, write_statement
+from understudy.jobs.output import (
+    JobResult,
+    check_stated_output,
+    check_unpaid,
+    summary,
+    write_statement,
+)
 from understudy.jobs.progress import SILENT, Stopwatch, counted
 from understudy.jobs.request import JobRequest
 from understudy.jobs.signing import Sealing, signer_of
@@ -35,6 +41,7 @@ class SampleRequest(JobRequest):
         sign: the key that signs the statement.
         ledger: the ledger that paid for the model; it seals the rows.
         head: how many rows to show instead of writing a file.
+        force: overwrite an output that a budget was spent on.
     """
 
     model: Path
@@ -47,6 +54,7 @@ class SampleRequest(JobRequest):
     sign: Path | None = None
     ledger: Path | None = None
     head: int | None = None
+    force: bool = False
 
     def check_how(self) -> None:
         """Refuse a way of drawing without conditions."""
@@ -124,6 +132,7 @@ def sample(request: SampleRequest, *, progress: JobProgress = SILENT) -> JobResu
     decoder = model.decoder
     check_apart(decoder.check_output(output), request.model)
     check_stated_output(output)
+    check_unpaid(output, force=request.force, drawn_from=model.statement)
     record = sealing.record(model.statement, path=request.model)
     wanted = model.rows if request.rows is None else request.rows
     watch = Stopwatch()
@@ -151,7 +160,9 @@ def _filled(request: SampleRequest, gaps: Path, output: Path, *, sealing: Sealin
             "--fill keeps the rows of the file, and --rows and --where ask for others; "
             "leave them out"
         )
-    return fill_file(request.model, gaps, output, sealing=sealing, seed=request.seed)
+    return fill_file(
+        request.model, gaps, output, sealing=sealing, seed=request.seed, force=request.force
+    )
 
 
 def _conditions(known: ConditionedModel) -> dict[str, Any]:

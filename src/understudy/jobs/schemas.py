@@ -135,6 +135,10 @@ def _draft_of_text(data: str | PipedFile, request: SkeletonRequest) -> Skeletal:
     if request.look:
         seen = first_look(place, given)
         columns = {name: _column(name, "") for name in _checked_header(seen.names)}
+        columns |= {
+            name: DraftColumn(noted.kind, {**noted.keys, "unreviewed": True})
+            for name, noted in seen.columns.items()
+        }
         return Skeletal(Draft(columns, format=seen.format), seen.remarks)
     names, given = text_format(place, given)
     columns = {name: _column(name, "") for name in _checked_header(names)}

@@ -61,6 +61,11 @@ class DensityRequest(JobRequest):
         """The name of the data in the ledger: a state outlives the files that are read into it."""
         return self.payer.dataset or (self.state.stem if self.state else self.source.name)
 
+    @property
+    def standing(self) -> tuple[str, ...]:
+        """Say what is spent on the stream so far, and what is left."""
+        return self.payer.standing(self.dataset)
+
 
 @dataclass(frozen=True)
 class StreamAnswer:
@@ -226,6 +231,16 @@ class NewEpoch:
     total_epsilon: Fraction
 
 
+def state_name(state: Path, payer: LedgerRequest) -> str:
+    """The name of a state's stream in the ledger."""
+    return payer.dataset or state.stem
+
+
+def shards_name(payer: LedgerRequest) -> str:
+    """The name in the ledger of a stream whose shards are merged."""
+    return payer.dataset or "shards"
+
+
 def announce_intrusion(state: Path, *, users: Path | None, payer: LedgerRequest) -> NewEpoch:
     """Declare that somebody saw a state: it counts as public now, and a new epoch begins.
 
@@ -238,7 +253,7 @@ def announce_intrusion(state: Path, *, users: Path | None, payer: LedgerRequest)
 
     opened = FileState.open(state, user_names(users))
     design = opened.design
-    cost, name = Budget.pure(design.state_epsilon), payer.dataset or state.stem
+    cost, name = Budget.pure(design.state_epsilon), state_name(state, payer)
     with (
         payer.opened().grant(name, cost, adjacency=WHOM, about=about(design)) as grant,
         DensityEstimator.over(opened, grant) as visits,
@@ -262,7 +277,7 @@ def merge(
     names = user_names(users)
     opened = [FileState.open(path, names) for path in states]
     design = opened[0].design
-    cost, name = Budget.pure(design.answer_epsilon), payer.dataset or "shards"
+    cost, name = Budget.pure(design.answer_epsilon), shards_name(payer)
     try:
         with payer.opened().grant(name, cost, adjacency=WHOM, about=about(design)) as grant:
             return StreamAnswer(merged(opened, grant, disjoint=disjoint))

@@ -19,7 +19,12 @@ import pyarrow.compute as pc
 from understudy.facts.codec import Codec
 from understudy.facts.column import TextColumn
 from understudy.facts.file_format import TextDialect
-from understudy.models.sheet_writing import write_excel, write_json_lines, write_statistics
+from understudy.models.sheet_writing import (
+    ABOVE_HEADER,
+    write_excel,
+    write_json_lines,
+    write_statistics,
+)
 from understudy.system.files.suffixes import (
     ARROW,
     EXCEL,
@@ -32,8 +37,6 @@ from understudy.system.files.suffixes import (
 )
 from understudy.system.files.writing import atomic
 
-# Lines above the header hold something, for readers that skip empty lines count only others.
-_ABOVE_HEADER = "# synthetic rows\n"
 _PACKINGS = {".gz": "gzip", ".zst": "zstd"}
 # Keys of a column whose texts are part of what is written.
 _WRITTEN_KEYS = ("prefix", "unit", "format", "decimal", "thousands")
@@ -51,9 +54,11 @@ def write_rows(blocks: Iterable[pa.Table], path: str | os.PathLike[str], codec: 
         if suffix in ARROW:
             return _write_arrow(blocks, file)
         if suffix in LINES:
-            return write_json_lines(blocks, file)
+            return write_json_lines((codec.note(block) for block in blocks), file)
         if suffix == EXCEL:
-            return write_excel(blocks, file, sheet=codec.schema.format.sheet)
+            spelling = codec.schema.format
+            line = spelling.header_line or 1
+            return write_excel(blocks, file, sheet=spelling.sheet, header_line=line)
         return _write_packed(blocks, file, codec, path)
 
 
@@ -188,7 +193,7 @@ def _header_lines(codec: Codec, dialect: TextDialect, *, quoted: bool) -> str:
         lineterminator="\n",
     )
     writer.writerow(codec.schema.written)
-    return _ABOVE_HEADER * (dialect.header_line - 1) + line.getvalue()
+    return f"{ABOVE_HEADER}\n" * (dialect.header_line - 1) + line.getvalue()
 
 
 def _needs_quotes(codec: Codec, dialect: TextDialect) -> bool:

@@ -21,6 +21,9 @@ _LINES = 1 << 12
 # The last line of a sheet, as the format has it.
 MOST_SHEET_LINES = 1 << 20
 _SHEET = "rows"
+# Lines above the header hold something, for readers that skip empty lines count only others.
+ABOVE_HEADER = "# synthetic rows"
+"""What each line above the header says, where a format declares such lines."""
 
 
 def write_json_lines(blocks: Iterable[pa.Table], file: BinaryIO) -> int:
@@ -34,17 +37,24 @@ def write_json_lines(blocks: Iterable[pa.Table], file: BinaryIO) -> int:
     return rows
 
 
-def write_excel(blocks: Iterable[pa.Table], file: BinaryIO, *, sheet: str | None = None) -> int:
-    """Write a workbook of one sheet; texts stay texts, also those that begin like a formula."""
+def write_excel(
+    blocks: Iterable[pa.Table], file: BinaryIO, *, sheet: str | None = None, header_line: int = 1
+) -> int:
+    """Write a workbook of one sheet; texts stay texts, also those that begin like a formula.
+
+    Lines above the header say that the rows are synthetic.
+    """
     package = require("openpyxl", extra="excel")
     book = package.Workbook(write_only=True)
     page = book.create_sheet(sheet or _SHEET)
+    for _ in range(header_line - 1):
+        page.append([ABOVE_HEADER])
     rows = 0
     try:
         for line in _lines(blocks):
             page.append([_excel_cell(package, page, value) for value in line])
             rows += 1
-            if rows > MOST_SHEET_LINES:
+            if rows + header_line - 1 > MOST_SHEET_LINES:
                 raise OutputError(
                     f"a sheet holds {MOST_SHEET_LINES:,} lines; make fewer rows by --rows, or "
                     "write .csv or .parquet"

@@ -174,10 +174,12 @@ def opened_blocks(
             data, access.table, codec, ignore_extra=access.ignore_extra
         ) as blocks:
             yield blocks
-    elif isinstance(data, str | os.PathLike):
+    elif isinstance(data, str | os.PathLike) and suffix_of(Path(data)) not in WHOLE:
         yield _reading(data, codec, access)()
     else:
-        yield iter([read_rows(data, codec, ignore_extra=access.ignore_extra)])
+        if isinstance(data, str | os.PathLike):
+            _fits(Path(data), codec, access.room)
+        yield iter([_whole(data, codec, access)])
 
 
 def _blocks(data: Rows, codec: Codec, access: Access) -> Iterator[pa.Table]:

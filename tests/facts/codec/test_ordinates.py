@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -22,6 +23,7 @@ from understudy.facts.column import (
     FloatColumn,
     IntegerColumn,
 )
+from understudy.facts.column.notation import NumberNotation
 from understudy.facts.schema import Schema
 from understudy.rows.reading import read_rows
 from understudy.rows.table import Table
@@ -238,3 +240,58 @@ def test_frames_of_every_brand_are_read_alike(frame: Any) -> None:
     expected = Table.of(codec.encode(pa.table(ROWS)))
     assert [1, 2] == expected.codes["whole"].tolist()
     assert expected == Table.of(codec.encode(read_rows(frame, codec)))
+
+
+NOTED: dict[str, BinnedColumn] = {
+    "dollars": FloatColumn(min=-1e300, max=1e300, unit="$", thousands=","),
+    "euros": FloatColumn(
+        min=-1e300, max=1e300, unit="# €", decimal=",", thousands=".", accounting=True
+    ),
+    "percent": FloatColumn(min=-1e300, max=1e300, percent=True, missing=("?", "7%")),
+    "blanks": IntegerColumn(min=-(2**62), max=2**62, thousands=" ", unit="kg"),
+    "zeros": IntegerColumn(min=0, max=10**9, digits=5),
+}
+# Between them: in the usual form of a notation, nearly so, and not at all.
+WRITTEN = (
+    *("12", "-12", "$12.50", "-$1,234.5", "$-3", "1,234,567", "1,23", "1,2345", "$1,234,", "12."),
+    *("1.234,56 €", "(1.234,56 €)", "-3 €", "(-3)", "1.234", "0,1", "3€", "€3", "12,5 %"),
+    *("7%", "61.1%", "-0%", "61 %", "?", "NA", "", "nan", "inf", "1e3", ".5", "5.", "--3", "+3"),
+    *("1 234 kg", "1234 kg", "12 34", "70kg", "39.5", "00501", "0", "-00501", "9" * 15, "9" * 16),
+    *("0.1", "123456789.123456789", "0." + "1" * 20, "\N{MINUS SIGN}3", "٣", "x", "$", "kg", "()"),
+    *("179,769,313,486,231", "1,797,693,134,862,315", "12$", "$$3", "1,234.56$"),
+)
+
+
+@pytest.mark.parametrize("name", NOTED)
+def test_a_notation_is_read_at_once_as_cell_by_cell(name: str) -> None:
+    """Numbers that are cast together are where each of them is by itself, and never elsewhere."""
+    column = NOTED[name]
+    texts = [*WRITTEN, None]
+    cells = pa.chunked_array([texts[:20], texts[20:]], pa.string())
+    assert column.notation is not None
+    expected = [_by_itself(column, text) for text in texts]
+    assert expected == places(column, cells)
+
+
+def _by_itself(column: BinnedColumn, text: str | None) -> Any:
+    """Where a text is, as the notation and the column read it in Python."""
+    if text is None or text in column.missing_texts:
+        return None
+    assert column.notation is not None
+    try:
+        place = column.place(column.notation.plain(text))
+    except (ValueError, OverflowError):
+        return None if text == "nan" and isinstance(column, IntegerColumn) else "?"
+    return None if place != place else place
+
+
+@pytest.mark.parametrize("name", NOTED)
+def test_a_written_number_is_read_at_once(name: str) -> None:
+    """What a column writes is in the usual form of its notation, brackets apart."""
+    notation = NOTED[name].notation
+    assert isinstance(notation, NumberNotation)
+    values: list[float] = [0, 7, 123, 1234, 1234567]
+    values += [] if NOTED[name].whole else [0.5, 1234.25, -12.5]
+    texts = [notation.written(value) for value in values]
+    usual = [t for t in texts if re.fullmatch(notation.usual, t)]
+    assert [t for t in texts if not t.startswith("(")] == usual

@@ -46,6 +46,9 @@ KINDS = {
         "outside": "drop",
     },
     "truth": {"kind": "boolean", "missing": ["-"]},
+    "price": {"kind": "float", "min": -9.0, "max": 9.0, "unit": "$", "missing": ["?", -99]},
+    "count": {"kind": "integer", "min": 0, "max": 2000, "thousands": ",", "outside": "drop"},
+    "comma": {"kind": "float", "min": 0.0, "max": 10.0, "decimal": ",", "missing": []},
     "number": {"kind": "categorical", "values": [0, 7, 1000, 12, 31], "missing": []},
     "text": {
         "kind": "categorical",

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any, cast
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 
 from understudy.errors import UsageError
 from understudy.facts.codec.persons import Persons
+from understudy.facts.column import BooleanColumn
 from understudy.facts.file_format import TextDialect
 from understudy.facts.formats import DraftColumn
 from understudy.facts.schema import Schema
@@ -25,7 +27,7 @@ from understudy.methods.discover import (
     infer_kinds,
     infer_schema,
 )
-from understudy.methods.discover.kinds import KINDS, LearnedKind, kinds_of, narrowest
+from understudy.methods.discover.kinds import COUNTED, KINDS, LearnedKind, kinds_of, narrowest
 from understudy.privacy.curator import Instruments
 from understudy.privacy.mechanisms.additive import DiscreteGaussian
 from understudy.privacy.replay import LeakFound, Recorder, Replay
@@ -68,7 +70,7 @@ NOISE = DiscreteGaussian(Fraction(100), Fraction(1))
 
 
 def _decided(counts: Mapping[str, int], name: str = "x", different: int = 5) -> LearnedKind:
-    noisy = np.array([counts.get(kind, -3) for kind in KINDS], np.int64)
+    noisy = np.array([counts.get(kind, -3) for kind in COUNTED], np.int64)
     return LearnedKind.of(name, noisy, different, NOISE)
 
 
@@ -104,6 +106,32 @@ def test_missing_cells_and_names_of_rows_are_seen() -> None:
     assert "integer" == _decided({"integer": 4000}, "encounter_id", 30).kind
 
 
+@pytest.mark.parametrize(
+    ("counts", "labels"),
+    [
+        ({"ja": 3000, "nein": 900}, ("ja", "nein")),
+        ({"Ja": 3000, "ja": 200, "NEIN": 900, "boolean": 100}, ("Ja", "NEIN")),
+        ({"yes": 3000}, None),
+        ({"boolean": 3000}, None),
+        ({"oui": 2000, "no": 30, "non": 900}, ("oui", "non")),
+        ({"ja": 3000, "nein": 900, "text": 2000}, None),
+        ({"integer": 3000, "ja": 20, "nein": 20}, None),
+    ],
+)
+def test_labels_are_the_words_that_stand_out(
+    counts: dict[str, int], labels: tuple[str, str] | None
+) -> None:
+    """The most frequent word for true and for false; without both of them there are none."""
+    assert labels == _decided(counts).labels
+
+
+def test_a_word_that_is_rare_is_not_released() -> None:
+    """Noise above a word of which no cell is makes it a label in at most 1 of 200 columns."""
+    words, law = len(COUNTED) - len(KINDS), NormalDist(0, 10)
+    height = next(n for n in range(100) if _decided({"ja": n, "nein": 900}).labels)
+    assert words * (1 - law.cdf(height)) <= 1 / 200 <= words * (1 - law.cdf(height - 1))
+
+
 def _line(number: int) -> tuple[str, ...]:
     day = f"2021-0{1 + number % 9}-1{number % 10}"
     return (
@@ -119,6 +147,7 @@ STRANGE: list[tuple[str, ...]] = [
     ("P0", "", "", "", "", ""),
     ("P0", "1.5", "heavy", "soon", "0", "Atlantis"),
     ("P0", "00501", "1", "2021-01-10T10:00:00", "2021-01-10", "7"),
+    ("P0", "no", "ja", "NEIN", "vRaI", "Yes"),
 ]
 
 
@@ -203,6 +232,23 @@ def test_a_cell_counted_under_every_kind_it_could_be_is_caught(
         _audit(_discovery(UNITS[0]), here, there)
 
 
+def test_a_word_counted_as_a_boolean_too_is_caught(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A word has its own place in the vector, and counts in no other."""
+    from understudy.methods.discover import kinds
+
+    def twice(source: Any, column: str, dialect: TextDialect) -> Any:
+        counts = kinds_of(source, column, dialect)
+        counts[1] += counts[len(KINDS) :].sum()
+        return counts
+
+    monkeypatch.setattr(kinds, "kinds_of", twice)
+    here, there = _file(tmp_path / "a.csv", LINES), _file(tmp_path / "b.csv", LINES[1:])
+    with pytest.raises(LeakFound, match="kinds of cells of smoker: answers differ by more"):
+        _audit(_discovery(UNITS[0]), here, there)
+
+
 def test_the_skeleton_goes_on_to_infer_and_adds_up(tmp_path: Path) -> None:
     """Its cost is in the skeleton, in the ledger, and in the schema that is learned from it."""
     ledger = Ledger(tmp_path / "l.jsonl")
@@ -210,9 +256,11 @@ def test_the_skeleton_goes_on_to_infer_and_adds_up(tmp_path: Path) -> None:
     found = infer_kinds(path, HEADER, epsilon=400, delta="1e-6", ledger=ledger)
     kinds = [column.kind for column in found.draft.columns.values()]
     assert ["categorical", "integer", "float", "date", "boolean", "categorical"] == kinds
+    assert ["yes", "no"] == found.draft.columns["smoker"].keys["labels"]
     skeleton = Skeleton.parse(found.draft.document())
     schema = infer_schema(path, skeleton, epsilon=5, delta="1e-6", ledger=ledger).schema
     assert schema.inference is not None
+    assert ("yes", "no") == cast("BooleanColumn", schema.columns["smoker"]).labels
     whole = found.inference.delta + Fraction(1, 10**6)
     assert (Fraction(405), whole) == (schema.inference.epsilon, schema.inference.delta)
     spent = ledger.account("people").spent

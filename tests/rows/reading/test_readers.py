@@ -29,7 +29,7 @@ from understudy.rows.reading.files import declared_types
 from understudy.rows.reading.json_lines import first_keys
 from understudy.rows.reading.numbers import numeric_columns
 from understudy.rows.reading.packed import read_some, unpacked_bytes
-from understudy.rows.reading.proposals import first_look, text_format
+from understudy.rows.reading.proposals import SeenNotation, first_look, text_format
 from understudy.rows.reading.sqlite import sqlite_columns
 from understudy.rows.reading.statistics import statistics_columns, statistics_rows
 from understudy.rows.reading.workbook_check import announced_bytes, check_workbook, sheet_facts
@@ -168,6 +168,43 @@ def test_first_rows_propose_a_format() -> None:
     expected = FileFormat(separator=";", decimal=",", thousands=".", unreviewed=True)
     assert expected == seen.format
     assert 1 == len(seen.remarks)
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "keys"),
+    [
+        (["18.04.2021", "NA", "1.2.2020"], "date", {"format": "%d.%m.%Y"}),
+        (["18-04-2021"], "date", {"format": "%d-%m-%Y"}),
+        (["13/02/2021", "01/02/2021"], "date", {"format": "%d/%m/%Y"}),
+        (["02/13/2021", "01/02/2021"], "date", {"format": "%m/%d/%Y"}),
+        (["61.1%", "7%"], "float", {"percent": True}),
+        (["-$257.36", "$3", "$1,234.50"], "float", {"unit": "$#"}),
+        (["12,50 €", "-3 €"], "float", {"unit": "# €"}),
+        (["70 kg", "65.5 kg"], "float", {"unit": "# kg"}),
+    ],
+)
+def test_first_cells_propose_a_notation(
+    cells: list[str], kind: str, keys: dict[str, str | bool]
+) -> None:
+    """Formats of dates, percent signs and units, which the column can then be declared with."""
+    text = "x;y\n" + "".join(f"{cell};1\n" for cell in cells)
+    seen = first_look(PipedFile(text.encode(), ".csv"), FileFormat()).columns
+    assert {"x": SeenNotation(kind, keys)} == seen
+    low, high = ("2019-01-01", "2022-01-01") if kind == "date" else (0.0, 1.0)
+    Schema.parse({"columns": {"x": {"kind": kind, "min": low, "max": high, **keys}}})
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        *(["01/02/2021"], ["20210418"], ["31.13.2021"], ["1.5"], ["70 kg", "65 g"], ["$3", "€3"]),
+        *(["NA"], ["abc"], ["12:30"], ["7%", "8"], ["P1", "P2"]),
+    ],
+)
+def test_cells_of_several_notations_propose_none(cells: list[str]) -> None:
+    """What could be read in two ways is for the owner to say; a remark names the formats."""
+    text = "x;y\n" + "".join(f"{cell};1\n" for cell in cells)
+    assert {} == first_look(PipedFile(text.encode(), ".csv"), FileFormat()).columns
 
 
 @pytest.mark.parametrize("text", ["a;b\n1,234;x\n", "a;b\n1.5;2,5\n", "a;b\n1;2\n", "a;b\n"])

@@ -160,9 +160,10 @@ def holder(*, asked: HolderOptions, as_json: AsJson = False) -> None:
     if as_json:
         print_json(result.document())
         return
-    messages().print(
-        f"{result.answers} messages answered; spent on {result.dataset} so far: {result.spent}"
-    )
+    console = messages()
+    console.print(f"{result.answers} messages answered")
+    for sentence in result.standing:
+        console.print(sentence)
 
 
 def _agrees(lines: list[str]) -> bool:

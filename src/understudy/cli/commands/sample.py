@@ -18,7 +18,7 @@ from understudy.cli.console import (
 )
 from understudy.cli.options import completion
 from understudy.cli.options.groups import grouped
-from understudy.cli.options.output import AsJson, RowCount, Seed, SignKey
+from understudy.cli.options.output import AsJson, Force, RowCount, Seed, SignKey
 from understudy.cli.options.panels import OUTPUT
 from understudy.cli.standard_output import written
 from understudy.errors import UsageError
@@ -87,6 +87,7 @@ class SampleOptions(SampleRequest):
         ),
     ] = None
     seed: Seed = None
+    force: Force = False
     sign: SignKey = None
     ledger: Annotated[
         Path | None,

@@ -16,7 +16,7 @@ from understudy.facts.codec.categories import ListedCodec
 from understudy.facts.codec.made_texts import MadeTexts
 from understudy.facts.codec.missing import Encoded, either
 from understudy.facts.codec.persons import Persons
-from understudy.facts.codec.presenting import described, presented, spelled
+from understudy.facts.codec.presenting import described, noted, presented, spelled
 from understudy.facts.codec.stretches import ANYWHERE, Region
 from understudy.facts.codes import Codes, Mask
 from understudy.facts.column import (
@@ -227,6 +227,10 @@ class Codec:
         """The rows for a text file: every value in the notation of its column."""
         cells = {n: spelled(self._original(n), rows.column(n)) for n in rows.column_names}
         return pa.table(cells)
+
+    def note(self, rows: pa.Table) -> pa.Table:
+        """The rows for JSON: texts in columns with a notation, and typed values in all others."""
+        return pa.table({n: noted(self._original(n), rows.column(n)) for n in rows.column_names})
 
     def _original(self, name: str) -> Column:
         """The column itself or, where it is a copy, the one that it repeats."""

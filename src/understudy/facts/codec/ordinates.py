@@ -2,7 +2,8 @@
 
 Reading is a function of the single cell. Texts are cast by Arrow, a whole column at once; when one
 cell defeats that, every text goes through `parse`, which gives what the cast would give wherever
-the cast gives anything. So no row's reading depends on another row.
+the cast gives anything. Where a column declares a notation, texts that are written as declared are
+cast, and each of the others is parsed. So no row's reading depends on another row.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from understudy.facts.column import (
     IntegerColumn,
     Ordinate,
 )
+from understudy.facts.column.notation import NumberNotation
 
 _SECONDS_PER_DAY = 86400
 # Characters that no number, day or moment of Arrow has; asking Arrow itself takes long.
@@ -185,6 +187,8 @@ def _read_temporal(column: BinnedColumn, cells: pa.ChunkedArray) -> ColumnOrdina
 def _read_texts(column: BinnedColumn, cells: pa.ChunkedArray) -> ColumnOrdinates:
     """Texts by one cast when all of them allow it, else one by one."""
     cells = pc.utf8_trim_whitespace(cells)
+    if isinstance(column.notation, NumberNotation):
+        return _read_noted(column, column.notation, cells)
     if column.notation is not None:
         return _read_each(column, cells)
     missing = _texts_missing(column, cells)
@@ -199,6 +203,40 @@ def _read_texts(column: BinnedColumn, cells: pa.ChunkedArray) -> ColumnOrdinates
 def _texts_missing(column: BinnedColumn, cells: pa.ChunkedArray) -> pa.ChunkedArray:
     markers = pa.array(column.missing_texts, cells.type)
     return pc.or_(pc.fill_null(pc.is_in(cells, markers), True), pc.is_null(cells))
+
+
+def _read_noted(
+    column: BinnedColumn, notation: NumberNotation, cells: pa.ChunkedArray
+) -> ColumnOrdinates:
+    """Numbers in the declared notation by one cast, and every other text by itself."""
+    missing = _texts_missing(column, cells)
+    usual = pc.fill_null(pc.match_substring_regex(cells, notation.usual), False)
+    cast = pc.and_not(usual, missing)
+    typed = _plain_numbers(notation, pc.if_else(cast, cells, pa.scalar(None, cells.type)))
+    # Arrow's own memory is not to be written to.
+    ordinates = np.array(_read_real(column, typed).ordinates)
+    absent, unreadable = _values(missing, 0).astype(bool), np.zeros(len(cells), np.bool_)
+    others = np.flatnonzero(_values(pc.or_(cast, missing), 0) == 0)
+    if others.size:
+        odd = _read_each(column, cells.take(pa.array(others)))
+        ordinates[others] = odd.ordinates
+        for flags, found in ((absent, odd.missing), (unreadable, odd.unreadable)):
+            if found is not None:
+                flags[others] = found
+    return ColumnOrdinates(ordinates, absent, unreadable)
+
+
+def _plain_numbers(notation: NumberNotation, texts: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Texts that are all in the usual form of a notation, as numbers."""
+    negative = pc.starts_with(texts, "-")
+    # No unit holds a digit, so that trimming its letters leaves the number; it is the fastest way.
+    texts = pc.utf8_trim(texts, f"-{notation.before}{notation.after}")
+    if notation.thousands:
+        texts = pc.replace_substring(texts, notation.thousands, "")
+    if notation.decimal != ".":
+        texts = pc.replace_substring(texts, notation.decimal, ".")
+    numbers = texts.cast(pa.float64())
+    return pc.if_else(negative, pc.negate(numbers), numbers)
 
 
 def _read_each(column: BinnedColumn, cells: pa.ChunkedArray) -> ColumnOrdinates:

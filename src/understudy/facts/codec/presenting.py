@@ -1,8 +1,9 @@
 """Decoded values in the types and notations that a schema declares.
 
 What comes back follows from the schema: the types of a frame depend on its rows, since one empty
-cell makes real numbers of whole ones. Frames, Arrow and Parquet get the declared type, and files
-of text the declared notation. Texts (`dtype = "string"`) have the notation everywhere.
+cell makes real numbers of whole ones. Frames, Arrow, Parquet, workbooks and files of statistics
+packages get the declared type; text and JSON lines get the declared notation. Texts (`dtype =
+"string"`) have the notation everywhere.
 """
 
 from __future__ import annotations
@@ -164,6 +165,12 @@ def spelled(column: Column, cells: pa.ChunkedArray) -> pa.ChunkedArray:
         return cells
     texts = [_marked(column, written(column, chunk)) for chunk in cells.chunks]
     return pa.chunked_array(texts, pa.string())
+
+
+def noted(column: Column, cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return values for JSON: texts where the column has a notation, else numbers and nulls."""
+    plain = pa.types.is_string(cells.type) or getattr(column, "notation", None) is None
+    return cells if plain else spelled(column, cells)
 
 
 def _needs_spelling(column: ListedColumn | BinnedColumn, kind: pa.DataType) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Protocol
@@ -10,6 +11,8 @@ _PLACE = "#"
 # Signs that are written before the number; all other units follow it, after a blank.
 _BEFORE = "$£¥"
 _SIGNS = {"-": "-", "\N{MINUS SIGN}": "-", "+": ""}
+# As many digits as a double and 64 bits hold without a doubt.
+_SURE_DIGITS = 15
 
 
 class Notation(Protocol):
@@ -72,6 +75,15 @@ class NumberNotation:
             decimals=decimals,
             digits=digits,
         )
+
+    @property
+    def usual(self) -> str:
+        """The pattern of texts written as declared: without brackets, and with no other blanks."""
+        grouped = rf"[0-9]{{1,3}}(?:{re.escape(self.thousands)}[0-9]{{3}}){{0,4}}"
+        digits = rf"[0-9]{{1,{_SURE_DIGITS}}}"
+        whole = rf"(?:{grouped}|{digits})" if self.thousands else digits
+        before, after = (f"(?:{re.escape(u)})?" if u else "" for u in (self.before, self.after))
+        return rf"^-?{before}{whole}(?:{re.escape(self.decimal)}{digits})?{after}$"
 
     def plain(self, text: str) -> str:
         """Return the text that Python reads as the number; other texts stay unreadable."""

@@ -43,7 +43,7 @@ _REVIEW = """\
 """
 
 _COST = """\
-# The kinds below were learned from private rows. Every fit under this schema adds this cost.
+# Kinds and labels below were learned from private rows. Every fit under this schema adds this cost.
 """
 _FORMAT_REMARK = "# How the file is spelled; synthetic rows are written in the same way.\n"
 

@@ -1,8 +1,9 @@
 """Kinds of columns learned from private rows, and paid for.
 
 Each cell of a column counts once, under its narrowest kind: missing, boolean, integer, float, date,
-datetime or text. The counts get noise, and so does the number of different values. The kind of a
-column follows from these releases and from its name. Proof: docs/proofs/kinds.md.
+datetime or text; of booleans, each usual word counts by itself. The counts get noise, and so does
+the number of different values. The kind of a column, and the labels of a boolean one, follow from
+these releases and from its name. Proof: docs/proofs/kinds.md.
 """
 
 from __future__ import annotations
@@ -40,16 +41,29 @@ from understudy.system.frames import Rows
 METHOD = "schema init"
 
 KINDS = ("missing", "boolean", "integer", "float", "date", "datetime", "text")
-"""The kinds that a cell counts under, in the order of a released vector."""
+"""The kinds of cells; the cells of usual words are counted apart, and the rest of booleans here."""
 
 _WORDS = {*TRUE_WORDS, *FALSE_WORDS} - {"0", "1"}
+
+
+def _spellings(words: Sequence[str]) -> tuple[str, ...]:
+    """The words in small letters, with a capital, and in capitals, each once; numbers apart."""
+    found = (f for w in words if not w[0].isdigit() for f in (w, w.capitalize(), w.upper()))
+    return tuple(dict.fromkeys(found))
+
+
+_TRUE, _FALSE = _spellings(TRUE_WORDS), _spellings(FALSE_WORDS)
+
+COUNTED = (*KINDS, *_TRUE, *_FALSE)
+"""All that a cell may count under, in the order of a released vector."""
+
 _WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]{0,17})")
 _REAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 _LEADING_ZERO = re.compile(r"[+-]?0[0-9]")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
-# The chance that some kind of which no cell is seems to be there.
-_STRAY = 1 / 100
+# The chance that some kind of which no cell is seems to be there, and the same for some word.
+_STRAY = 1 / 200
 # Cells that cannot be read as numbers or dates make a column of texts beyond this part of all.
 _UNREADABLE = 0.02
 # Values that are nearly all different are names of rows, or texts.
@@ -98,16 +112,21 @@ class LearnedKind:
         kind: its kind.
         missing: whether missing cells stand out.
         clear: false where no kind stands out of the noise, and the kind is a guess.
+        labels: of a boolean, the words for true and for false that most cells have.
     """
 
     kind: str
     missing: bool
     clear: bool
+    labels: tuple[str, str] | None = None
 
     @classmethod
     def of(cls, name: str, noisy: Integers, different: int, noise: CountNoise) -> LearnedKind:
         """Decide by noisy counts of kinds and of different values, and by the column's name."""
-        counts = dict(zip(KINDS, np.maximum(noisy, 0).tolist(), strict=True))
+        every = dict(zip(COUNTED, np.maximum(noisy, 0).tolist(), strict=True))
+        words = _standing_out(every, (*_TRUE, *_FALSE), noise)
+        counts = {kind: every[kind] for kind in KINDS}
+        counts["boolean"] += sum(words.values())
         least = reached(noise, _STRAY / len(KINDS))
         seen = {kind for kind, count in counts.items() if count > least}
         filled = sum(counts[kind] for kind in KINDS if kind != "missing" and kind in seen)
@@ -116,7 +135,9 @@ class LearnedKind:
         kind = _kind(seen - {"missing", "text"} if few else seen - {"missing"})
         repeated = is_identifier(name) and different + least > _REPEATED * filled
         names_rows = repeated or (unlike and kind == "categorical")
-        return cls("id" if names_rows else kind, "missing" in seen, bool(seen - {"missing"}))
+        kind = "id" if names_rows else kind
+        labels = _labels(words) if kind == "boolean" else None
+        return cls(kind, "missing" in seen, bool(seen - {"missing"}), labels)
 
     def draft(self, name: str) -> DraftColumn:
         """Return the column of a skeleton."""
@@ -125,7 +146,24 @@ class LearnedKind:
             remark = remark_on(name) or "nearly all values differ: generated, never learned"
             return DraftColumn("id", remark=remark)
         remark = "" if self.clear else "no kind stood out of the noise; check this one"
-        return DraftColumn(self.kind, missing, remark)
+        labels: dict[str, Any] = {"labels": [*self.labels]} if self.labels else {}
+        return DraftColumn(self.kind, labels | missing, remark)
+
+
+def _standing_out(
+    counts: Mapping[str, int], words: Sequence[str], noise: CountNoise
+) -> dict[str, int]:
+    """The words whose noisy counts are above what noise alone reaches."""
+    least = reached(noise, _STRAY / len(words))
+    return {word: counts[word] for word in words if counts[word] > least}
+
+
+def _labels(words: Mapping[str, int]) -> tuple[str, str] | None:
+    """The most frequent words for true and for false; None unless both stand out."""
+    true, false = ([word for word in group if word in words] for group in (_TRUE, _FALSE))
+    if not true or not false:
+        return None
+    return max(true, key=words.__getitem__), max(false, key=words.__getitem__)
 
 
 def _kind(seen: set[str]) -> str:
@@ -263,9 +301,10 @@ class KindDiscovery:
 
 def kinds_of(source: CountSource, column: str, dialect: TextDialect) -> Integers:
     """How many cells of a column are of each kind, numbers being spelled as declared. Private."""
-    counts = dict.fromkeys(KINDS, 0)
+    counts = dict.fromkeys(COUNTED, 0)
     for text, times in _keys(source, column).counts.items():
-        counts[narrowest(dialect.plain_number(text))] += times
+        found = narrowest(dialect.plain_number(text))
+        counts[text if found == "boolean" and text in counts else found] += times
     counts["missing"] = int(source.count([(column,)])[0].counts[1])
     return np.array(list(counts.values()), np.int64)
 

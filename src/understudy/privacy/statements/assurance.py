@@ -148,16 +148,21 @@ METHODS: Mapping[str, Assurance] = {
 RELEASES: Mapping[str, Assurance] = {
     "schema infer": Assurance(
         ("codec_stability", "key_release", "quantiles"),
-        ("tests/methods/discover/test_inference_replay.py",),
+        ("tests/methods/discover/test_inference_replay.py", _REPLAY),
         ("tests/privacy/mechanisms/test_keys.py", "tests/privacy/mechanisms/test_gaussian_keys.py"),
         missing=_NOT_ATTACKED,
         commands=("schema infer",),
     ),
     "schema init": Assurance(
         ("codec_stability", "kinds"),
-        ("tests/methods/discover/test_kinds.py",),
+        ("tests/methods/discover/test_kinds.py", _REPLAY),
         missing=_NOT_ATTACKED,
         commands=("schema init",),
+    ),
+    "preflight": Assurance(
+        ("preflight", "codec_stability", "count_sensitivity", "discrete_laplace"),
+        ("tests/audit/test_preflight_replay.py",),
+        ("tests/privacy/test_preflight.py", _NOISE),
     ),
     "evaluate": Assurance(
         ("released_summary", "codec_stability"),

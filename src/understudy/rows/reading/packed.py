@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pyarrow as pa
 
@@ -27,6 +27,11 @@ MOST_RATIO = 250
 # However small a packed file is, it may unpack to this.
 _ALWAYS = 1 << 26
 _ZIP_PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+UNSOUND = (zipfile.BadZipFile, zlib.error, EOFError)
+"""What Python's reader raises for a damaged zip archive."""
+# Patched members and strong encryption, and names that are not text.
+UNKNOWN_MEMBERS = (NotImplementedError, UnicodeDecodeError)
+"""What it raises for members that it does not know."""
 _MAC_NOTES = "__MACOSX/"
 
 RowsPlace = Path | PipedFile
@@ -49,13 +54,21 @@ def opened_bytes(place: RowsPlace) -> Iterator[pa.NativeFile]:
 
 @contextmanager
 def _zip_member(path: Path) -> Iterator[pa.NativeFile]:
+    refusal = DataError(
+        f"{path}: is not a sound zip archive; pack the file again, or give it unpacked"
+    )
     try:
-        with zipfile.ZipFile(path) as archive, archive.open(_only_member(archive, path)) as member:
+        with zipfile.ZipFile(path) as archive, _opened_member(archive, path, refusal) as member:
             yield pa.PythonFile(member, mode="r")
-    except (zipfile.BadZipFile, zlib.error, EOFError):
-        raise DataError(
-            f"{path}: is not a sound zip archive; pack the file again, or give it unpacked"
-        ) from None
+    except UNSOUND:
+        raise refusal from None
+
+
+def _opened_member(archive: zipfile.ZipFile, path: Path, refusal: DataError) -> IO[bytes]:
+    try:
+        return archive.open(_only_member(archive, path))
+    except UNKNOWN_MEMBERS:
+        raise refusal from None
 
 
 def _only_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from understudy.facts.column import MISSING_TEXTS
 from understudy.facts.file_format import FileFormat, TextDialect
 from understudy.rows.reading.csv import TextFile
 from understudy.rows.reading.files import text_file
@@ -37,12 +38,21 @@ _GROUPED = {
     "'": re.compile(r"[-+]?([0-9]{1,3}(['\u2019][0-9]{3})+|[0-9]+)([,.][0-9]+)?"),
     ",": re.compile(r"[-+]?([0-9]{1,3}(,[0-9]{3})+|[0-9]+)(\.[0-9]+)?"),
 }
+_DAY, _MONTH, _YEAR = "(?:0?[1-9]|[12][0-9]|3[01])", "(?:0?[1-9]|1[0-2])", "[12][0-9]{3}"
 _DATES: Mapping[str, re.Pattern[str]] = {
-    "%d.%m.%Y": re.compile(r"[0-3]?[0-9]\.[01]?[0-9]\.[12][0-9]{3}"),
-    "%d/%m/%Y or %m/%d/%Y": re.compile(r"[0-3]?[0-9]/[0-3]?[0-9]/[12][0-9]{3}"),
-    "%d-%m-%Y": re.compile(r"[0-3]?[0-9]-[01]?[0-9]-[12][0-9]{3}"),
-    "%Y%m%d": re.compile(r"[12][0-9]{3}[01][0-9][0-3][0-9]"),
+    "%d.%m.%Y": re.compile(rf"{_DAY}\.{_MONTH}\.{_YEAR}"),
+    "%d-%m-%Y": re.compile(rf"{_DAY}-{_MONTH}-{_YEAR}"),
+    "%d/%m/%Y": re.compile(rf"{_DAY}/{_MONTH}/{_YEAR}"),
+    "%m/%d/%Y": re.compile(rf"{_MONTH}/{_DAY}/{_YEAR}"),
+    "%Y%m%d": re.compile(r"[12][0-9]{3}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])"),
 }
+# Whole numbers may look so too.
+_NUMBERS_TOO = "%Y%m%d"
+# A number with a sign of currency before it, or with a unit or a percent sign behind it.
+_BEFORE = re.compile(r"[-+]?([$£¥€])[-+]?[0-9][0-9.,' \u00a0\u202f]*")
+_BEHIND = re.compile(
+    r"[-+]?[0-9](?:[0-9.,' \u00a0\u202f]*[0-9])?([ \u00a0]?[^\W0-9_]{1,4}|[ \u00a0]?[%$£¥€])"
+)
 
 
 @dataclass(frozen=True)
@@ -52,12 +62,22 @@ class FirstLook:
     Attributes:
         names: of the header.
         format: what was given and what the header says; unreviewed where rows say more.
+        columns: kinds and notations of columns; unreviewed, since rows say them.
         remarks: for the owner's terminal.
     """
 
     names: list[str]
     format: FileFormat
+    columns: Mapping[str, SeenNotation]
     remarks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SeenNotation:
+    """The kind of a column whose first cells are written in a notation, and the keys of it."""
+
+    kind: str
+    keys: Mapping[str, str | bool]
 
 
 def text_format(place: RowsPlace, given: FileFormat) -> tuple[list[str], FileFormat]:
@@ -99,7 +119,8 @@ def first_look(place: RowsPlace, given: FileFormat) -> FirstLook:
     shown = (marks.decimal, marks.thousands) != (given.decimal, given.thousands)
     if shown or seen is not None:
         known = replace(marks.over(known), unreviewed=True)
-    return FirstLook(names, known, _dates(columns))
+    seen_columns = {n: s for n, c in columns.items() if (s := _notation(c)) is not None}
+    return FirstLook(names, known, seen_columns, _date_remarks(columns))
 
 
 def _mark(place: RowsPlace) -> str | None:
@@ -174,11 +195,36 @@ def _all(pattern: re.Pattern[str], column: Iterable[str]) -> bool:
     return all(pattern.fullmatch(cell) for cell in column)
 
 
-def _dates(columns: Mapping[str, list[str]]) -> tuple[str, ...]:
+def _notation(column: list[str]) -> SeenNotation | None:
+    """The notation of all first cells of a column, where a single one fits them."""
+    column = [cell for cell in column if cell not in MISSING_TEXTS]
+    if not column:
+        return None
+    formats = _date_formats(column)
+    if len(formats) == 1 and formats != [_NUMBERS_TOO]:
+        return SeenNotation("date", {"format": formats[0]})
+    before, behind = (_only_unit(pattern, column) for pattern in (_BEFORE, _BEHIND))
+    if behind == "%":
+        return SeenNotation("float", {"percent": True})
+    unit = f"{before}#" if before else f"#{behind}" if behind else None
+    return None if unit is None else SeenNotation("float", {"unit": unit})
+
+
+def _only_unit(pattern: re.Pattern[str], column: list[str]) -> str | None:
+    """The unit that all cells have in this place; None where one has another, or none."""
+    found = {m[1] if (m := pattern.fullmatch(cell)) else None for cell in column}
+    return next(iter(found)) if len(found) == 1 else None
+
+
+def _date_formats(column: list[str]) -> list[str]:
+    return [shown for shown, pattern in _DATES.items() if column and _all(pattern, column)]
+
+
+def _date_remarks(columns: Mapping[str, list[str]]) -> tuple[str, ...]:
     """Remarks about columns whose first cells look like dates in another order than ISO's."""
+    found = {name: _date_formats(column) for name, column in columns.items()}
     return tuple(
-        f"column {name!r}: its first cells look like dates written as {shown}"
-        for name, column in columns.items()
-        for shown, pattern in _DATES.items()
-        if column and _all(pattern, column)
+        f"column {name!r}: its first cells look like dates written as {' or '.join(formats)}"
+        for name, formats in found.items()
+        if formats
     )

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from understudy.errors import DataError
-from understudy.rows.reading.packed import check_ratio
+from understudy.rows.reading.packed import UNKNOWN_MEMBERS, UNSOUND, check_ratio
 from understudy.system.files.refusals import reading
 
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
@@ -129,7 +128,7 @@ def _archive(path: Path) -> Iterator[zipfile.ZipFile]:
     try:
         with zipfile.ZipFile(path) as archive:
             yield archive
-    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError):
+    except (*UNSOUND, *UNKNOWN_MEMBERS, KeyError):
         raise DataError(
             f"{path}: is not a sound .xlsx file; save it again, or export the sheet to .csv"
         ) from None

@@ -80,8 +80,9 @@ class SkeletonOptions(SkeletonRequest):
         typer.Option(
             "--look",
             rich_help_panel=DATA,
-            help="Propose encoding, decimal mark and thousands from the first rows. They are "
-            "marked as unreviewed until you confirm that they are public.",
+            help="Propose encoding, decimal mark and thousands from the first rows, and for each "
+            "column the format of dates, percent signs and units. They are marked as unreviewed "
+            "until you confirm that they are public.",
         ),
     ] = False
     types: Annotated[

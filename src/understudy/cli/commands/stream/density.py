@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from understudy.cli.commands.stream.answers import print_answer
+from understudy.cli.commands.stream.answers import print_answer, print_standing
 from understudy.cli.console import progress_for
 from understudy.cli.options.groups import grouped
 from understudy.cli.options.output import AsJson
@@ -69,3 +69,4 @@ def density(*, asked: DensityOptions, as_json: AsJson = False) -> None:
 
     for answer in density(asked, progress=progress_for(as_json=as_json)):
         print_answer(answer, as_json=as_json)
+    print_standing(asked.standing, as_json=as_json)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from understudy.cli.commands.stream.answers import print_standing
 from understudy.cli.console import messages
 from understudy.cli.options.groups import grouped
 from understudy.cli.options.privacy import LedgerOptions
@@ -22,8 +23,9 @@ def intrusion(
     payer: LedgerOptions,
 ) -> None:
     """Announce that somebody saw a state: it counts as public, and a new epoch begins."""
-    from understudy.jobs.streams import announce_intrusion
+    from understudy.jobs.streams import announce_intrusion, state_name
 
     epoch = announce_intrusion(state, users=users, payer=payer)
     total = at_most_text(epoch.total_epsilon)
     messages().print(f"epoch {epoch.number} of {state} has begun; epsilon = {total} in all")
+    print_standing(payer.standing(state_name(state, payer)), as_json=False)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from understudy.cli.commands.stream.answers import print_answer
+from understudy.cli.commands.stream.answers import print_answer, print_standing
 from understudy.cli.options.groups import grouped
 from understudy.cli.options.output import AsJson
 from understudy.cli.options.panels import DATA
@@ -32,7 +32,8 @@ def merge(
     as_json: AsJson = False,
 ) -> None:
     """Give one answer for all shards of a stream."""
-    from understudy.jobs.streams import merge
+    from understudy.jobs.streams import merge, shards_name
 
     answer = merge(states, disjoint=disjoint, users=users, payer=payer)
     print_answer(answer, as_json=as_json)
+    print_standing(payer.standing(shards_name(payer)), as_json=as_json)
