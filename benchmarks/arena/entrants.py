@@ -215,7 +215,7 @@ OURS = (
         with_target=True,
         revision=2,
     ),
-    OurMethod("nist", "`nist`", "nist", {"delta": DELTA}),
+    OurMethod("nist", "`nist`", "nist", {"delta": DELTA}, revision=2),
     OurMethod("privbayes", "`privbayes`, δ = 0", "privbayes"),
     OurMethod("independent", "`independent`", "independent", {"delta": DELTA}),
 )

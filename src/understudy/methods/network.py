@@ -67,8 +67,8 @@ _STRUCTURE_SHARE = {name: Fraction(1, 5 if name == "greedy" else 10) for name in
     GIVEN: Fraction(0)
 }
 # Further parents are scored too, by as much of the budget at most; what they leave is for tables.
-_EXTENSION_SHARE = Fraction(6, 100)
-_MOST_PARENTS = 4
+_EXTENSION_SHARE = Fraction(9, 100)
+_MOST_PARENTS = 9
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

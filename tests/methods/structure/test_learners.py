@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -251,9 +252,9 @@ def test_the_spanning_tree_takes_another_edge_where_the_best_is_too_large() -> N
 
 
 def test_the_spanning_tree_drops_edges_that_noise_outweighs() -> None:
-    """Scores within one and a half standard deviations of nothing are nothing."""
+    """Scores that are as noise alone would be are nothing."""
     domain = Domain({"a": 2, "b": 2, "c": 2})
-    pairs = _pairs(domain, [40.0, 14.0, 13.0], noise=10.0)
+    pairs = _pairs(domain, [40.0, 4.0, 3.0], noise=10.0)
     assert {Family("a"), Family("b", ("a",)), Family("c")} == set(spanning_tree(pairs, FREE))
     assert {Family("a"), Family("b"), Family("c")} == set(
         spanning_tree(pairs, TableCost(7.0, 2**31))
@@ -316,6 +317,26 @@ def test_no_pair_below_the_cap_leaves_everybody_alone() -> None:
     assert {Family(a) for a in BY_HAND} == set(network)
 
 
+def test_what_all_pairs_show_counts_where_a_single_score_is_lost_in_noise() -> None:
+    """Scores of 10 under noise of 10: of many the mean is sure, of one alone nothing is."""
+    many = Domain({f"a{i}": 2 for i in range(12)})
+    spread = np.resize([0.0, 20.0], 66)
+    sure = _pairs(many, spread, noise=10.0).discounted()
+    assert all(score > 8 for score in sure.scores.values())
+    alone = _pairs(Domain({"a": 2, "b": 2}), [10.0], noise=10.0).discounted()
+    assert all(score <= 0 for score in alone.scores.values())
+
+
+def test_few_pairs_that_stand_out_are_not_drawn_to_the_others() -> None:
+    """One pair of 66 is tied; it is discounted by the largest of twelve draws of noise at most."""
+    many = Domain({f"a{i}": 2 for i in range(12)})
+    values = [100.0, *np.resize([-10.0, 10.0], 65)]
+    sure = _pairs(many, values, noise=10.0).discounted()
+    scores = [*sure.scores.values()]
+    assert scores[0] >= 100 - 10 * math.sqrt(2 * math.log(12))
+    assert max(scores[1:]) < 10
+
+
 def test_the_weighed_network_weighs_scores_against_cells() -> None:
     """Worked by hand, price 1: edges that add more score than cells, and no others."""
     domain = Domain({"a": 2, "b": 2, "c": 2})
@@ -333,13 +354,13 @@ def test_the_weighed_network_weighs_scores_against_cells() -> None:
 
 
 def test_the_weighed_network_drops_edges_that_noise_outweighs() -> None:
-    """One and a half standard deviations are taken off every score."""
+    """What noise alone may have added is taken off every score."""
     domain = Domain({"a": 2, "b": 2, "c": 2})
-    pairs = _pairs(domain, [40.0, 14.0, 13.0], noise=10.0)
+    pairs = _pairs(domain, [40.0, 4.0, 3.0], noise=10.0)
     network = priced_network(pairs, FREE, degree=2)
     assert 1 == sum(len(family.parents) for family in network)
     assert 3 == sum(
-        len(f.parents) for f in priced_network(_pairs(domain, [40, 14, 13]), FREE, degree=2)
+        len(f.parents) for f in priced_network(_pairs(domain, [40, 4, 3]), FREE, degree=2)
     )
 
 

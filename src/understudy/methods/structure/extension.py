@@ -9,20 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
 
 from understudy.facts.domain import Attributes, Domain
-from understudy.methods.structure.pairwise import DISCOUNT, PairScores, open_to
+from understudy.methods.structure.pairwise import PairScores, open_to
 from understudy.methods.structure.restrict import NONE, Restrictions
 from understudy.methods.structure.table_cost import TableCost
 from understudy.models.network import Family, Network
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator
 from understudy.rows.counting import Score
+from understudy.system.arrays import Floats
 
 # So many candidates of each family are asked about in a round, the best by their pair scores.
 _CANDIDATES = 6
 # A parent may say more of the child together with the others than by itself: so many times.
 _HOPE = 2
+# By and large a parent adds this part of its pair's score to others, give or take as much.
+_USUAL_PART = 0.1
+# In standard deviations of its noise: what is taken off a score that stands out.
+_DISCOUNT = 1.5
+# Of the budget that is left a round gets this part; the first ones matter to most families.
+_OF_REST = Fraction(1, 3)
 
 
 @dataclass(frozen=True)
@@ -74,6 +84,21 @@ class Extension:
             return -1.0
         return _HOPE * self.pairs[parent, family.axes[-1]] - self.extra_cost(family, wider)
 
+    def believed(
+        self, asked: Sequence[tuple[str, Attributes]], values: Floats, variance: float
+    ) -> Floats:
+        """What parents add, as far as it is sure: by their own scores, or by those of their pairs.
+
+        Where scores are mostly noise, a parent is judged by a part of its pair's score, and where
+        they are not, by what the rows say: the two are averaged by their precisions.
+        """
+        pairs = np.array([max(self.pairs[wider[-2], wider[-1]], 0.0) for _, wider in asked])
+        usual = _USUAL_PART * pairs
+        known = usual**2 + variance
+        seen = np.divide(usual**2, known, out=np.ones_like(known), where=known > 0)
+        expected = seen * values + (1 - seen) * usual
+        return np.asarray(np.maximum(expected, values - _DISCOUNT * variance**0.5))
+
     def extra_cost(self, family: Family, wider: Attributes) -> float:
         """The cost of the cells that a wider table has more."""
         more = self.domain.cells(wider) - self.domain.cells(family.axes)
@@ -89,7 +114,7 @@ def extended(
         curator: is asked, once for each parent that may be added up to the degree.
         network: a family that has no parent gets none.
         extension: how families may grow.
-        budget: the most that all rounds together may cost, an equal part each.
+        budget: the most that all rounds together may cost, each a part of what is left.
         each: what one score costs where a round can afford it.
 
     Privacy: which scores are asked for follows from earlier answers; a round without questions
@@ -98,7 +123,8 @@ def extended(
     families = {family.child: family for family in network}
     placed = {child: network.order[:place] for place, child in enumerate(network.order)}
     growing, left = [*families], budget
-    for share in budget.split([1] * max(extension.degree - 1, 1)):
+    for _ in range(extension.degree - 1):
+        share = left * _OF_REST
         asked = [
             (child, wider)
             for child in growing
@@ -109,7 +135,7 @@ def extended(
         cost = Budget(share.measure, min(share.amount, each.amount * len(asked)))
         values, variance = curator.score([w for _, w in asked], extension.gain, cost)
         left = Budget(left.measure, left.amount - cost.amount)
-        sure = values - DISCOUNT * variance**0.5
+        sure = extension.believed(asked, values, variance)
         found = _best(families, [(*a, v) for a, v in zip(asked, sure, strict=True)], extension)
         families |= found
         growing = [*found]

@@ -6,6 +6,7 @@ Source: NIST Algorithms 1 to 3. A pair's score is its total variation distance t
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,14 +19,12 @@ from understudy.methods.structure.required import (
     required_family,
 )
 from understudy.methods.structure.restrict import NONE, Restrictions
+from understudy.methods.structure.rounds import shrunk, signal_part
 from understudy.methods.structure.table_cost import TableCost
 from understudy.models.network import Family, Network
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator
 from understudy.rows.counting import Score
-
-# In standard deviations: of pairs that have nothing to do with each other one in fifteen passes.
-DISCOUNT = 1.5
 
 
 @dataclass(frozen=True)
@@ -53,9 +52,21 @@ class PairScores:
         return max(self[pair] for pair in levels)
 
     def discounted(self) -> PairScores:
-        """The scores less what noise alone may have added to the best of many."""
-        less = {pair: s - DISCOUNT * self.noise for pair, s in self.scores.items()}
-        return PairScores(self.domain, less, 0.0)
+        """The scores less what noise alone may have added to the best of many.
+
+        Either by what is usual of all pairs, which is known well where single scores are not: a
+        score is drawn to the mean, and by the doubt that is left. Or, where few pairs stand out of
+        many, by what the largest of as many draws of noise as there are attributes would be.
+        """
+        values = np.array([*self.scores.values()])
+        if not values.size or self.noise == 0:
+            return self
+        kept = signal_part(values, self.noise**2)
+        doubt = self.noise * math.sqrt(kept + (1 - kept) / values.size)
+        usual = shrunk(values, self.noise**2) - doubt
+        apart = values - self.noise * math.sqrt(2 * math.log(max(len(self.domain), 2)))
+        sure = np.maximum(usual, apart).tolist()
+        return PairScores(self.domain, dict(zip(self.scores, sure, strict=True)), 0.0)
 
 
 def noisy_pair_scores(
@@ -146,7 +157,7 @@ def _grow(
     free = open_to(child, placed, domain, restrictions)
     names = [name for parent in free for name in domain.levels(parent)]
     owners = np.array([p for p, parent in enumerate(free) for _ in domain.levels(parent)])
-    gains = np.array([scores[child, name] for name in names])
+    gains = np.array([scores[child, name] for name in names], float)
     sizes = np.array([domain[name] for name in names], float)
     most = min(degree, len(parents) + len(free))
     cells = float(domain.cells((*parents, child)))

@@ -187,10 +187,14 @@ def apart(
 
 def shrunk(errors: Floats, variance: float) -> Floats:
     """Noisy errors drawn towards their mean by the part of their spread that is noise."""
-    spread = float(errors.var())
-    signal = max(0.0, 1 - variance / spread) if spread > 0 else 0.0
     mean = float(errors.mean())
-    return np.asarray(mean + (errors - mean) * signal)
+    return np.asarray(mean + (errors - mean) * signal_part(errors, variance))
+
+
+def signal_part(values: Floats, variance: float) -> float:
+    """The part of the spread of noisy values that is not noise."""
+    spread = float(values.var())
+    return max(0.0, 1 - variance / spread) if spread > 0 else 0.0
 
 
 @dataclass(frozen=True, eq=False)
