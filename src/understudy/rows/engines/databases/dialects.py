@@ -1,0 +1,211 @@
+"""What each kind of database can do, and how it is asked: one frozen value for each of them.
+
+A kind that is not listed here is refused by its name, before anything is read or spent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from understudy.errors import UsageError
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+
+class Held(Enum):
+    """How all questions of a run come to see the same rows."""
+
+    TRANSACTION = "a transaction of the database is open from the first question to the last"
+    CODES = "rows are encoded once, and every question counts those codes"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """How one kind of database is asked.
+
+    Attributes:
+        backend: the name that ibis has for it.
+        title: its name for readers.
+        held: how all questions see the same rows; None where that cannot be promised.
+        trim: the function that strips given characters from both ends of a text; None where there
+            is none, and positions are computed instead.
+        compose: the function that brings a text to Unicode's composed form, NFC; None where there
+            is none, and persons cannot be named by text.
+        holds_nul: whether texts may hold the character 0.
+        bytewise: a column of texts, such that equality compares its bytes, as SQL.
+        pads: whether equality passes over spaces at the end of a text.
+        quote: what is put around names.
+        knows_nan: whether doubles can be NaN.
+        knows_infinity: whether doubles can be infinite.
+        parses_exactly: whether a text becomes the nearest double when it is cast.
+        binds_types: whether every cell of a column has the column's type.
+        grouping_sets: whether one query groups rows in several ways; else queries are united.
+        most_sets: how many tables one query counts.
+        writes_codes: whether codes are written to a temporary table in memory because that pays.
+        by_cursor: whether rows of a result are fetched from a cursor; else they are collected.
+        was_run: whether tests run it; else they translate its queries to DuckDB and run those.
+    """
+
+    backend: str
+    title: str
+    held: Held | None = Held.CODES
+    trim: str | None = "trim"
+    compose: str | None = None
+    holds_nul: bool = True
+    bytewise: str = "{}"
+    pads: bool = False
+    quote: str = '"'
+    knows_nan: bool = True
+    knows_infinity: bool = True
+    parses_exactly: bool = True
+    binds_types: bool = True
+    grouping_sets: bool = True
+    most_sets: int = 10
+    writes_codes: bool = False
+    by_cursor: bool = True
+    was_run: bool = False
+
+    @property
+    def reading(self) -> str:
+        """What one reading of a table means here, for the statement."""
+        held = self.held.value if self.held else "questions may see different rows"
+        return f"{self.title}: {held}"
+
+    def quoted(self, name: str) -> str:
+        """A name as SQL takes it, whatever its characters."""
+        return self.quote + name.replace(self.quote, 2 * self.quote) + self.quote
+
+
+# A type of its own, as one that folds case, becomes plain text before it is compared.
+_STANDARD = 'CAST({} AS TEXT) COLLATE "C"'
+
+DUCKDB = Dialect(
+    backend="duckdb",
+    title="DuckDB",
+    held=Held.TRANSACTION,
+    compose="nfc_normalize",
+    bytewise=_STANDARD,
+    # It counts fastest from codes that it has written down, few tables at a time.
+    writes_codes=True,
+    was_run=True,
+)
+POSTGRES = Dialect(
+    backend="postgres",
+    title="PostgreSQL",
+    held=Held.TRANSACTION,
+    trim="btrim",
+    compose="normalize",
+    holds_nul=False,
+    bytewise=_STANDARD,
+    # Its temporary tables are not read in parallel and not everyone's to make: it counts as it
+    # reads, many tables at a time.
+    most_sets=100,
+    was_run=True,
+)
+SQLITE = Dialect(
+    backend="sqlite",
+    title="SQLite",
+    held=Held.TRANSACTION,
+    # A function of ours, which every connection is given before it is asked.
+    compose="understudy_compose",
+    bytewise="{} COLLATE BINARY",
+    knows_nan=False,
+    # It rounds some texts to a neighbour of the nearest double.
+    parses_exactly=False,
+    binds_types=False,
+    grouping_sets=False,
+    most_sets=100,
+    was_run=True,
+)
+MYSQL = Dialect(
+    backend="mysql",
+    title="MariaDB or MySQL",
+    held=Held.TRANSACTION,
+    trim=None,
+    bytewise="CONVERT({} USING utf8mb4) COLLATE utf8mb4_bin",
+    pads=True,
+    quote="`",
+    knows_nan=False,
+    knows_infinity=False,
+    grouping_sets=False,
+    was_run=True,
+)
+SPARK = Dialect(
+    backend="pyspark",
+    title="Spark",
+    held=Held.CODES,
+    trim="btrim",
+    # A function of ours, which every session is given before it is asked.
+    compose="understudy_compose",
+    bytewise="CAST({} AS STRING) COLLATE UTF8_BINARY",
+    quote="`",
+    most_sets=50,
+    by_cursor=False,
+    was_run=True,
+)
+SNOWFLAKE = Dialect(backend="snowflake", title="Snowflake")
+BIGQUERY = Dialect(backend="bigquery", title="BigQuery", quote="`")
+TRINO = Dialect(backend="trino", title="Trino", held=None)
+MSSQL = Dialect(
+    backend="mssql",
+    title="SQL Server",
+    bytewise="{} COLLATE Latin1_General_100_BIN2_UTF8",
+    pads=True,
+    knows_nan=False,
+    knows_infinity=False,
+)
+ORACLE = Dialect(backend="oracle", title="Oracle", knows_nan=False, knows_infinity=False)
+CLICKHOUSE = Dialect(backend="clickhouse", title="ClickHouse")
+
+DIALECTS = {
+    dialect.backend: dialect
+    for dialect in (
+        DUCKDB,
+        POSTGRES,
+        SQLITE,
+        MYSQL,
+        SPARK,
+        SNOWFLAKE,
+        BIGQUERY,
+        TRINO,
+        MSSQL,
+        ORACLE,
+        CLICKHOUSE,
+    )
+}
+
+
+def dialect_of(rows: ir.Table) -> Dialect:
+    """The dialect of the database that an ibis table is in.
+
+    Raises:
+        UsageError: the kind of database is not known here, or cannot promise one reading.
+    """
+    from ibis.common.exceptions import IbisError
+
+    try:
+        name = str(rows.get_backend().name)
+    except (IbisError, AttributeError):
+        raise UsageError(
+            "the ibis expression is not a table of one open database; give such a table"
+        ) from None
+    dialect = DIALECTS.get(name)
+    if dialect is None:
+        known = ", ".join(each.title for each in DIALECTS.values() if each.held)
+        raise UsageError(
+            f"ibis backend {name!r} is not known here; known are {known}; "
+            "or export the table to Parquet"
+        )
+    return _promising(dialect)
+
+
+def _promising(dialect: Dialect) -> Dialect:
+    if dialect.held is None:
+        raise UsageError(
+            f"{dialect.title} has no temporary tables and no snapshot that lasts, so the questions "
+            "of a run could see different rows; export the table to Parquet"
+        )
+    return dialect
