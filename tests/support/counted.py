@@ -44,6 +44,10 @@ KINDS: dict[str, Callable[[], st.SearchStrategy[dict[str, Any]]]] = {
 }
 
 
+# Letters that a database could take for white space, or the other way round.
+LETTERS = ["female", "vav", "narrator", "batb", "a\vb", "a\fb", "\vfav\f", "\\v", "x\\f"]
+
+
 def subsets(names: tuple[str, ...]) -> list[tuple[str, ...]]:
     """Every set of up to three names, in every order."""
     return [s for k in range(4) for s in itertools.permutations(names, k)]

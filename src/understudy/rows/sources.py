@@ -292,7 +292,7 @@ def dataset_name(data: object, access: Access = _PLAIN) -> str | None:
     """
     if access.table:
         # Spark's tables may be files, which have the same name wherever they are counted.
-        return stem_of(Path(access.table)) if is_parquet(Path(access.table)) else access.table
+        return stem_of(Path(access.table)) if access.table.endswith(PARQUET) else access.table
     if isinstance(data, str) and data == "-":
         raise UsageError(
             "rows from standard input have no name for the ledger; give one by --dataset"

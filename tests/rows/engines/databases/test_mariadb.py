@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from support.counted import KINDS, ROWS, SCHEMA, check_equal, check_same, typed_tables
+from support.counted import KINDS, LETTERS, ROWS, SCHEMA, check_equal, check_same, typed_tables
 from support.databases import MYSQL_TYPES, fill_mysql, mysql_to
 from support.tiers import examples, slow_but
 from understudy.errors import DataError
@@ -43,8 +43,8 @@ def test_mariadb_counts_as_memory_does(kind: str, server: str, data: st.DataObje
 def test_texts_are_compared_by_their_bytes(server: str) -> None:
     """Case, accents, trailing spaces, quotes and backslashes distinguish texts, as in a file."""
     texts = ["a", "A", "\xe4", "a ", "a\\", "it's", "%s", "a\u2003", "\x1fa", None, "", "b\0"]
-    values = ["a", "\xc4", "a\\", "it's", " b ", "%s"]
-    rows = pa.table({"x": [*texts, " b ", " b", "b "]})
+    values = ["a", "\xc4", "a\\", "it's", " b ", "%s", *LETTERS]
+    rows = pa.table({"x": [*texts, " b ", " b", "b ", *LETTERS]})
     schema = Schema.parse({"columns": {"x": {"kind": "categorical", "values": values}}})
     with open_source(fill_mysql(server, rows), schema, TABLE) as source:
         check_equal(source, schema, rows)

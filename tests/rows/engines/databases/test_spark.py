@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from support.counted import KINDS, ROWS, SCHEMA, check_equal, check_same, typed_tables
+from support.counted import KINDS, LETTERS, ROWS, SCHEMA, check_equal, check_same, typed_tables
 from support.databases import TYPES, spark_table
 from support.tiers import examples
 from understudy.errors import DataError
@@ -32,6 +32,16 @@ pytestmark = pytest.mark.slow
 def test_spark_counts_as_memory_does(kind: str, spark_session: Any, data: st.DataObject) -> None:
     """Missing, outside and declared cells of every type, whatever the schema."""
     schema, rows = data.draw(typed_tables(kind, types=tuple(TYPES)))
+    with open_source(spark_table(spark_session, rows), schema) as source:
+        check_equal(source, schema, rows)
+
+
+def test_texts_are_compared_by_their_bytes(spark_session: Any) -> None:
+    """Case, accents, trailing spaces, quotes and backslashes distinguish texts, as in a file."""
+    texts = ["a", "A", "\xe4", "a ", "a\\", "it's", "%s", "a\u2003", "\x1fa", None, "", "b\0"]
+    values = ["a", "\xc4", "a\\", "it's", " b ", "%s", *LETTERS]
+    rows = pa.table({"x": [*texts, " b ", " b", "b ", *LETTERS]})
+    schema = Schema.parse({"columns": {"x": {"kind": "categorical", "values": values}}})
     with open_source(spark_table(spark_session, rows), schema) as source:
         check_equal(source, schema, rows)
 

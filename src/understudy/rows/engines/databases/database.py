@@ -47,7 +47,7 @@ class Database:
     def written(self, expression: ir.Expr) -> str:
         """An expression as SQL of this database."""
         with asking():
-            return str(self.backend.compile(expression))
+            return self.dialect.as_read(str(self.backend.compile(expression)))
 
     def fetch(self, query: str) -> list[tuple[Any, ...]]:
         """All rows of a query's result."""

@@ -157,6 +157,8 @@ def _of_text(codec: ListedCodec, cell: ir.Column, dialect: Dialect) -> ir.Value:
     bare = stripped(cell, dialect)
     texts = [text for text in spellings(codec) if text == text.strip()]
     otherwise = _matched(bare, [(text, codec.code_of(text)) for text in texts], codec)
+    if dialect.empties_are_null:
+        otherwise = bare.isnull().ifelse(_literal(codec.code_of("")), otherwise)
     # Equality may pass over spaces at the end, but not over those before something else.
     end = _END if dialect.pads else ""
     whole = [(text + end, codec.code_of(text)) for text in padded]
@@ -174,8 +176,9 @@ def _of_whole(codec: ListedCodec, cell: ir.Column, dialect: Dialect) -> ir.Value
 
 def _of_real(codec: ListedCodec, cell: ir.Value, dialect: Dialect) -> ir.Value:
     reals = [x for x in map(_real, spellings(codec)) if x is not None and x == x]
-    held = [x for x in reals if dialect.knows_infinity or math.isfinite(x)]
-    cases = [(_double_literal(x, dialect), codec.code_of(x)) for x in held]
+    cases = [
+        (_double_literal(x, dialect), codec.code_of(x)) for x in reals if _can_hold(x, dialect)
+    ]
     found = _matched(cell, cases, codec)
     if not dialect.knows_nan:
         return found
@@ -239,6 +242,10 @@ def _within_doubles(cell: ir.Value) -> ir.Value:
         ((cell < tiny) & (cell > -tiny), zero),
         else_=cell,
     )
+
+
+def _can_hold(value: Ordinate, dialect: Dialect) -> bool:
+    return dialect.knows_infinity or math.isfinite(value)
 
 
 def _double_literal(value: float, dialect: Dialect) -> ir.Value:
@@ -312,7 +319,8 @@ def _binned(codec: BinnedCodec, cell: ir.Column, dialect: Dialect) -> ir.Value:
 
     column = codec.column
     line = _line(codec.name, column, cell, dialect)
-    absent = [cell.isnull(), *(line.equals(m) for m in codec.markers.tolist() if m == m)]
+    markers = [m for m in codec.markers.tolist() if m == m and _can_hold(m, dialect)]
+    absent = [cell.isnull(), *map(line.equals, markers)]
     if line.cell.type().is_floating() and dialect.knows_nan:
         absent.append(line.cell.isnan())
     branches = [(_any(absent), _literal(codec.missing_target))]

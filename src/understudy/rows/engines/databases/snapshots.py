@@ -161,23 +161,13 @@ def fixed(database: Database, rows: ir.Table) -> Iterator[ir.Table]:
         yield rows
         return
     name = f"understudy_{uuid4().hex}"
-    make, drop = _TEMPORARY.get(database.dialect.backend, (_temporary_table, _drop_table))
     with asking():
-        kept = make(database, name, rows)
+        kept = _checkpoint(database, name, rows)
     try:
         yield kept
     finally:
         with suppress(Exception):
-            drop(database, name)
-
-
-def _temporary_table(database: Database, name: str, rows: ir.Table) -> ir.Table:
-    table: ir.Table = database.backend.create_table(name, rows, temp=True)
-    return table
-
-
-def _drop_table(database: Database, name: str) -> None:
-    database.backend.drop_table(name)
+            database.backend.raw_sql(f"DROP VIEW IF EXISTS {name}")
 
 
 def _checkpoint(database: Database, name: str, rows: ir.Table) -> ir.Table:
@@ -185,14 +175,7 @@ def _checkpoint(database: Database, name: str, rows: ir.Table) -> ir.Table:
 
     A cached table would be made again from what its source holds by then.
     """
-    made: Any = database.backend.raw_sql(str(database.backend.compile(rows)))
+    made: Any = database.backend.raw_sql(database.written(rows))
     made.localCheckpoint(eager=True).createOrReplaceTempView(name)
     table: ir.Table = database.backend.table(name)
     return table
-
-
-def _drop_view(database: Database, name: str) -> None:
-    database.backend.raw_sql(f"DROP VIEW IF EXISTS {name}")
-
-
-_TEMPORARY = {"pyspark": (_checkpoint, _drop_view)}

@@ -100,7 +100,8 @@ class DatabaseSource:
 
     def _query(self, used: Sequence[str], sets: Sequence[Attributes]) -> str:
         """Rows grouped by every set in one reading; the database passes over columns unused."""
-        names = dict(zip(self.domain.names, self.codes.columns, strict=True))
+        quoted = map(self.database.dialect.quoted, self.codes.columns)
+        names = dict(zip(self.domain.names, quoted, strict=True))
         groups = [[names[a] for a in attributes] for attributes in sets]
         grouped = grouping([names[a] for a in used], groups, self.database.dialect)
         return f"WITH encoded AS ({self._encoded}) {grouped}"
@@ -122,7 +123,7 @@ def grouping(
     rows: str = "encoded",
 ) -> str:
     """A query that counts rows by every group of columns; a column outside of a group is null."""
-    if dialect.grouping_sets:
+    if dialect.grouping_sets and any(groups):
         sets = ", ".join(f"({', '.join(group)})" for group in groups)
         listed = "".join(f"{column}, " for column in columns)
         return f"SELECT {listed}COUNT(*) FROM {rows} GROUP BY GROUPING SETS ({sets})"

@@ -23,21 +23,34 @@ _NUL = r"\x00"
 
 def stripped(text: ir.Value, dialect: Dialect) -> ir.Value:
     """A text without white space around it, as Python strips it."""
+    if dialect.trims_by_pattern:
+        return text.re_replace(f"^[{BLANKS}]+|[{BLANKS}]+$", "")
     if dialect.trim is None:
-        return _between_blanks(text)
+        return _between_blanks(text, dialect)
     return _trimming(dialect.trim)(text, BLANKS)
 
 
-def _between_blanks(text: ir.Value) -> ir.Value:
+def _between_blanks(text: ir.Value, dialect: Dialect) -> ir.Value:
     """A text from its first character that is not white space to its last, by their places.
 
     Every white space becomes a plain space, which all databases strip, and keeps its place.
     """
-    spaced = text
-    for blank in BLANKS.replace(" ", ""):
-        spaced = spaced.replace(blank, " ")
+    import ibis
+
+    # MariaDB 10.11 replaces within the very text that is taken apart below, unless another one is
+    # made before; so a character is put in front of it, and taken off again.
+    spaced = _spaced(ibis.literal(".").concat(text), dialect).substr(1)
     before = spaced.length() - spaced.lstrip().length()
     return text.substr(before, spaced.strip().length())
+
+
+def _spaced(text: ir.Value, dialect: Dialect) -> ir.Value:
+    """A text whose every white space is a plain space."""
+    if dialect.translate is not None:
+        return _translating(dialect.translate)(text, BLANKS, " " * len(BLANKS))
+    for blank in BLANKS.replace(" ", ""):
+        text = text.replace(blank, " ")
+    return text
 
 
 def _named(column: str, text: ir.Value, dialect: Dialect) -> ir.Value:
@@ -106,6 +119,17 @@ def _trimming(name: str) -> Callable[[ir.Value, str], ir.StringValue]:
 
     declared: Callable[[ir.Value, str], ir.StringValue]
     declared = ibis.udf.scalar.builtin(trim, name=name, signature=((str, str), str))
+    return declared
+
+
+def _translating(name: str) -> Callable[[ir.Value, str, str], ir.StringValue]:
+    import ibis
+
+    def translate(text: str, characters: str, others: str) -> str:
+        raise NotImplementedError  # the database has it
+
+    declared: Callable[[ir.Value, str, str], ir.StringValue]
+    declared = ibis.udf.scalar.builtin(translate, name=name, signature=((str, str, str), str))
     return declared
 
 
