@@ -89,13 +89,14 @@ def mariadb() -> Iterator[str]:
     data, port = folder / "data", free_port()
     common = ["--no-defaults", f"--datadir={data}", "--skip-name-resolve"]
     normal = ["--auth-root-authentication-method=normal", "--skip-test-db"]
-    quiet = {"user": user, "cwd": folder, "stdout": subprocess.DEVNULL}
     with (folder / "log").open("wb") as log:
         settings = [f"--port={port}", "--bind-address=127.0.0.1", f"--socket={folder}/socket"]
         settings += ["--innodb-flush-log-at-trx-commit=0", f"--pid-file={folder}/pid"]
         try:
-            subprocess.run([install, *common, *normal], check=True, stderr=log, **quiet)
-            process = subprocess.Popen([program, *common, *settings], stderr=log, **quiet)
+            command = [install, *common, *normal]
+            subprocess.run(command, check=True, user=user, cwd=folder, stdout=log, stderr=log)
+            command = [program, *common, *settings]
+            process = subprocess.Popen(command, user=user, cwd=folder, stdout=log, stderr=log)
             try:
                 _wait_for(port, process)
                 yield f"mariadb://root@127.0.0.1:{port}/"

@@ -86,26 +86,50 @@ def _whole(dialect: Dialect) -> str:
 
 
 def _translated(query: str, name: str) -> str:
+    """A query in DuckDB's dialect; what sqlglot leaves as it is, is rewritten below."""
     tree = sqlglot.parse_one(query, read=READ.get(name, name))
-    for kind in tree.find_all(sge.DataType):
-        # Their FLOAT is a double.
-        if kind.this is sge.DataType.Type.FLOAT:
-            kind.set("this", sge.DataType.Type.DOUBLE)
-    for collate in tree.find_all(sge.Collate):
-        collate.replace(collate.this)
-    for function in list(tree.find_all(sge.Anonymous)):
-        if function.name in ("isNull", "isNotNull"):
-            asked = sge.Is(this=function.expressions[0], expression=sge.Null())
-            function.replace(asked if function.name == "isNull" else sge.Not(this=asked))
-    return tree.sql("duckdb")
+    for kind in (sge.Add, sge.National, sge.Collate, sge.DataType, sge.Anonymous):
+        for node in list(tree.find_all(kind)):
+            if (other := _in_duckdb(node)) is not node:
+                node.replace(other)
+    # ibis writes Oracle's moments without the fraction that its own format asks for.
+    return tree.sql("duckdb").replace("'FX", "'").replace('"T"%H:%M:%S.%f', "T%H:%M:%S")
+
+
+def _in_duckdb(node: sge.Expression) -> sge.Expression:
+    match node:
+        case sge.DataType(this=sge.DataType.Type.FLOAT):
+            # SQL Server's is a double.
+            return sge.DataType(this=sge.DataType.Type.DOUBLE)
+        case sge.Collate(this=sge.Expression() as text):
+            return text
+        case sge.National():
+            return sge.Literal.string(node.name)
+        case sge.Add() if sge.National in (type(node.this), type(node.expression)):
+            return sge.DPipe(this=node.this, expression=node.expression)
+        case sge.Anonymous(this="isNull"):
+            return sge.Is(this=node.expressions[0], expression=sge.Null())
+        case sge.Anonymous(this="isNotNull"):
+            return sge.Not(this=sge.Is(this=node.expressions[0], expression=sge.Null()))
+        case _:
+            return node
 
 
 def _duckdb() -> duckdb.DuckDBPyConnection:
-    """DuckDB with the rows, and ClickHouse's function under its name."""
+    """DuckDB with the rows, and functions of ClickHouse, SQL Server and Trino under their names."""
     connection = duckdb.connect()
     connection.register("people", ROWS)
-    replaced = "regexp_replace(x, pattern, y, 'g')"
-    connection.execute(f"CREATE MACRO replaceRegexpAll(x, pattern, y) AS {replaced}")
+    for macro in (
+        "replaceRegexpAll(x, pattern, y) AS regexp_replace(x, pattern, y, 'g')",
+        "toDate(x) AS CAST(x AS DATE)",
+        "toDateTime64(x, digits) AS CAST(x AS TIMESTAMP)",
+        "toDateTime(x) AS CAST(x AS TIMESTAMP)",
+        "parseDateTimeBestEffort(x) AS CAST(x AS TIMESTAMP)",
+        "datetime2fromparts(y, m, d, h, i, s, f, n) AS make_timestamp(y, m, d, h, i, s + f / 1e6)",
+        "from_iso8601_date(x) AS CAST(x AS DATE)",
+        "from_iso8601_timestamp(x) AS CAST(x AS TIMESTAMP)",
+    ):
+        connection.execute(f"CREATE MACRO {macro}")
     return connection
 
 
