@@ -121,7 +121,9 @@ def fill_mysql(address: str, rows: pa.Table, table: str = "people") -> str:
 
 def spark_table(session: Any, rows: pa.Table, table: str = "people") -> Any:
     """The rows as a view of a Spark session, as ibis has it."""
-    session._session.createDataFrame(rows).createOrReplaceTempView(table)
+    from pyspark.sql import SparkSession
+
+    SparkSession.getActiveSession().createDataFrame(rows).createOrReplaceTempView(table)
     return session.table(table)
 
 

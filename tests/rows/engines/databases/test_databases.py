@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 import ibis
 import numpy as np
+import psycopg
 import pyarrow as pa
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
@@ -20,6 +21,7 @@ from hypothesis import strategies as st
 
 from support.counted import KINDS, ROWS, SCHEMA, check_equal, subsets, typed_tables
 from support.databases import connection_to, duckdb_file, fill_postgres
+from support.documents import server_command
 from support.tiers import examples, slow_but
 from understudy.cli.main import run
 from understudy.errors import DataError, UnderstudyError, UsageError
@@ -266,6 +268,40 @@ def test_a_table_that_is_not_there_is_refused(address: str, table: str | None, w
         open_source(address, SCHEMA, Access(table=table)),
     ):
         pass
+
+
+def test_the_guide_has_the_command(
+    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`understudy synth postgres://…` as the page shows it, paid for under the table's name."""
+    fill_postgres(server, ROWS, "patients")
+    (tmp_path / "patients.json").write_text(json.dumps(SCHEMA.document()))
+    monkeypatch.chdir(tmp_path)
+    command = server_command("postgres", server)
+    assert 0 == run([*(a.replace(".toml", ".json") for a in command), "--ledger", "ledger"])
+    assert ["patients"] == list(Ledger(tmp_path / "ledger").accounts())
+    assert b"PostgreSQL: a transaction" in (tmp_path / "out.csv.privacy.json").read_bytes()
+
+
+@pytest.mark.parametrize("level", ["REPEATABLE READ", "READ COMMITTED"])
+def test_a_connection_of_the_owner_must_keep_its_rows(server: str, level: str) -> None:
+    """With autocommit a transaction is begun; otherwise its own has to see one state."""
+    fill_postgres(server, ROWS)
+    with psycopg.connect(server) as own:
+        own.execute(f"SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL {level}")
+        own.commit()
+        table = ibis.postgres.from_connection(own).table("people")
+        if level == "READ COMMITTED":
+            with pytest.raises(UsageError, match="connect with autocommit"):
+                open_source(table, SCHEMA).__enter__()
+        else:
+            with open_source(table, SCHEMA) as source:
+                check_equal(source, SCHEMA, ROWS)
+        own.rollback()
+        own.autocommit = True
+        with open_source(table, SCHEMA) as source, connection_to(server) as other:
+            other.execute("DELETE FROM people WHERE a = 3")
+            check_equal(source, SCHEMA, ROWS)
 
 
 def test_columns_must_be_those_of_the_schema(address: str) -> None:

@@ -12,10 +12,16 @@ import pytest
 from support.counted import ROWS, SCHEMA
 from support.databases import duckdb_file, sqlite_file
 from understudy.errors import UsageError
+from understudy.facts.codec import Codec
 from understudy.methods import Independent
 from understudy.privacy.spending.ledger import Ledger
 from understudy.privacy.statements.statement import Statement
+from understudy.rows.engines.databases.connections import is_database
+from understudy.rows.engines.databases.database import Database
 from understudy.rows.engines.databases.dialects import DIALECTS, MSSQL, MYSQL, dialect_named
+from understudy.rows.engines.databases.loose_types import firmly_typed
+from understudy.rows.engines.databases.opening import database_types
+from understudy.rows.engines.databases.snapshots import one_reading
 from understudy.rows.sources import Access, open_source
 
 TYPED = ROWS.cast(pa.schema([("a", pa.int64()), ("b", pa.string()), ("c", pa.float64())]))
@@ -72,6 +78,43 @@ def test_a_transaction_of_the_owner_is_left_open(tmp_path: Path) -> None:
         backend.raw_sql("INSERT INTO mine VALUES (2)")
     backend.raw_sql("COMMIT")
     assert [(2,)] == backend.raw_sql("SELECT count(*) FROM mine").fetchall()
+    backend.disconnect()
+
+
+@pytest.mark.parametrize(
+    ("data", "known"),
+    [
+        ("sqlite://x.db", True),
+        ("mariadb://root@host/clinic", True),
+        ("sc://host:15002", True),
+        ("spark://local[2]", True),
+        ("x.duckdb", True),
+        ("x.db", False),
+        ("https://host/x.csv", False),
+        (Path("x.csv"), False),
+    ],
+)
+def test_addresses_are_known_by_their_beginning(data: str | Path, known: bool) -> None:
+    """A file of SQLite is a file; its address counts there."""
+    assert known == is_database(data)
+
+
+def test_columns_are_known_without_reading_rows(tmp_path: Path) -> None:
+    """The types are those that the database declares."""
+    address = sqlite_file(tmp_path / "x.db", TYPED)
+    assert ["a", "b", "c"] == database_types(address, "people").names
+
+
+def test_a_cell_of_another_type_is_seen(tmp_path: Path) -> None:
+    """SQLite's columns hold cells of any type; then they are not counted by the column's."""
+    path = tmp_path / "x.db"
+    sqlite_file(path, TYPED)
+    backend = ibis.sqlite.connect(path)
+    rows, codec = backend.table("people"), Codec(SCHEMA)
+    with one_reading(Database.of(rows), rows):
+        assert firmly_typed(Database.of(rows), rows, codec) is not None
+    backend.raw_sql("UPDATE people SET a = 'many' WHERE a = 3")
+    assert firmly_typed(Database.of(rows), rows, codec) is None
     backend.disconnect()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,7 +12,9 @@ from hypothesis import strategies as st
 
 from support.counted import KINDS, LETTERS, ROWS, SCHEMA, check_equal, check_same, typed_tables
 from support.databases import MYSQL_TYPES, fill_mysql, mysql_to
+from support.documents import server_command
 from support.tiers import examples, slow_but
+from understudy.cli.main import run
 from understudy.errors import DataError
 from understudy.facts.codec.persons import Persons
 from understudy.facts.schema import Schema
@@ -150,6 +153,19 @@ def test_a_server_that_cannot_be_reached_is_refused(server: str, address: str) -
     del server
     with pytest.raises(DataError, match="check its address"), open_source(address, SCHEMA, TABLE):
         pass
+
+
+def test_the_guide_has_the_command(
+    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`understudy synth mariadb://…` as the page shows it, paid for under the table's name."""
+    fill_mysql(server, ROWS, "patients")
+    (tmp_path / "patients.json").write_text(json.dumps(SCHEMA.document()))
+    monkeypatch.chdir(tmp_path)
+    command = server_command("mariadb", server)
+    assert 0 == run([*(a.replace(".toml", ".json") for a in command), "--ledger", "ledger"])
+    assert ["patients"] == list(Ledger(tmp_path / "ledger").accounts())
+    assert b"MariaDB or MySQL: a transaction" in (tmp_path / "out.csv.privacy.json").read_bytes()
 
 
 def test_a_table_that_is_not_there_is_refused(server: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from hypothesis import strategies as st
 
 from support.counted import KINDS, LETTERS, ROWS, SCHEMA, check_equal, check_same, typed_tables
 from support.databases import TYPES, spark_table
+from support.documents import server_command
 from support.tiers import examples
+from understudy.cli.main import run
 from understudy.errors import DataError
 from understudy.facts.codec.persons import Persons
 from understudy.facts.schema import Schema
@@ -83,6 +86,20 @@ def test_an_address_counts_a_parquet_file(spark_session: Any, tmp_path: Path) ->
     with open_source("spark://local[2]", SCHEMA, access) as source:
         check_equal(source, SCHEMA, ROWS)
     assert "people" == dataset_name("spark://local[2]", access)
+
+
+def test_the_guide_has_the_command(
+    spark_session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`understudy synth spark://…` as the page shows it, paid for under the file's name."""
+    del spark_session
+    pq.write_table(ROWS, tmp_path / "patients.parquet")
+    (tmp_path / "patients.json").write_text(json.dumps(SCHEMA.document()))
+    monkeypatch.chdir(tmp_path)
+    command = server_command("spark", "spark://local[2]")
+    assert 0 == run([*(a.replace(".toml", ".json") for a in command), "--ledger", "ledger"])
+    assert ["patients"] == list(Ledger(tmp_path / "ledger").accounts())
+    assert b"Spark: rows are encoded once" in (tmp_path / "out.csv.privacy.json").read_bytes()
 
 
 def test_failures_do_not_quote_cells(spark_session: Any, tmp_path: Path) -> None:

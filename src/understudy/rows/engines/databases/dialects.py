@@ -24,7 +24,7 @@ _TEXT = "'"
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
-class Held(Enum):
+class OneReading(Enum):
     """How all questions of a run come to see the same rows."""
 
     TRANSACTION = "a transaction of the database is open from the first question to the last"
@@ -66,7 +66,7 @@ class Dialect:
 
     backend: str
     title: str
-    held: Held | None = None
+    held: OneReading | None = None
     trim: str | None = "trim"
     translate: str | None = None
     trims_by_pattern: bool = False
@@ -117,7 +117,7 @@ _STANDARD = 'CAST({} AS TEXT) COLLATE "C"'
 DUCKDB = Dialect(
     backend="duckdb",
     title="DuckDB",
-    held=Held.TRANSACTION,
+    held=OneReading.TRANSACTION,
     compose="nfc_normalize",
     bytewise=_STANDARD,
     # It counts fastest from codes that it has written down, few tables at a time.
@@ -126,7 +126,7 @@ DUCKDB = Dialect(
 POSTGRES = Dialect(
     backend="postgres",
     title="PostgreSQL",
-    held=Held.TRANSACTION,
+    held=OneReading.TRANSACTION,
     trim="btrim",
     compose="normalize",
     holds_nul=False,
@@ -138,7 +138,7 @@ POSTGRES = Dialect(
 SQLITE = Dialect(
     backend="sqlite",
     title="SQLite",
-    held=Held.TRANSACTION,
+    held=OneReading.TRANSACTION,
     # A function of ours, which every connection is given before it is asked.
     compose="understudy_compose",
     bytewise="{} COLLATE BINARY",
@@ -152,7 +152,7 @@ SQLITE = Dialect(
 MYSQL = Dialect(
     backend="mysql",
     title="MariaDB or MySQL",
-    held=Held.TRANSACTION,
+    held=OneReading.TRANSACTION,
     trim=None,
     bytewise="CONVERT({} USING utf8mb4) COLLATE utf8mb4_bin",
     pads=True,
@@ -165,7 +165,7 @@ MYSQL = Dialect(
 SPARK = Dialect(
     backend="pyspark",
     title="Spark",
-    held=Held.CODES,
+    held=OneReading.CODES,
     trim="btrim",
     # A function of ours, which every session is given before it is asked.
     compose="understudy_compose",

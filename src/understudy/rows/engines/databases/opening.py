@@ -17,7 +17,7 @@ from understudy.rows.counting import CountSource, KeyCounts
 from understudy.rows.engines.chunked import ChunkedSource
 from understudy.rows.engines.databases.connections import opened
 from understudy.rows.engines.databases.database import Database, asking
-from understudy.rows.engines.databases.dialects import Held
+from understudy.rows.engines.databases.dialects import OneReading
 from understudy.rows.engines.databases.encoding import all_codes, kept_codes, unfit_rows
 from understudy.rows.engines.databases.expressions import must_be_parsed
 from understudy.rows.engines.databases.loose_types import firmly_typed, spelled_blocks
@@ -141,7 +141,7 @@ def _behind(
         fixed(database, all_codes(typed, codec, database.dialect)) as everyone,
         _counted(database, everyone, codec) as codes,
     ):
-        held = everyone if database.dialect.held is Held.CODES else asked
+        held = everyone if database.dialect.held is OneReading.CODES else asked
         size = int(database.value(held.count()))
         most = codec.persons.most if codec.persons else None
         unfit = unfit_rows(everyone, codec)
@@ -178,7 +178,7 @@ def _read_out(database: Database, rows: ir.Table, codec: Codec, room: int) -> Co
     if codec.persons is not None or size * _BYTES_PER_ROW_CELL * len(codec.columns) <= room:
         whole = pa.concat_tables(list(blocks()) or [_no_rows(database, rows)])
         return MemorySource(Table.of(codec.encode(whole)), reading=reading)
-    if database.dialect.held is not Held.TRANSACTION:
+    if database.dialect.held is not OneReading.TRANSACTION:
         raise CapacityError(
             "some columns hold texts that have to be parsed here, and the rows do not fit into "
             "memory; convert the columns in a view, or export the table to Parquet"

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from understudy.errors import DataError, UsageError
 from understudy.rows.engines.databases.database import Database, asking
-from understudy.rows.engines.databases.dialects import Held
+from understudy.rows.engines.databases.dialects import OneReading
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -27,7 +27,7 @@ _SYSTEM = ("mysql", "sys", "information_schema", "performance_schema")
 def one_reading(database: Database, rows: ir.Table) -> Iterator[None]:
     """All questions inside see the same rows, as far as a transaction is what promises it."""
     begin = {"duckdb": _in_duckdb, "postgres": _in_postgres, "sqlite": _in_sqlite}
-    if database.dialect.held is not Held.TRANSACTION:
+    if database.dialect.held is not OneReading.TRANSACTION:
         yield
         return
     if database.dialect.backend == "mysql":
@@ -157,7 +157,7 @@ def _check_storage(database: Database, rows: ir.Table) -> None:
 @contextmanager
 def fixed(database: Database, rows: ir.Table) -> Iterator[ir.Table]:
     """The same rows for every question, where no transaction promises it: made once, and kept."""
-    if database.dialect.held is not Held.CODES:
+    if database.dialect.held is not OneReading.CODES:
         yield rows
         return
     name = f"understudy_{uuid4().hex}"
