@@ -15,7 +15,8 @@ import pytest
 from hypothesis import settings
 
 from support.cluster import scheduler
-from support.servers import postgres
+from support.databases import mysql_database
+from support.servers import mariadb, postgres, spark
 from understudy.rows.engines.cluster_connection import Cluster
 from understudy.rows.engines.cluster_start import connected
 
@@ -81,3 +82,15 @@ def cluster(dask_scheduler: Any) -> Iterator[Cluster]:
 def postgres_server() -> Iterator[str]:
     with postgres() as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def mariadb_server() -> Iterator[str]:
+    with mariadb() as server:
+        yield mysql_database(server)
+
+
+@pytest.fixture(scope="session")
+def spark_session() -> Iterator[Any]:
+    with spark() as session:
+        yield session

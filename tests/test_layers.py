@@ -74,7 +74,7 @@ COUNTERS = {
     "rows/engines/bitmaps.py",
     "rows/engines/chunked.py",
     "rows/engines/cluster.py",
-    "rows/engines/database.py",
+    "rows/engines/databases/source.py",
     "rows/engines/memory.py",
     "rows/grouping.py",
     "rows/made_up.py",

@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from typing import Any
 
 import ibis
 import pyarrow as pa
 import pytest
 
 from support.cluster import write_partitions
-from support.databases import fill_postgres
+from support.databases import fill_mysql, fill_postgres, spark_table, sqlite_file
 from support.engines import Engine, raw_rows
 from understudy.facts.codec import Codec
 from understudy.rows.counting import CountSource
@@ -72,7 +73,36 @@ def in_postgres(postgres_server: str) -> Iterator[Engine]:
         yield _within(held, lambda rows: fill_postgres(postgres_server, rows, "contract"))
 
 
-def _within(held: ExitStack, put: Callable[[pa.Table], Rows]) -> Engine:
+@pytest.fixture(scope="session")
+def in_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    path = tmp_path_factory.mktemp("sqlite") / "contract.db"
+    with ExitStack() as held:
+        yield _within(held, lambda rows: sqlite_file(path, rows, "contract"), most_rows=20_000)
+
+
+@pytest.fixture(scope="session")
+def in_mariadb(mariadb_server: str) -> Iterator[Engine]:
+    with ExitStack() as held:
+        yield _within(
+            held, lambda rows: fill_mysql(mariadb_server, rows, "contract"), most_rows=1000
+        )
+
+
+@pytest.fixture(scope="session")
+def in_spark(spark_session: Any) -> Iterator[Engine]:
+    with ExitStack() as held:
+        yield _within(
+            held, lambda rows: spark_table(spark_session, rows), most_rows=1000, examples=2
+        )
+
+
+def _within(
+    held: ExitStack,
+    put: Callable[[pa.Table], Rows],
+    *,
+    most_rows: int | None = None,
+    examples: int = 8,
+) -> Engine:
     """An engine of databases; connections are closed when the session ends."""
 
     def opened(table: Table) -> CountSource:
@@ -81,4 +111,4 @@ def _within(held: ExitStack, put: Callable[[pa.Table], Rows]) -> Engine:
         data = put(rows.cast(pa.schema([(name, pa.int64()) for name in rows.column_names])))
         return held.enter_context(open_source(data, schema, Access(table="contract")))
 
-    return Engine(opened, examples=8)
+    return Engine(opened, examples=examples, most_rows=most_rows)

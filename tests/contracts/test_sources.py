@@ -29,10 +29,14 @@ ENGINES = {
     "blocks": "in_blocks",
     "duckdb": "in_duckdb",
     "postgres": "in_postgres",
+    "sqlite": "in_sqlite",
+    "mariadb": "in_mariadb",
+    "spark": "in_spark",
     "cluster": "on_cluster",
 }
-# A cluster takes seconds to start and end; its own file of tests does so before each commit.
-QUICK = tuple(fixture for name, fixture in ENGINES.items() if name != "cluster")
+# A cluster, MariaDB and Spark take seconds to start and end.
+SLOW = ("cluster", "mariadb", "spark")
+QUICK = tuple(fixture for name, fixture in ENGINES.items() if name not in SLOW)
 # Single values, two, those around whole fours of bitmaps, and some beyond 8 bits.
 SIZES = (1, 2, 2, 3, 4, 5, 6, 9, 13, 17, 40, 300)
 
@@ -139,6 +143,7 @@ def test_many_families_of_the_same_parents_are_counted_each(engine: Engine) -> N
 @pytest.mark.parametrize("rows", slow_but(range(1000), [0, 1, 63, 64, 65, 16_384, 16_385, 40_000]))
 def test_all_pairs_of_many_attributes_are_counted(engine: Engine, rows: int) -> None:
     """Small and large pairs, in either order, around the size of a block of bitmaps."""
+    engine.check_size(rows)
     table = _table(Domain({f"a{i}": size for i, size in enumerate(SIZES)}), rows, rows)
     sets = list(itertools.permutations(table.domain.attributes, 2))
     for attributes, marginal in zip(sets, engine.open(table).count(sets), strict=True):
@@ -148,6 +153,7 @@ def test_all_pairs_of_many_attributes_are_counted(engine: Engine, rows: int) -> 
 @pytest.mark.parametrize("rows", [0, 1, 20_000])
 def test_coarser_copies_are_counted_like_attributes(engine: Engine, rows: int) -> None:
     """Codes grouped by hand and counted, alone and beside others, in any order."""
+    engine.check_size(rows)
     plain = _table(Domain({"large": 600, "other": 70, "small": 3}), rows, rows)
     schema, _ = raw_rows(plain)
     table = Table(Domain.of(schema), plain.codes, plain.rows_read)
@@ -174,6 +180,7 @@ def test_coarser_copies_are_counted_like_attributes(engine: Engine, rows: int) -
 )
 def test_blocks_of_rows_lose_nothing(engine: Engine, rows: int) -> None:
     """Tables around and beyond the size of a block count every row once."""
+    engine.check_size(rows)
     table = _table(Domain({"a": 9, "b": 300, "c": 2}), rows, rows)
     source = engine.open(table)
     for attributes in [("a",), ("b", "a"), ("c", "b", "a"), ()]:

@@ -1,20 +1,24 @@
-"""The same rows in DuckDB and in PostgreSQL, and typed cells that lie where encoding is hard."""
+"""The same rows in several databases, and typed cells that lie where encoding is hard."""
 
 from __future__ import annotations
 
+import importlib.util
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import sqlite3
+from collections.abc import Callable, Collection, Iterator
+from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import duckdb
 import psycopg
 import pyarrow as pa
 from hypothesis import strategies as st
 
+from support.servers import missing
 from support.tables import ODD_TEXTS
 from understudy.facts.codec import Codec
 from understudy.facts.codec.bins import BinnedCodec
@@ -34,6 +38,23 @@ TYPES: dict[pa.DataType, str] = {
     pa.date32(): "date",
     pa.timestamp("us"): "timestamp",
     pa.timestamp("us", "UTC"): "timestamptz",
+}
+# What MariaDB calls them; a moment of a time zone would have to lie between 1970 and 2038 there.
+MYSQL_TYPES: dict[pa.DataType, str] = {
+    pa.string(): "text",
+    pa.int16(): "smallint",
+    pa.int32(): "integer",
+    pa.int64(): "bigint",
+    pa.float32(): "float",
+    pa.float64(): "double",
+    DECIMAL: "decimal(18, 3)",
+    pa.date32(): "date",
+    pa.timestamp("us"): "datetime(6)",
+}
+SQLITE_TYPES: dict[pa.DataType, str] = {
+    pa.string(): "TEXT",
+    pa.int64(): "INTEGER",
+    pa.float64(): "REAL",
 }
 _BLANKS = ("", " ", "\t", "\u2003", "\x1f", "\u00a0", "\u200b")
 
@@ -63,6 +84,77 @@ def fill_postgres(address: str, rows: pa.Table, table: str = "people") -> str:
     return address
 
 
+def sqlite_file(path: Path, rows: pa.Table, table: str = "people") -> str:
+    """An SQLite database that holds the rows in columns of their types; its address."""
+    columns = ", ".join(
+        f"{_named(field.name)} {SQLITE_TYPES[field.type]} COLLATE NOCASE" for field in rows.schema
+    )
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(f"DROP TABLE IF EXISTS {_named(table)}")
+        connection.execute(f"CREATE TABLE {_named(table)} ({columns})")
+        marks = ", ".join("?" * rows.num_columns)
+        connection.executemany(f"INSERT INTO {_named(table)} VALUES ({marks})", _tuples(rows))
+    return f"sqlite://{path}"
+
+
+def mysql_database(server: str, name: str = "clinic") -> str:
+    """A new database of a MariaDB server; its address."""
+    with mysql_to(server) as cursor:
+        cursor.execute(f"CREATE DATABASE {name} CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci")
+    return server + name
+
+
+def fill_mysql(address: str, rows: pa.Table, table: str = "people") -> str:
+    """Put the rows into a table of a MariaDB server, whose texts fold case; its address."""
+    columns = ", ".join(f"`{field.name}` {MYSQL_TYPES[field.type]}" for field in rows.schema)
+    marks = ", ".join(["%s"] * rows.num_columns)
+    with mysql_to(address) as cursor:
+        # A test that holds on to the table is a fault, and not a reason to wait for ever.
+        cursor.execute("SET lock_wait_timeout = 20")
+        cursor.execute(f"DROP TABLE IF EXISTS `{table}`")
+        cursor.execute(f"CREATE TABLE `{table}` ({columns})")
+        cursor.execute("START TRANSACTION")
+        cursor.executemany(f"INSERT INTO `{table}` VALUES ({marks})", _tuples(rows))
+        cursor.execute("COMMIT")
+    return address
+
+
+def spark_table(session: Any, rows: pa.Table, table: str = "people") -> Any:
+    """The rows as a view of a Spark session, as ibis has it."""
+    from pyspark.sql import SparkSession
+
+    SparkSession.getActiveSession().createDataFrame(rows).createOrReplaceTempView(table)
+    return session.table(table)
+
+
+@contextmanager
+def mysql_to(address: str) -> Iterator[Any]:
+    """A cursor of one's own to a MariaDB server."""
+    if importlib.util.find_spec("pymysql") is None:
+        missing("PyMySQL")
+    import pymysql
+
+    parts = urlsplit(address)
+    connection = pymysql.connect(
+        host=parts.hostname,
+        port=parts.port,
+        user=parts.username,
+        database=parts.path.lstrip("/") or None,
+        charset="utf8mb4",
+        autocommit=True,
+    )
+    with connection, connection.cursor() as cursor:
+        yield cursor
+
+
+def _named(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _tuples(rows: pa.Table) -> list[tuple[Any, ...]]:
+    return [tuple(row.values()) for row in rows.to_pylist()]
+
+
 @contextmanager
 def connection_to(address: str) -> Iterator[psycopg.Connection]:
     """A connection of one's own to a PostgreSQL server."""
@@ -71,18 +163,40 @@ def connection_to(address: str) -> Iterator[psycopg.Connection]:
 
 
 @st.composite
-def typed_rows(draw: st.DrawFn, codec: Codec, *, most_rows: int = 12) -> pa.Table:
+def typed_rows(
+    draw: st.DrawFn,
+    codec: Codec,
+    *,
+    most_rows: int = 12,
+    types: Collection[pa.DataType] = tuple(TYPES),
+    infinite: bool = True,
+) -> pa.Table:
     """Rows whose every column has a type that a database may hold it in."""
     rows = draw(st.integers(0, most_rows))
-    columns = {name: draw(_cells(column, rows)) for name, column in codec.columns.items()}
+    columns = {
+        name: draw(_cells(column, rows, types, infinite=infinite))
+        for name, column in codec.columns.items()
+    }
     return pa.table(columns)
 
 
 @st.composite
-def _cells(draw: st.DrawFn, codec: ListedCodec | BinnedCodec, rows: int) -> pa.Array:
-    kind = draw(st.sampled_from(_types(codec)))
-    values = st.sampled_from([None, *_places(codec, kind)])
+def _cells(
+    draw: st.DrawFn,
+    codec: ListedCodec | BinnedCodec,
+    rows: int,
+    types: Collection[pa.DataType],
+    *,
+    infinite: bool,
+) -> pa.Array:
+    kind = draw(st.sampled_from([kind for kind in _types(codec) if kind in types]))
+    places = [x for x in _places(codec, kind) if infinite or not _is_endless(x)]
+    values = st.sampled_from([None, *places])
     return pa.array(draw(st.lists(values, min_size=rows, max_size=rows)), kind)
+
+
+def _is_endless(value: Any) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)
 
 
 def _types(codec: ListedCodec | BinnedCodec) -> list[pa.DataType]:

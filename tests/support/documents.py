@@ -7,6 +7,8 @@ import io
 import random
 import re
 import shlex
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +61,7 @@ def write_inputs(folder: Path) -> None:
     write_patients(folder / "patients.csv")
     _write_digits(folder / "digits.npz")
     _fill_clinic(folder / "clinic.duckdb", folder / "patients.csv")
+    _fill_hospital(folder / "hospital.db", folder / "patients.csv")
     (folder / "visits.txt").write_text("\n".join(str(i**2 % 99_991) for i in range(50_000)))
 
 
@@ -74,6 +77,26 @@ def write_patients(path: Path) -> None:
             f"{number},{draw.randint(-1, 110)},{sex},{draw.gauss(75, 15):.1f},{smoker},{day}"
         )
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _fill_hospital(path: Path, patients: Path) -> None:
+    """Put the same table into an SQLite file."""
+    lines = patients.read_text(encoding="utf-8").splitlines()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(
+            "CREATE TABLE patients (patient INTEGER, age INTEGER, sex TEXT, weight REAL, "
+            "smoker TEXT, admitted DATE)"
+        )
+        rows = [line.split(",") for line in lines[1:]]
+        connection.executemany("INSERT INTO patients VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+
+def server_command(scheme: str, address: str) -> list[str]:
+    """The arguments of the guide's command for a kind of server, for a server of that kind."""
+    text = (ROOT / "docs" / "guides" / "databases.md").read_text(encoding="utf-8")
+    [line, *_] = re.findall(rf"`understudy (synth {scheme}://[^`]*)`", text)
+    command, _, *rest = line.split()
+    return [command, address, *rest]
 
 
 def _fill_clinic(path: Path, patients: Path) -> None:

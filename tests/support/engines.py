@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from understudy.facts.schema import Schema
 from understudy.rows.counting import CountSource
@@ -15,10 +16,22 @@ from understudy.rows.table import Table
 
 @dataclass(frozen=True)
 class Engine:
-    """A way to put a table behind an engine, and how many examples its pace allows."""
+    """A way to put a table behind an engine, and what its pace allows.
+
+    Attributes:
+        open: puts a table behind the engine.
+        examples: how many examples of a property it is given.
+        most_rows: the largest table that it is given; larger ones are about blocks of rows.
+    """
 
     open: Callable[[Table], CountSource]
     examples: int = 100
+    most_rows: int | None = None
+
+    def check_size(self, rows: int) -> None:
+        """Skip a test about the size of blocks where the engine has none and is slow to fill."""
+        if self.most_rows is not None and rows > self.most_rows:
+            pytest.skip("the engine has no blocks of rows, and is slow to fill")
 
 
 def raw_rows(table: Table) -> tuple[Schema, pa.Table]:

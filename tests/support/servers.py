@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import secrets
 import shutil
@@ -12,7 +13,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
+import ibis
 import pytest
 
 _POSTGRES_PLACES = "/usr/lib/postgresql/*/bin"
@@ -72,6 +75,75 @@ def _postgres_programs() -> Path:
     if not places:
         missing("PostgreSQL")
     return places[-1]
+
+
+@contextmanager
+def mariadb() -> Iterator[str]:
+    """A new MariaDB server with an empty database; its address."""
+    program, install = _mariadb_program("mariadbd"), _mariadb_program("mariadb-install-db")
+    folder = Path(tempfile.mkdtemp(prefix="understudy-mariadb-"))
+    # It refuses to run as root.
+    user = "mysql" if os.geteuid() == 0 else None
+    if user:
+        shutil.chown(folder, user)
+    data, port = folder / "data", free_port()
+    common = ["--no-defaults", f"--datadir={data}", "--skip-name-resolve"]
+    normal = ["--auth-root-authentication-method=normal", "--skip-test-db"]
+    with (folder / "log").open("wb") as log:
+        settings = [f"--port={port}", "--bind-address=127.0.0.1", f"--socket={folder}/socket"]
+        settings += ["--innodb-flush-log-at-trx-commit=0", f"--pid-file={folder}/pid"]
+        try:
+            command = [install, *common, *normal]
+            subprocess.run(command, check=True, user=user, cwd=folder, stdout=log, stderr=log)
+            command = [program, *common, *settings]
+            process = subprocess.Popen(command, user=user, cwd=folder, stdout=log, stderr=log)
+            try:
+                _wait_for(port, process)
+                yield f"mariadb://root@127.0.0.1:{port}/"
+            finally:
+                process.kill()
+                process.wait()
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _mariadb_program(name: str) -> str:
+    found = shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/bin")
+    if found is None:
+        missing("MariaDB")
+    return str(found)
+
+
+@contextmanager
+def spark() -> Iterator[Any]:
+    """A new Spark session on two cores of this machine, as ibis has it."""
+    if importlib.util.find_spec("pyspark") is None:
+        missing("PySpark")
+    if shutil.which("java") is None:
+        missing("Java")
+    from pyspark.sql import SparkSession
+
+    folder = Path(tempfile.mkdtemp(prefix="understudy-spark-"))
+    builder = SparkSession.builder.master("local[2]").appName("understudy-tests")
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "OFF",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.default.parallelism": "2",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.local.dir": str(folder),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+    }
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    try:
+        yield ibis.pyspark.connect(session)
+    finally:
+        session.stop()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

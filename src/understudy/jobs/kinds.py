@@ -115,7 +115,7 @@ def kinds_from(
 
 def check_file(asked: SkeletonRequest) -> SkeletonRequest:
     """Refuse data whose kinds cannot be learned: databases, pipes, and what first rows propose."""
-    from understudy.rows.engines.database import is_database
+    from understudy.rows.engines.databases.connections import is_database
 
     if is_database(asked.data) or asked.data == STANDARD_INPUT:
         raise UsageError(f"data {asked.data!r}: kinds and schemas are learned from files alone")

@@ -106,7 +106,7 @@ def _is_all_other(column: Column) -> bool:
 def _checked(request: LearningRequest, data: Path) -> Draft:
     """The header of the data; refuse what could not work before anything is spent."""
     from understudy.privacy.budget import exact
-    from understudy.rows.engines.database import is_database
+    from understudy.rows.engines.databases.connections import is_database
 
     missing = (
         "schema is not given; a schema says what each column may contain: give one by --schema"

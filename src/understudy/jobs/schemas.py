@@ -84,7 +84,8 @@ def draft_of(request: SkeletonRequest) -> Skeletal:
     unreviewed, and the remarks about them are for the owner's terminal.
     """
     from understudy.facts.formats import Draft
-    from understudy.rows.engines.database import database_types, is_database
+    from understudy.rows.engines.databases.connections import is_database
+    from understudy.rows.engines.databases.opening import database_types
 
     data = request.opened()
     if request.types:

@@ -28,7 +28,7 @@ from understudy.privacy.spending.record import DEFAULT, Books, LedgerChoice
 from understudy.privacy.spending.scratch import ScratchLedger
 from understudy.privacy.spending.steps import Told
 from understudy.privacy.statements.statement import Statement
-from understudy.rows.counting import CountSource, KeySource
+from understudy.rows.counting import CountSource, KeySource, reading_of
 from understudy.rows.sources import Access, dataset_name, open_keyed, open_source
 from understudy.system.frames import Rows, are_rows
 from understudy.system.notebooks import notebook_bar
@@ -92,7 +92,7 @@ class PaidRun:
             with self.granted(books) as run:
                 curator = run.curator_over(source)
                 fitting = self._asked_first(curator)
-                yield RunOverRows(self, books, run.grant, curator, fitting=fitting)
+                yield RunOverRows(self, books, run.grant, curator, fitting=fitting, source=source)
 
     def _asked_first(self, curator: Curator) -> FittingRows | None:
         """Ask the preflight, where there is one and the budget can pay for it."""
@@ -179,8 +179,14 @@ class OpenRun:
             protection=protection,
             record=self.books.record(self.grant),
             person_id=self.run.person_id,
+            reading=self.reading,
         )
         return own.resting_on(self.run.inference)
+
+    @property
+    def reading(self) -> str | None:
+        """How all answers come from the same rows; None where the rows are not opened here."""
+        return None
 
 
 @dataclass(frozen=True, repr=False)
@@ -190,10 +196,17 @@ class RunOverRows(OpenRun):
     Attributes:
         curator: the one door to them.
         fitting: what the preflight found; None where it was not asked.
+        source: the rows.
     """
 
     curator: Curator
     fitting: FittingRows | None = None
+    source: CountSource | None = None
+
+    @property
+    def reading(self) -> str | None:
+        """How all answers come from the same rows, where a database counts them."""
+        return reading_of(self.source)
 
 
 @dataclass(frozen=True, repr=False)

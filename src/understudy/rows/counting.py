@@ -94,6 +94,20 @@ class CountsMisfits(Protocol):
         """How many rows did not fit, of each person at most what is left of the allowance."""
 
 
+@runtime_checkable
+class TellsReading(Protocol):
+    """Sources that know how all questions of a run come to see the same rows."""
+
+    @property
+    def reading(self) -> str | None:
+        """What one reading of the rows means where they are; public, None where it is a file's."""
+
+
+def reading_of(source: object) -> str | None:
+    """How all questions to a source come to see the same rows, where it says so; public."""
+    return source.reading if isinstance(source, TellsReading) else None
+
+
 def fitting_rows(source: CountSource) -> Counts:
     """How many rows fit the schema, and how many do not. Private.
 

@@ -22,8 +22,8 @@ from understudy.rows.counting import CountSource, KeySource
 from understudy.rows.engines.chunked import ChunkedSource
 from understudy.rows.engines.cluster import open_cluster
 from understudy.rows.engines.cluster_connection import DEFAULT_TIMEOUT, check_address
-from understudy.rows.engines.database import (
-    is_database,
+from understudy.rows.engines.databases.connections import is_database
+from understudy.rows.engines.databases.opening import (
     open_database,
     open_database_blocks,
     open_keyed_database,
@@ -293,7 +293,8 @@ def dataset_name(data: object, access: Access = _PLAIN) -> str | None:
     and rows that were opened before have no name: None.
     """
     if access.table:
-        return access.table
+        # Spark's tables may be files, which have the same name wherever they are counted.
+        return stem_of(Path(access.table)) if access.table.endswith(PARQUET) else access.table
     if isinstance(data, str) and data == "-":
         raise UsageError(
             "rows from standard input have no name for the ledger; give one by --dataset"

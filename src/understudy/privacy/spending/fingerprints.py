@@ -28,7 +28,7 @@ from typing import IO, Any
 from understudy.errors import UnderstudyError
 from understudy.facts.schema import Schema
 from understudy.rows.counting import CountSource
-from understudy.rows.engines.database import DatabaseSource
+from understudy.rows.engines.databases.source import DatabaseSource
 from understudy.rows.engines.memory import MemorySource
 
 _OWNER_ONLY = 0o600

@@ -48,6 +48,7 @@ class Statement:
         protection: what the network was made to withhold, where it was; not part of the promise.
         record: which ledger keeps the run; None where the statement does not say.
         person_id: the column that names persons, where they are the unit and it is known.
+        reading: how all answers come from the same rows, where a database counted them.
     """
 
     method: str
@@ -59,6 +60,7 @@ class Statement:
     protection: Protection | None = None
     record: Record | None = None
     person_id: str | None = None
+    reading: str | None = None
 
     def resting_on(self, inference: Inference | None) -> Statement:
         """The statement of a result that also rests on a schema learned from private rows."""
@@ -134,6 +136,7 @@ class Statement:
             "neighbours": str(self.unit.neighbours),
             "accounting": self.bound.accounting,
             "inference": None if self.inference is None else _amounts(self.inference),
+            "reading": self.reading,
             "protection": None if self.protection is None else self.protection.document(),
             "ledger": None if self.record is None else self.record.document(),
             "sentence": self.sentence,
@@ -171,6 +174,7 @@ class Statement:
             protection=None if withheld is None else Protection.parse(withheld),
             record=None if kept is None else Record.parse(kept),
             person_id=document.get("person_id"),
+            reading=_reading(document.get("reading")),
         )
 
 
@@ -256,6 +260,12 @@ def _priced(charge: Charge, times: int) -> dict[str, Any]:
     if cost is not None:
         return document | {"epsilon": at_most(cost[0])}
     return document | ({} if rho is None else {"rho": at_most(rho)})
+
+
+def _reading(found: object) -> str | None:
+    if found is not None and not isinstance(found, str):
+        raise TypeError("reading")
+    return found
 
 
 def _unit(document: Mapping[str, Any]) -> Unit:

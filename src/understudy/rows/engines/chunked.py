@@ -73,6 +73,7 @@ class ChunkedSource(BatchedSource):
         memory: how many bytes the tables of one reading may take.
         kept: how many bytes the tables of the first reading may take, which are kept.
         watch: called with how many rows a reading has done, of how many; private.
+        reading: what one reading of the rows means where they are; None for files.
     """
 
     blocks: Callable[[], Iterator[pa.Table]]
@@ -80,6 +81,7 @@ class ChunkedSource(BatchedSource):
     memory: int
     kept: int = 0
     watch: ProgressCallback = unwatched
+    reading: str | None = None
 
     def check(self) -> None:
         """Read everything once, so that a file that cannot be read is refused before it costs."""

@@ -31,9 +31,15 @@ Part = Callable[[], Iterable[Marginal]]
 
 @dataclass(frozen=True, repr=False)
 class MemorySource:
-    """A table in memory, counted block by block of rows."""
+    """A table in memory, counted block by block of rows.
+
+    Attributes:
+        table: the rows as codes.
+        reading: what one reading of the rows meant where they were read; None for files.
+    """
 
     table: Table
+    reading: str | None = None
 
     @property
     def domain(self) -> Domain:

@@ -31,7 +31,7 @@ def read_sqlite(path: Path, codec: Codec, table: str | None) -> pa.Table:
     """The declared columns of a table, each cell as a text."""
     names = list(codec.read_types)
     columns = ", ".join(map(_quoted, names))
-    with _opened(path) as connection:
+    with connected(path) as connection:
         found = _table(connection, path, table)
         with _asking(path):
             cursor = connection.execute(f"SELECT {columns} FROM {_quoted(found)}")
@@ -42,7 +42,7 @@ def read_sqlite(path: Path, codec: Codec, table: str | None) -> pa.Table:
 
 def sqlite_columns(path: Path, table: str | None) -> dict[str, str]:
     """The columns of a table, and the types that they declare; its rows stay unread."""
-    with _opened(path) as connection:
+    with connected(path) as connection:
         found = _table(connection, path, table)
         with _asking(path):
             rows = connection.execute("SELECT name, type FROM pragma_table_info(?)", (found,))
@@ -50,7 +50,7 @@ def sqlite_columns(path: Path, table: str | None) -> dict[str, str]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+def connected(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection that only reads, and sees the rows as they are now until it is closed."""
     with reading(path):
         _check_magic(path)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import ibis
 import numpy as np
+import psycopg
 import pyarrow as pa
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
@@ -19,8 +19,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from support.databases import connection_to, duckdb_file, fill_postgres, typed_rows
-from support.tables import boolean, categorical, day, integer, moment, real
+from support.counted import KINDS, ROWS, SCHEMA, check_equal, subsets, typed_tables
+from support.databases import connection_to, duckdb_file, fill_postgres
+from support.documents import server_command
 from support.tiers import examples, slow_but
 from understudy.cli.main import run
 from understudy.errors import DataError, UnderstudyError, UsageError
@@ -28,38 +29,14 @@ from understudy.facts.codec import Codec
 from understudy.facts.schema import Schema
 from understudy.methods import Independent, Nist
 from understudy.privacy.spending.ledger import Ledger
-from understudy.rows.counting import CountSource
-from understudy.rows.engines import database
+from understudy.rows.engines.databases.database import Database
+from understudy.rows.engines.databases.source import DatabaseSource
 from understudy.rows.engines.memory import MemorySource
 from understudy.rows.sources import Access, dataset_name, open_source
 from understudy.rows.table import Table
 from understudy.testing import seeded
 
-SCHEMA = Schema.parse(
-    {
-        "columns": {
-            "a": {"kind": "integer", "min": 0, "max": 9, "missing": []},
-            "b": {"kind": "categorical", "values": ["x", "y", "z"]},
-            "c": {"kind": "float", "min": 0, "max": 1, "outside": "drop"},
-        }
-    }
-)
-ROWS = pa.table(
-    {
-        "a": pa.array([i % 12 if i % 5 else None for i in range(200)], pa.int32()),
-        "b": [("x", " y", "z\t", "w")[i % 4] for i in range(200)],
-        "c": [(i % 11) / 9 for i in range(200)],
-    }
-)
 TABLE = Access(table="people")
-KINDS: dict[str, Callable[[], st.SearchStrategy[dict[str, Any]]]] = {
-    "categorical": categorical,
-    "boolean": boolean,
-    "integer": integer,
-    "float": real,
-    "date": day,
-    "datetime": moment,
-}
 
 
 @pytest.fixture
@@ -76,35 +53,15 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return fill_postgres(request.getfixturevalue("server"), ROWS)
 
 
-def _sets(names: tuple[str, ...]) -> list[tuple[str, ...]]:
-    return [s for k in range(4) for s in itertools.permutations(names, k)]
-
-
-def _check_equal(source: CountSource, schema: Schema, rows: pa.Table) -> None:
-    memory = MemorySource(Table.of(Codec(schema).encode(rows)))
-    sets = [s for s in _sets(source.domain.attributes) if source.domain.cells(s) <= 10**5]
-    assert memory.rows_read == source.rows_read
-    for ours, theirs in zip(source.count(sets), memory.count(sets), strict=True):
-        assert ours.attributes == theirs.attributes
-        assert np.array_equal(theirs.counts, ours.counts)
-
-
-@st.composite
-def _typed(draw: st.DrawFn, kind: str) -> tuple[Schema, pa.Table]:
-    columns = draw(st.lists(KINDS[kind](), min_size=1, max_size=2))
-    schema = Schema.parse({"columns": {f"c{i}": column for i, column in enumerate(columns)}})
-    return schema, draw(typed_rows(Codec(schema)))
-
-
 @pytest.mark.parametrize("kind", slow_but({"categorical", "float"}, KINDS))
 @settings(max_examples=examples(25))
 @given(data=st.data())
 def test_duckdb_counts_as_memory_does(kind: str, data: st.DataObject) -> None:
     """Missing, outside and declared cells of every type, whatever the schema."""
-    schema, rows = data.draw(_typed(kind))
+    schema, rows = data.draw(typed_tables(kind))
     table = ibis.duckdb.connect().create_table("people", rows)
     with open_source(table, schema) as source:
-        _check_equal(source, schema, rows)
+        check_equal(source, schema, rows)
 
 
 @pytest.mark.parametrize("kind", slow_but({"categorical"}, KINDS))
@@ -112,15 +69,15 @@ def test_duckdb_counts_as_memory_does(kind: str, data: st.DataObject) -> None:
 @given(data=st.data())
 def test_postgres_counts_as_memory_does(kind: str, server: str, data: st.DataObject) -> None:
     """Missing, outside and declared cells of every type, whatever the schema."""
-    schema, rows = data.draw(_typed(kind))
+    schema, rows = data.draw(typed_tables(kind))
     with open_source(fill_postgres(server, rows), schema, TABLE) as source:
-        _check_equal(source, schema, rows)
+        check_equal(source, schema, rows)
 
 
 def test_rows_stay_apart_as_in_memory(address: str) -> None:
     """One table of several kinds of column, some rows dropped."""
     with open_source(address, SCHEMA, TABLE) as source:
-        _check_equal(source, SCHEMA, ROWS)
+        check_equal(source, SCHEMA, ROWS)
         assert source.count([()])[0].counts < source.rows_read
         assert "private" in repr(source)
 
@@ -128,18 +85,20 @@ def test_rows_stay_apart_as_in_memory(address: str) -> None:
 def test_many_tables_take_few_questions(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many sets a query holds, and repeated ones too."""
     asked = []
-    fetch = database._fetch
+    fetch = Database.fetch
 
-    def counting(backend: object, query: str) -> list[tuple[Any, ...]]:
+    def counting(self: Database, query: str) -> list[tuple[Any, ...]]:
         asked.append(query)
-        return fetch(backend, query)
+        return fetch(self, query)
 
-    monkeypatch.setattr(database, "_fetch", counting)
+    monkeypatch.setattr(Database, "fetch", counting)
     memory = MemorySource(Table.of(Codec(SCHEMA).encode(ROWS)))
-    sets = [*_sets(("a", "b", "c")), ("a",), ("b", "a")]
+    sets = [*subsets(("a", "b", "c")), ("a",), ("b", "a")]
     for most, queries in [(100, 1), (3, 6)]:
-        monkeypatch.setattr(database, "_SETS", {"duckdb": most, "postgres": most})
-        with open_source(address, SCHEMA, TABLE) as source:
+        with open_source(address, SCHEMA, TABLE) as opened:
+            assert isinstance(opened, DatabaseSource)
+            dialect = replace(opened.database.dialect, most_sets=most)
+            source = replace(opened, database=replace(opened.database, dialect=dialect))
             asked.clear()
             expected = [m.counts.tolist() for m in memory.count(sets)]
             assert expected == [m.counts.tolist() for m in source.count(sets)]
@@ -165,8 +124,8 @@ def test_a_table_of_ibis_is_counted_where_it_is(address: str, tmp_path: Path) ->
     some = connection.table("people").filter(ibis._.a.notnull())
     rows = ROWS.filter(pa.compute.is_valid(ROWS["a"]))
     with open_source(some, SCHEMA) as source:
-        assert isinstance(source, database.DatabaseSource)
-        _check_equal(source, SCHEMA, rows)
+        assert isinstance(source, DatabaseSource)
+        check_equal(source, SCHEMA, rows)
     model = seeded(Independent(SCHEMA, epsilon=1), 3).fit(some, ledger=None).model_
     assert (
         model.rows == seeded(Independent(SCHEMA, epsilon=1), 3).fit(rows, ledger=None).model_.rows
@@ -179,10 +138,10 @@ def test_all_questions_see_the_same_rows(server: str) -> None:
     with open_source(server, SCHEMA, TABLE) as source, connection_to(server) as other:
         other.execute("INSERT INTO people VALUES (1, 'x', 0.5)")
         other.execute("DELETE FROM people WHERE a = 3")
-        _check_equal(source, SCHEMA, ROWS)
-        assert isinstance(source, database.DatabaseSource)
+        check_equal(source, SCHEMA, ROWS)
+        assert isinstance(source, DatabaseSource)
         with pytest.raises(DataError, match="rejects"):
-            database._fetch(source._backend, "DELETE FROM people RETURNING 1")
+            source.database.fetch("DELETE FROM people RETURNING 1")
 
 
 def test_a_table_of_another_schema_is_found(server: str) -> None:
@@ -192,7 +151,7 @@ def test_a_table_of_another_schema_is_found(server: str) -> None:
         connection.execute("CREATE TABLE clinic.visits (a int, b text, c float8)")
     access = Access(table="clinic.visits")
     with open_source(server, SCHEMA, access) as source:
-        _check_equal(source, SCHEMA, ROWS.slice(0, 0))
+        check_equal(source, SCHEMA, ROWS.slice(0, 0))
     assert "clinic.visits" == dataset_name(server, access)
 
 
@@ -295,7 +254,7 @@ def test_names_are_taken_as_they_are(tmp_path: Path) -> None:
     with open_source(
         duckdb_file(tmp_path / "x.duckdb", rows, "odd. name"), schema, Access(table="odd. name")
     ) as source:
-        _check_equal(source, schema, rows)
+        check_equal(source, schema, rows)
 
 
 @pytest.mark.parametrize(
@@ -311,13 +270,47 @@ def test_a_table_that_is_not_there_is_refused(address: str, table: str | None, w
         pass
 
 
+def test_the_guide_has_the_command(
+    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`understudy synth postgres://…` as the page shows it, paid for under the table's name."""
+    fill_postgres(server, ROWS, "patients")
+    (tmp_path / "patients.json").write_text(json.dumps(SCHEMA.document()))
+    monkeypatch.chdir(tmp_path)
+    command = server_command("postgres", server)
+    assert 0 == run([*(a.replace(".toml", ".json") for a in command), "--ledger", "ledger"])
+    assert ["patients"] == list(Ledger(tmp_path / "ledger").accounts())
+    assert b"PostgreSQL: a transaction" in (tmp_path / "out.csv.privacy.json").read_bytes()
+
+
+@pytest.mark.parametrize("level", ["REPEATABLE READ", "READ COMMITTED"])
+def test_a_connection_of_the_owner_must_keep_its_rows(server: str, level: str) -> None:
+    """With autocommit a transaction is begun; otherwise its own has to see one state."""
+    fill_postgres(server, ROWS)
+    with psycopg.connect(server) as own:
+        own.execute(f"SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL {level}")
+        own.commit()
+        table = ibis.postgres.from_connection(own).table("people")
+        if level == "READ COMMITTED":
+            with pytest.raises(UsageError, match="connect with autocommit"):
+                open_source(table, SCHEMA).__enter__()
+        else:
+            with open_source(table, SCHEMA) as source:
+                check_equal(source, SCHEMA, ROWS)
+        own.rollback()
+        own.autocommit = True
+        with open_source(table, SCHEMA) as source, connection_to(server) as other:
+            other.execute("DELETE FROM people WHERE a = 3")
+            check_equal(source, SCHEMA, ROWS)
+
+
 def test_columns_must_be_those_of_the_schema(address: str) -> None:
     """As with files."""
     less = Schema.parse({"columns": {"a": {"kind": "integer", "min": 0, "max": 9}}})
     with pytest.raises(DataError, match="'b', 'c' is not in the schema"):
         open_source(address, less, TABLE).__enter__()
     with open_source(address, less, Access(table="people", ignore_extra=True)) as source:
-        _check_equal(source, less, ROWS.select(["a"]))
+        check_equal(source, less, ROWS.select(["a"]))
     more = Schema.parse(
         {"columns": {n: {"kind": "integer", "min": 0, "max": 9} for n in ("a", "z")}}
     )
@@ -448,12 +441,12 @@ def test_memory_that_runs_out_is_told(tmp_path: Path) -> None:
     """A query that would have to spill is refused by what helps, and nothing is written."""
     place = duckdb_file(tmp_path / "clinic.duckdb", ROWS)
     with suppress(LookupError), open_source(place, SCHEMA, Access(table="people")) as source:
-        backend = source.codes.get_backend()  # type: ignore[attr-defined]  # a database's
+        assert isinstance(source, DatabaseSource)
         for limit in ("memory_limit = '4MB'", "threads = 1"):
-            backend.raw_sql(f"SET {limit}")
+            source.database.backend.raw_sql(f"SET {limit}")
         many = "SELECT i, count(*) FROM range(3000000) AS numbers(i) GROUP BY i ORDER BY i"
         with pytest.raises(DataError, match="needs more memory for these rows than it may take"):
-            database._fetch(backend, many)
+            source.database.fetch(many)
         raise LookupError("as a run does that ends there")
     assert ["clinic.duckdb"] == [path.name for path in tmp_path.iterdir()]
 
@@ -497,7 +490,7 @@ def test_labels_markers_and_dropped_rows_are_those_of_files() -> None:
     rows = pa.table({"smoker": smokers, "ward": wards, "sex": sexes, "age": ages})
     table = ibis.duckdb.connect().create_table("people", rows)
     with open_source(table, DECLARED_FORMS) as source:
-        _check_equal(source, DECLARED_FORMS, rows)
+        check_equal(source, DECLARED_FORMS, rows)
 
 
 def test_texts_in_a_notation_are_parsed_as_cells_of_files_are() -> None:

@@ -31,7 +31,8 @@ from understudy.facts.column import (
     text_of,
 )
 from understudy.facts.hierarchy import Groups
-from understudy.rows.engines.texts import TextFunctions
+from understudy.rows.engines.databases.dialects import Dialect
+from understudy.rows.engines.databases.texts import stripped
 
 if TYPE_CHECKING:
     import ibis.expr.datatypes as dt
@@ -44,17 +45,16 @@ _EPOCH = datetime(1970, 1, 1)
 # Decimals of many digits may hold more than a double can; no bound or edge lies beyond these.
 _MANY_DIGITS = 300
 _HUGE, _TINY = "1e301", "1e-301"
+_END = "."
 
 
-def code_of(
-    codec: ListedCodec | BinnedCodec, cell: ir.Column, functions: TextFunctions
-) -> ir.Value:
+def code_of(codec: ListedCodec | BinnedCodec, cell: ir.Column, dialect: Dialect) -> ir.Value:
     """The code of a cell, null where its row is dropped.
 
     Args:
         codec: of the cell's column.
         cell: the column in the database.
-        functions: the database's own, for texts.
+        dialect: the database's own.
     """
     if codec.column.levels > _MOST_BRANCHES and not _is_counted(codec, cell):
         raise CapacityError(
@@ -67,8 +67,8 @@ def code_of(
                 f"column {codec.name!r} groups values by prefixes, which a query does not tell "
                 "apart; export the table, or list the values"
             )
-        return _listed(codec, cell, functions)
-    return _binned(codec, cell)
+        return _listed(codec, cell, dialect)
+    return _binned(codec, cell, dialect)
 
 
 def group_of(code: ir.Value, groups: Groups) -> ir.Value:
@@ -132,46 +132,56 @@ def _literal(code: int | None) -> ir.Value:
     return ibis.null("int32") if code is None or code < 0 else ibis.literal(code, "int32")
 
 
-def _listed(codec: ListedCodec, cell: ir.Column, functions: TextFunctions) -> ir.Value:
+def _listed(codec: ListedCodec, cell: ir.Column, dialect: Dialect) -> ir.Value:
     kind = cell.type()
     if kind.is_string():
-        code = _of_text(codec, cell, functions)
+        code = _of_text(codec, cell, dialect)
     elif kind.is_boolean():
         code = cell.ifelse(*(_literal(codec.code_of(value)) for value in (True, False)))
     elif kind.is_integer():
-        code = _of_whole(codec, cell)
+        code = _of_whole(codec, cell, dialect)
     elif kind.is_floating() or (kind.is_decimal() and _matched_by_value(codec)):
-        code = _of_real(codec, _double(cell))
+        code = _of_real(codec, _double(cell), dialect)
     else:
         raise _refusal(codec.name, kind, f"{codec.column.kind}, matched by text")
     return cell.isnull().ifelse(_literal(codec.code_of(None)), code)
 
 
-def _of_text(codec: ListedCodec, cell: ir.Column, functions: TextFunctions) -> ir.Value:
+def _of_text(codec: ListedCodec, cell: ir.Column, dialect: Dialect) -> ir.Value:
     if codec.is_numeric:
         raise DataError(
             f"column {codec.name!r}: the database holds text, the schema lists numbers; "
             'list them as texts, as values = ["1", "2"], or convert the column in a view'
         )
     padded = [text for text in codec.known if text != text.strip()]
-    stripped = functions.stripped(cell)
+    bare = stripped(cell, dialect)
     texts = [text for text in spellings(codec) if text == text.strip()]
-    otherwise = _matched(stripped, [(text, codec.code_of(text)) for text in texts], codec)
-    return _matched(cell, [(text, codec.code_of(text)) for text in padded], codec, otherwise)
+    otherwise = _matched(bare, [(text, codec.code_of(text)) for text in texts], codec)
+    if dialect.empties_are_null:
+        otherwise = bare.isnull().ifelse(_literal(codec.code_of("")), otherwise)
+    # Equality may pass over spaces at the end, but not over those before something else.
+    end = _END if dialect.pads else ""
+    whole = [(text + end, codec.code_of(text)) for text in padded]
+    return _matched(cell.concat(end) if end else cell, whole, codec, otherwise)
 
 
-def _of_whole(codec: ListedCodec, cell: ir.Column) -> ir.Value:
+def _of_whole(codec: ListedCodec, cell: ir.Column, dialect: Dialect) -> ir.Value:
     import ibis
 
     held = [n for n in map(_whole, spellings(codec)) if n is not None and n in cell.type().bounds]
     whole = [(ibis.literal(n, cell.type()), codec.code_of(n)) for n in held]
-    otherwise = _of_real(codec, _double(cell)) if codec.is_numeric else None
+    otherwise = _of_real(codec, _double(cell), dialect) if codec.is_numeric else None
     return _matched(cell, whole, codec, otherwise)
 
 
-def _of_real(codec: ListedCodec, cell: ir.Value) -> ir.Value:
-    reals = [x for x in map(_real, spellings(codec)) if x is not None]
-    found = _matched(cell, [(_double_literal(x), codec.code_of(x)) for x in reals], codec)
+def _of_real(codec: ListedCodec, cell: ir.Value, dialect: Dialect) -> ir.Value:
+    reals = [x for x in map(_real, spellings(codec)) if x is not None and x == x]
+    cases = [
+        (_double_literal(x, dialect), codec.code_of(x)) for x in reals if _can_hold(x, dialect)
+    ]
+    found = _matched(cell, cases, codec)
+    if not dialect.knows_nan:
+        return found
     return cell.isnan().ifelse(_literal(codec.code_of(None)), found)
 
 
@@ -234,11 +244,35 @@ def _within_doubles(cell: ir.Value) -> ir.Value:
     )
 
 
-def _double_literal(value: float) -> ir.Value:
+def _can_hold(value: Ordinate, dialect: Dialect) -> bool:
+    return dialect.knows_infinity or math.isfinite(value)
+
+
+def _double_literal(value: float, dialect: Dialect) -> ir.Value:
     """Written as a text, since a database may read plain digits as a decimal."""
     import ibis
 
+    if not dialect.parses_exactly:
+        return _by_powers(value)
     return ibis.literal(repr(value)).cast("float64")
+
+
+def _by_powers(value: float) -> ir.Value:
+    """A double as a whole number times powers of two, every one of them exact.
+
+    An infinite one is a product beyond all doubles.
+    """
+    import ibis
+
+    fraction, power = math.frexp(value) if math.isfinite(value) else (math.copysign(1, value), 1100)
+    whole, power = int(fraction * 2**53), power - 53
+    found = ibis.literal(whole, "int64").cast("float64")
+    while power:
+        step = min(abs(power), 62)
+        factor = ibis.literal(2**step, "int64").cast("float64")
+        found = found * factor if power > 0 else found / factor
+        power += -step if power > 0 else step
+    return found
 
 
 @dataclass(frozen=True)
@@ -280,13 +314,14 @@ class _Line:
         return self.reaches(ordinate) & ~self.exceeds(ordinate)
 
 
-def _binned(codec: BinnedCodec, cell: ir.Column) -> ir.Value:
+def _binned(codec: BinnedCodec, cell: ir.Column, dialect: Dialect) -> ir.Value:
     import ibis
 
     column = codec.column
-    line = _line(codec.name, column, cell)
-    absent = [cell.isnull(), *(line.equals(m) for m in codec.markers.tolist() if m == m)]
-    if line.cell.type().is_floating():
+    line = _line(codec.name, column, cell, dialect)
+    markers = [m for m in codec.markers.tolist() if m == m and _can_hold(m, dialect)]
+    absent = [cell.isnull(), *map(line.equals, markers)]
+    if line.cell.type().is_floating() and dialect.knows_nan:
         absent.append(line.cell.isnan())
     branches = [(_any(absent), _literal(codec.missing_target))]
     if column.outside != "clip":
@@ -334,7 +369,7 @@ def _bin(line: _Line, edges: Sequence[Ordinate], first: int) -> ir.Value:
     return line.reaches(edges[half]).ifelse(upper, _bin(line, edges[:half], first))
 
 
-def _line(name: str, column: BinnedColumn, cell: ir.Column) -> _Line:
+def _line(name: str, column: BinnedColumn, cell: ir.Column, dialect: Dialect) -> _Line:
     kind = cell.type()
     if isinstance(column, DateColumn | DatetimeColumn):
         if kind.is_date():
@@ -345,7 +380,7 @@ def _line(name: str, column: BinnedColumn, cell: ir.Column) -> _Line:
         return _Line(cell, _from_whole, whole=True)
     elif kind.is_numeric() or kind.is_boolean():
         whole = isinstance(column, IntegerColumn)
-        return _Line(_double(cell), lambda x: _double_literal(_at_least(x)), whole=whole)
+        return _Line(_double(cell), lambda x: _double_literal(_at_least(x), dialect), whole=whole)
     raise _refusal(name, kind, column.kind)
 
 

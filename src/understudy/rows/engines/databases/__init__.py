@@ -1,0 +1,1 @@
+"""Engines that count rows inside of databases; one dialect describes each kind of database."""
