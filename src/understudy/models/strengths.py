@@ -101,11 +101,13 @@ def _scores(network: Network, tables: Mapping[str, Probabilities]) -> dict[tuple
     for family in network:
         for axis, parent in enumerate(family.parents):
             others = tuple(i for i in range(len(family.parents)) if i != axis)
-            scores[parent, family.child] = _distance(tables[family.child].sum(axis=others))
+            scores[parent, family.child] = distance_from_independence(
+                tables[family.child].sum(axis=others)
+            )
     return scores
 
 
-def _distance(joint: Probabilities) -> float:
+def distance_from_independence(joint: Probabilities) -> float:
     """Half the sum of |P(a, b) − P(a)·P(b)|."""
     independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
     return min(float(np.abs(joint - independent).sum() / 2), 1.0)

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.asking import ask
 from understudy.cli.main import run
 from understudy.errors import UsageError
 from understudy.facts.codec import Codec
@@ -24,7 +25,7 @@ from understudy.methods import Histogram, Nist
 from understudy.models.inference import allowed
 from understudy.models.inference.question import read_conditions
 from understudy.models.model import Model
-from understudy.models.query import Answer, ask
+from understudy.models.query import Answer
 
 SCHEMA = Schema.parse(
     {

@@ -15,7 +15,7 @@ from understudy.facts.domain import Attributes, Domain
 from understudy.facts.hierarchy import Groups
 from understudy.models.conditional import Conditional
 from understudy.models.estimation.calibration import calibrated
-from understudy.models.estimation.consistency import Estimate, made_consistent
+from understudy.models.estimation.consistency import AGREED, Estimate, made_consistent
 from understudy.models.network import Family, Network
 from understudy.privacy.noisy_marginal import NoisyMarginal
 from understudy.system.arrays import Floats
@@ -28,13 +28,15 @@ def conditionals(
     total: float,
     domain: Domain,
     constraints: Sequence[Constraint] = (),
+    agreed: float = AGREED,
 ) -> tuple[Conditional, ...]:
     """P(child | parents) of every family, from tables that have been made to agree.
 
     A configuration of parents that was never seen gives the child its own distribution. Cells that
     a constraint forbids hold noise alone, unless private rows violate it, and are emptied.
     """
-    return conditionals_of(network, agreeing(marginals, total, domain, constraints), domain)
+    tables = agreeing(marginals, total, domain, constraints, agreed=agreed)
+    return conditionals_of(network, tables, domain)
 
 
 def agreeing(
@@ -42,10 +44,13 @@ def agreeing(
     total: float,
     domain: Domain,
     constraints: Sequence[Constraint] = (),
+    *,
+    agreed: float = AGREED,
 ) -> list[Estimate]:
     """Tables that have been made to agree, empty where a constraint forbids."""
     nogoods = {nogood for constraint in constraints for nogood in constraint.nogoods}
-    return made_consistent([_emptied(m, nogoods) for m in marginals], total, domain)
+    emptied = [_emptied(m, nogoods) for m in marginals]
+    return made_consistent(emptied, total, domain, agreed=agreed)
 
 
 def conditionals_of(
