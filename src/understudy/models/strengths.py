@@ -49,7 +49,9 @@ class Strengths:
     @property
     def basis(self) -> str:
         """How the scores came about, in words."""
-        return "exact" if self.rows is None else f"estimated from {self.rows:,} sampled rows"
+        if self.rows is None:
+            return "exact in the model, whose tables are noisy"
+        return f"estimated from {self.rows:,} sampled rows"
 
 
 def strengths_of(
