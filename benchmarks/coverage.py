@@ -42,6 +42,7 @@ METHODS: dict[str, Callable[[Schema], Any]] = {
     "privbayes": lambda schema: PrivBayes(schema, epsilon=1),
     "independent": lambda schema: Independent(schema, epsilon=1, delta=1e-6),
 }
+RUNS = {"adaptive": 5, "nist": 8, "privbayes": 8, "independent": 30}
 LOWEST, HIGHEST = 93.0, 97.0
 SETS, STAND_INS = 25, 10
 CELLS, NUMBERS, QUANTILES, MODELLED = "cells", "numbers", "quantiles", "model"
@@ -59,6 +60,10 @@ class Tally:
         near = 1e-9 * np.maximum(np.abs(truth), 1.0)
         self.held += int(((low <= truth + near) & (truth - near <= high)).sum())
         self.asked += int(np.size(truth))
+
+    def join(self, other: Tally) -> None:
+        """Add the numbers of another tally."""
+        self.held, self.asked = self.held + other.held, self.asked + other.asked
 
     @property
     def percent(self) -> float:
@@ -79,27 +84,26 @@ class Tallies:
 
 def run(board: Scoreboard) -> None:
     """Every table and method; then combined estimates."""
-    runs, totals = board.size.pick(4, 1), dict[str, Tally]()
+    totals: dict[tuple[str, str], Tally] = {}
     for name in board.size.pick(("generated", "adult"), ("generated",)):
         if name == "adult" and not SHARED.exists():
             board.leave_out("coverage on adult", "the table is not there")
             continue
-        for method in board.size.pick(tuple(METHODS), ("adaptive",)):
-            found = covered(name, method, runs)
+        for method in board.size.pick(tuple(METHODS), ("independent",)):
+            found = covered(name, method, board.size.pick(RUNS[method], 1))
             _report(board, name, method, found)
-            kind = "log-linear" if method == "adaptive" else "network"
-            for what, tally in found.by_kind.items():
-                total = totals.setdefault(f"{what} {kind}", Tally())
-                total.held, total.asked = total.held + tally.held, total.asked + tally.asked
-    for kind in ("log-linear", "network"):
-        modelled = totals.get(f"{MODELLED} {kind}")
+            for kind, tally in found.by_kind.items():
+                totals.setdefault((kind, method), Tally()).join(tally)
+    for method in METHODS:
+        modelled = totals.get((MODELLED, method))
         if modelled is not None:
-            what = f"intervals that rest on the model, kind {kind}, hold the truth"
+            what = f"{method}: intervals that rest on the model hold the truth"
             board.add(what, modelled.percent, "%")
     for kind, words in ((NUMBERS, "counts and means"), (QUANTILES, "quantiles")):
-        parts = [tally for what, tally in totals.items() if what.startswith(kind)]
-        tally = Tally(sum(t.held for t in parts), sum(t.asked for t in parts))
-        _within(board, f"95 % intervals of {words} hold the truth", tally, kind == NUMBERS)
+        whole = Tally()
+        for (asked, _), tally in totals.items():
+            whole.join(tally if asked == kind else Tally())
+        _within(board, f"95 % intervals of {words} hold the truth", whole, kind == NUMBERS)
     _combined(board)
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from understudy.errors import UsageError
+from understudy.facts.axes import Axes
 from understudy.facts.constraints import Completions, Constraint
 from understudy.facts.domain import Attributes, Domain
 from understudy.facts.schema import Schema
@@ -30,6 +31,7 @@ from understudy.models.archive import (
 from understudy.models.bif import bif_lines
 from understudy.models.conditional import Conditional
 from understudy.models.distribution import CodedRows, Distribution
+from understudy.models.estimation.calibration import CALIBRATING_ROWS
 from understudy.models.estimation.conditionals import conditionals
 from understudy.models.estimation.consistency import AGREED, best_total
 from understudy.models.inference import Evidence, conditioned, most_probable, posterior
@@ -48,8 +50,9 @@ if TYPE_CHECKING:
     from understudy.models.sampling.ways import How, Sampler, Way
     from understudy.privacy.noisy_marginal import NoisyMarginal
 
-# Tables of networks that are only asked for their spread agree to this part of all rows.
-_NEARLY_AGREED = 1e-3
+# Networks that are only asked for their spread: by which part of all rows their tables may differ,
+# and the rows that they are calibrated by.
+_NEARLY_AGREED, _FEWER_ROWS = 1e-3, 2**15
 _LISTED = pa.large_list(pa.float64())
 _OF_CONDITIONALS: Types = {
     "attribute": (pa.string(),),
@@ -187,6 +190,7 @@ class BayesNet(Distribution):
         constraints: Sequence[Constraint],
         *,
         agreed: float = AGREED,
+        rows: int = CALIBRATING_ROWS,
     ) -> BayesNet:
         """Return the network of the same structure whose conditionals come from other tables.
 
@@ -194,7 +198,12 @@ class BayesNet(Distribution):
             tables: in the place of those that the network was made from.
             constraints: those of the schema.
             agreed: by which part of all rows cells of agreeing tables may still differ.
+            rows: how many rows conditionals are calibrated by.
         """
+        held = [Axes(table.attributes) for table in tables]
+        for family in self.network:
+            if not any(axes.holds(family.axes, self.domain) for axes in held):
+                raise UsageError("the released tables do not hold all families of the network")
         found = conditionals(
             self.network,
             tables,
@@ -202,6 +211,7 @@ class BayesNet(Distribution):
             domain=self.domain,
             constraints=constraints,
             agreed=agreed,
+            rows=rows,
         )
         return replace(self, conditionals=found)
 
@@ -211,9 +221,11 @@ class BayesNet(Distribution):
         """Fit the conditionals to each of some lists of tables."""
         from understudy.models.intervals.refits import NetworkRefits
 
-        return NetworkRefits.of(
-            self, [self.refitted(t, constraints, agreed=_NEARLY_AGREED) for t in redrawn]
-        )
+        found = [
+            self.refitted(tables, constraints, agreed=_NEARLY_AGREED, rows=_FEWER_ROWS)
+            for tables in redrawn
+        ]
+        return NetworkRefits.of(self, found)
 
     def kept_refits(self, numbers: Mapping[str, npt.NDArray[np.float32]]) -> NetworkRefits:
         """Return refitted networks that were kept as numbers."""

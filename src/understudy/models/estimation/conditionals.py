@@ -14,7 +14,7 @@ from understudy.facts.constraints.masks import forbidden_cells
 from understudy.facts.domain import Attributes, Domain
 from understudy.facts.hierarchy import Groups
 from understudy.models.conditional import Conditional
-from understudy.models.estimation.calibration import calibrated
+from understudy.models.estimation.calibration import CALIBRATING_ROWS, calibrated
 from understudy.models.estimation.consistency import AGREED, Estimate, made_consistent
 from understudy.models.network import Family, Network
 from understudy.privacy.noisy_marginal import NoisyMarginal
@@ -29,6 +29,7 @@ def conditionals(
     domain: Domain,
     constraints: Sequence[Constraint] = (),
     agreed: float = AGREED,
+    rows: int = CALIBRATING_ROWS,
 ) -> tuple[Conditional, ...]:
     """P(child | parents) of every family, from tables that have been made to agree.
 
@@ -36,7 +37,7 @@ def conditionals(
     a constraint forbids hold noise alone, unless private rows violate it, and are emptied.
     """
     tables = agreeing(marginals, total, domain, constraints, agreed=agreed)
-    return conditionals_of(network, tables, domain)
+    return conditionals_of(network, tables, domain, rows=rows)
 
 
 def agreeing(
@@ -54,7 +55,11 @@ def agreeing(
 
 
 def conditionals_of(
-    network: Network, estimates: Sequence[Estimate], domain: Domain
+    network: Network,
+    estimates: Sequence[Estimate],
+    domain: Domain,
+    *,
+    rows: int = CALIBRATING_ROWS,
 ) -> tuple[Conditional, ...]:
     """P(child | parents) of every family, from tables that agree.
 
@@ -64,7 +69,8 @@ def conditionals_of(
     if network.degree < 2:
         return found
     names = [family.axes[-1] for family in network]
-    return calibrated(found, {name: _seen((name,), estimates, domain) for name in names}, domain)
+    one_way = {name: _seen((name,), estimates, domain) for name in names}
+    return calibrated(found, one_way, domain, rows=rows)
 
 
 def _emptied(marginal: NoisyMarginal, nogoods: Collection[Nogood]) -> NoisyMarginal:

@@ -89,7 +89,7 @@ class AnswerNoise:
     ) -> NoiseInterval:
         """The interval of an answer that rests on the model, from answers of refitted ones."""
         low, high = spread_interval(value, replicates, bounds)
-        coverage = MODELLED_COVERAGE.get(self.model.distribution.kind)
+        coverage = MODELLED_COVERAGE.get(self.model.statement.method)
         return NoiseInterval(low=low, high=high, basis=MODELLED, coverage=coverage)
 
     @cached_property
