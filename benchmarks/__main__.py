@@ -38,6 +38,7 @@ BENCHMARKS = (
     "disclosure",
     "plan",
     "plan_populations",
+    "coverage",
     "pictures",
     "stream",
     "page",

@@ -38,6 +38,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 _LEDGERS = Path(tempfile.mkdtemp(prefix="understudy-tests-"))
 _numbers = itertools.count()
 os.environ["UNDERSTUDY_LEDGER"] = str(_LEDGERS / "ledger")
+os.environ["UNDERSTUDY_CACHE"] = str(_LEDGERS / "cache")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -68,7 +68,7 @@ MINTERS = {
     "federated/protocols/modelling.py": 1,
 }
 # Who may put other counts into a table that is released: what follows from released ones alone.
-REFINERS = {"methods/estimation/consistency.py": 3, "methods/estimation/parameters.py": 1}
+REFINERS = {"models/estimation/consistency.py": 3, "models/estimation/conditionals.py": 1}
 # Who may hold exact counts: engines, and tables that are made up.
 COUNTERS = {
     "rows/engines/bitmaps.py",

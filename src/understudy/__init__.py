@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from understudy.methods.discover import infer_schema as infer_schema
     from understudy.methods.planning import plan_fit
     from understudy.methods.structure.restrict import Restrictions as Restrictions
+    from understudy.models.intervals.combining import combine_replicates as combine_replicates
     from understudy.models.model import Model as Model
     from understudy.models.network import Network as Network
     from understudy.models.sampling import sample_blocks as sample_blocks
@@ -109,6 +110,7 @@ _HOMES = {
     "__version__": "understudy.system.version",
     "audit": "understudy.methods.auditing",
     "check": "understudy.rows.checking",
+    "combine_replicates": "understudy.models.intervals.combining",
     "disclosure_risk": "understudy.evaluation",
     "evaluate": "understudy.evaluation",
     "infer_schema": "understudy.methods.discover",

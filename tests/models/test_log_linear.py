@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from support.asking import ask
 from support.distributions import (
     DOMAIN,
     FACTORS,
@@ -257,7 +258,7 @@ def test_constraints_are_kept_and_change_the_chance_of_evidence() -> None:
 
 def test_a_small_law_answers_exactly() -> None:
     """Without errors."""
-    answer = model_with("log-linear").ask("P(well | sex = male)")
+    answer = ask(model_with("log-linear"), "P(well | sex = male)")
     assert answer.exact
     assert 0.0 == answer.errors.max()
 
@@ -269,7 +270,7 @@ def test_a_dense_law_answers_by_weighted_rows() -> None:
     columns = {a: {"kind": "integer", "min": 0, "max": 7} for a in law.domain}
     schema = Schema.parse({"columns": columns})
     assert schema.attributes == law.domain.sizes
-    answer = Model(schema, law, 100, STATEMENT).ask("P(a0 | a1 < 4)", samples=20_000, seed=1)
+    answer = ask(Model(schema, law, 100, STATEMENT), "P(a0 | a1 < 4)", samples=20_000, seed=1)
     below = {"a1": np.array([1.0] * 4 + [0.0] * 4)}
     expected = law.posterior(("a0",), below)[0]
     assert 0 < answer.errors.max() < 0.05
@@ -423,9 +424,9 @@ def test_extreme_numbers_give_rows_or_a_refusal(seed: int) -> None:
         lambda: extreme.project(("sex",)),
     ]
     refused = []
-    for ask in questions:
+    for question in questions:
         try:
-            ask()
+            question()
         except UsageError as refusal:
             refused.append(str(refusal))
     assert all("fit the model again" in said or "loosen" in said for said in refused)

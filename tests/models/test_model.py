@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from support.asking import ask
 from support.distributions import model_with
 from support.tables import schemas
 from support.tiers import examples, slow_but
@@ -30,7 +31,6 @@ from understudy.models.bayes_net import BayesNet
 from understudy.models.conditional import Conditional
 from understudy.models.model import Model
 from understudy.models.network import Family
-from understudy.models.query import ask
 from understudy.models.sampling import sample_rows
 
 MEMBERS = (
@@ -415,8 +415,8 @@ def test_a_model_is_sampled_and_asked_by_itself() -> None:
     assert sample_rows(known, 7, seed=1).equals(known.sample(7, seed=1))
     where = known.sample(7, where="sex = male", how="rejection", seed=1)
     assert {"male"} == set(where["sex"].to_pylist())
-    assert ask(known, "P(age)").chances.tolist() == known.ask("P(age)").chances.tolist()
-    assert known.ask("P(age)", samples=100, seed=2).errors.max() > 0
+    assert repr(ask(known, "P(age)")) == repr(known.ask("P(age)"))
+    assert ask(known, "P(age)", samples=100, seed=2).errors.max() > 0
 
 
 def test_a_model_describes_itself_in_one_line(model: Model) -> None:

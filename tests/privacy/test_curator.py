@@ -241,7 +241,7 @@ def test_a_leak_is_a_type_error(tmp_path: Path) -> None:
     """Handing exact counts to what expects released ones does not pass the type checker."""
     leak = tmp_path / "leak.py"
     leak.write_text(
-        "from understudy.methods.estimation.consistency import best_total\n"
+        "from understudy.models.estimation.consistency import best_total\n"
         "from understudy.privacy.noisy_marginal import NoisyMarginal\n"
         "from understudy.rows.counting import Marginal\n"
         "def ok(released: NoisyMarginal) -> float:\n"

@@ -15,6 +15,7 @@ from understudy.jobs.output import (
     write_statement,
 )
 from understudy.jobs.progress import SILENT, Stopwatch, counted
+from understudy.jobs.replication import sample_replicates
 from understudy.jobs.request import JobRequest
 from understudy.jobs.signing import Sealing, signer_of
 
@@ -42,6 +43,7 @@ class SampleRequest(JobRequest):
         ledger: the ledger that paid for the model; it seals the rows.
         head: how many rows to show instead of writing a file.
         force: overwrite an output that a budget was spent on.
+        replicates: how many stand-ins to write, each from its own draw of the tables.
     """
 
     model: Path
@@ -55,6 +57,7 @@ class SampleRequest(JobRequest):
     ledger: Path | None = None
     head: int | None = None
     force: bool = False
+    replicates: int | None = None
 
     def check_how(self) -> None:
         """Refuse a way of drawing without conditions."""
@@ -102,7 +105,7 @@ def sample_head(request: SampleRequest) -> SampleHead:
     from understudy.models.sampling import sample_rows
 
     request.check_how()
-    for option in ("output", "rows", "sign", "ledger", "fill"):
+    for option in ("output", "rows", "sign", "ledger", "fill", "replicates"):
         if getattr(request, option) is not None:
             raise UsageError(f"--{option} is for a file of rows, and --head prints; give one")
     model = Model.load(request.model)
@@ -126,6 +129,8 @@ def sample(request: SampleRequest, *, progress: JobProgress = SILENT) -> JobResu
     output = request.output
     if output is None:
         raise UsageError("output is not given; name a file by --output, or look by --head 5")
+    if request.replicates is not None:
+        return sample_replicates(request, output, request.replicates, sealing=sealing)
     if request.fill is not None:
         return _filled(request, request.fill, output, sealing=sealing)
     model = Model.load(request.model)

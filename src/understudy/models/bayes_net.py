@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -14,7 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from understudy.errors import UsageError
-from understudy.facts.constraints import Completions
+from understudy.facts.axes import Axes
+from understudy.facts.constraints import Completions, Constraint
 from understudy.facts.domain import Attributes, Domain
 from understudy.facts.schema import Schema
 from understudy.models.archive import (
@@ -30,6 +31,9 @@ from understudy.models.archive import (
 from understudy.models.bif import bif_lines
 from understudy.models.conditional import Conditional
 from understudy.models.distribution import CodedRows, Distribution
+from understudy.models.estimation.calibration import CALIBRATING_ROWS
+from understudy.models.estimation.conditionals import conditionals
+from understudy.models.estimation.consistency import AGREED, best_total
 from understudy.models.inference import Evidence, conditioned, most_probable, posterior
 from understudy.models.inference.elimination import Factor, factor_of, ties_of
 from understudy.models.inference.labels import Label
@@ -42,8 +46,13 @@ from understudy.system.arrays import Floats, Probabilities
 from understudy.system.files.arrow import Types, UnsoundArrow, read_arrow
 
 if TYPE_CHECKING:
+    from understudy.models.intervals.refits import NetworkRefits
     from understudy.models.sampling.ways import How, Sampler, Way
+    from understudy.privacy.noisy_marginal import NoisyMarginal
 
+# Networks that are only asked for their spread: by which part of all rows their tables may differ,
+# and the rows that they are calibrated by.
+_NEARLY_AGREED, _FEWER_ROWS = 1e-3, 2**15
 _LISTED = pa.large_list(pa.float64())
 _OF_CONDITIONALS: Types = {
     "attribute": (pa.string(),),
@@ -172,6 +181,57 @@ class BayesNet(Distribution):
         """The conditionals as functions of codes, and what ties coarser copies to attributes."""
         ties = ties_of(self.conditionals, self.domain)
         return [*map(factor_of, self.conditionals), *ties]
+
+    # --- fitted again -------------------------------------------------------------------------
+
+    def refitted(
+        self,
+        tables: Sequence[NoisyMarginal],
+        constraints: Sequence[Constraint],
+        *,
+        agreed: float = AGREED,
+        rows: int = CALIBRATING_ROWS,
+    ) -> BayesNet:
+        """Return the network of the same structure whose conditionals come from other tables.
+
+        Args:
+            tables: in the place of those that the network was made from.
+            constraints: those of the schema.
+            agreed: by which part of all rows cells of agreeing tables may still differ.
+            rows: how many rows conditionals are calibrated by.
+        """
+        held = [Axes(table.attributes) for table in tables]
+        for family in self.network:
+            if not any(axes.holds(family.axes, self.domain) for axes in held):
+                raise UsageError("the released tables do not hold all families of the network")
+        found = conditionals(
+            self.network,
+            tables,
+            total=max(best_total(tables), 1.0),
+            domain=self.domain,
+            constraints=constraints,
+            agreed=agreed,
+            rows=rows,
+        )
+        return replace(self, conditionals=found)
+
+    def refits(
+        self, redrawn: Iterable[Sequence[NoisyMarginal]], constraints: Sequence[Constraint]
+    ) -> NetworkRefits:
+        """Fit the conditionals to each of some lists of tables."""
+        from understudy.models.intervals.refits import NetworkRefits
+
+        found = [
+            self.refitted(tables, constraints, agreed=_NEARLY_AGREED, rows=_FEWER_ROWS)
+            for tables in redrawn
+        ]
+        return NetworkRefits.of(self, found)
+
+    def kept_refits(self, numbers: Mapping[str, npt.NDArray[np.float32]]) -> NetworkRefits:
+        """Return refitted networks that were kept as numbers."""
+        from understudy.models.intervals.refits import NetworkRefits
+
+        return NetworkRefits.kept(self, numbers)
 
     def bif_lines(self, labels: Mapping[str, Sequence[Label]]) -> Iterator[str]:
         """Write the network in the Bayesian interchange format, every attribute code by code."""

@@ -9,7 +9,7 @@ never which kind it is; a kind that cannot answer refuses by name.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from understudy.errors import UsageError
 from understudy.facts.codes import Codes
-from understudy.facts.constraints import Completions
+from understudy.facts.constraints import Completions, Constraint
 from understudy.facts.domain import Attributes, Domain
 from understudy.models.network import Network
 from understudy.system.arrays import Floats, Probabilities
@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from understudy.models.bayes_net import BayesNet
     from understudy.models.decoding import Decoder
     from understudy.models.inference import Evidence
+    from understudy.models.intervals.refits import Refits
     from understudy.models.sampling.ways import How, Sampler, Way
     from understudy.models.sampling.weighting import WeightedRows
+    from understudy.privacy.noisy_marginal import NoisyMarginal
 
 CodedRows = dict[str, Codes]
 """The codes of some rows, by attribute, in the order of the domain."""
@@ -160,6 +162,11 @@ class Distribution(ABC):
         del codes
         return None
 
+    @property
+    def log_left_out(self) -> float:
+        """The constant that `log_chances` leave out; 0 where they are those of the law."""
+        return 0.0
+
     def given(self, evidence: Evidence) -> Distribution:
         """Return the law of the rows that fit evidence."""
         return self.conditioned(evidence)[0]
@@ -183,6 +190,38 @@ class Distribution(ABC):
         return UsageError(
             f"a model of kind {self.kind!r} {self.without_probabilities}; "
             "use its rows, or a method that learns conditionals"
+        )
+
+    # --- fitted again -------------------------------------------------------------------------
+
+    def refitted(
+        self, tables: Sequence[NoisyMarginal], constraints: Sequence[Constraint]
+    ) -> Distribution:
+        """Return the same kind of law, fitted to other tables of the same attributes.
+
+        Args:
+            tables: in the place of those that the law was made from.
+            constraints: those of the schema.
+        """
+        del tables, constraints
+        raise self._cannot_be_refitted()
+
+    def refits(
+        self, redrawn: Iterable[Sequence[NoisyMarginal]], constraints: Sequence[Constraint]
+    ) -> Refits:
+        """Fit the law to each of some lists of tables, fast and just well enough to be asked."""
+        del redrawn, constraints
+        raise self._cannot_be_refitted()
+
+    def kept_refits(self, numbers: Mapping[str, npt.NDArray[np.float32]]) -> Refits:
+        """Return refitted laws that were kept as numbers."""
+        del numbers
+        raise self._cannot_be_refitted()
+
+    def _cannot_be_refitted(self) -> UsageError:
+        return UsageError(
+            f"a model of kind {self.kind!r} was not made from released tables; "
+            "use a method that releases tables, such as adaptive"
         )
 
     # --- what leaves --------------------------------------------------------------------------

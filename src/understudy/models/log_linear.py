@@ -8,7 +8,7 @@ of factors has no limit by treewidth. Proof: docs/proofs/log_linear.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -18,11 +18,12 @@ import numpy.typing as npt
 
 from understudy.errors import CapacityError, UsageError
 from understudy.facts.capacity import available_bytes
-from understudy.facts.constraints import Completions
+from understudy.facts.constraints import Completions, Constraint
 from understudy.facts.domain import Attributes, Domain
 from understudy.models.archive import Parts
 from understudy.models.bayes_net import BayesNet
 from understudy.models.distribution import CodedRows, Distribution
+from understudy.models.estimation.aims import aims_of
 from understudy.models.inference import Evidence
 from understudy.models.inference.elimination import (
     Factor,
@@ -51,7 +52,9 @@ from understudy.models.weighted.rounding import rounded
 from understudy.system.arrays import Floats, Probabilities
 
 if TYPE_CHECKING:
+    from understudy.models.intervals.refits import PoolRefits
     from understudy.models.sampling.ways import Sampler, Way
+    from understudy.privacy.noisy_marginal import NoisyMarginal
 
 # Rows of the network behind each row that is drawn, and behind a few; rows drawn together.
 _POOL_PER_ROW, _LEAST_POOL, _TOGETHER = 4, 1 << 17, 1 << 16
@@ -62,6 +65,8 @@ _ASKED_ROWS, _SEED = 1 << 18, 20
 _FEW = 2_000
 # Tables that exact answers may make, in cells.
 _MOST_CELLS = 1 << 22
+# Rows that are weighed again for redrawn tables, and how often all tables are gone through.
+_REFIT_ROWS, _REFIT_SWEEPS = 1 << 15, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,6 +240,11 @@ class LogLinear(Distribution):
         factors = log_weights(Pool.of(self.domain, codes, 1.0), self.aims)
         return np.asarray(self.base.log_chances(codes) + factors)
 
+    @property
+    def log_left_out(self) -> float:
+        """The logarithm of the mean weight of rows of the network."""
+        return self._log_mean_weight
+
     def subject_to(self, completions: Completions) -> LogLinear:
         """Return the law of rows that obey constraints."""
         return replace(self, base=self.base.subject_to(completions))
@@ -365,6 +375,57 @@ class LogLinear(Distribution):
             )
         row, logarithm = best_of(self._all_factors(evidence), self.domain.attributes)
         return row, math.exp(logarithm - self._log_constant)
+
+    # --- fitted again -------------------------------------------------------------------------
+
+    def refitted(
+        self, tables: Sequence[NoisyMarginal], constraints: Sequence[Constraint]
+    ) -> LogLinear:
+        """Return the law of the same network whose factors bring its rows near to other tables.
+
+        Protected attributes keep their conditionals.
+        """
+        pool = self._refitting_pool(_LEAST_POOL)
+        _, aims = raked(pool, self._aims_at(tables, constraints), sweeps=_REFIT_SWEEPS, doubt=1.0)
+        return replace(self, aims=tuple(aims), scale=log_mean_weight(pool, aims))
+
+    def refits(
+        self, redrawn: Iterable[Sequence[NoisyMarginal]], constraints: Sequence[Constraint]
+    ) -> PoolRefits:
+        """Weigh the same rows for each of some lists of tables, beginning at the law's weights."""
+        from understudy.models.intervals.refits import PoolRefits
+
+        pool = self._refitting_pool(_REFIT_ROWS)
+        weights = [
+            raked(pool, self._aims_at(tables, constraints), sweeps=_REFIT_SWEEPS)[0].weights
+            for tables in redrawn
+        ]
+        shares = [(each / each.sum()).astype(np.float32) for each in weights]
+        return PoolRefits(self._weighed, pool.codes, np.array(shares))
+
+    def kept_refits(self, numbers: Mapping[str, npt.NDArray[np.float32]]) -> PoolRefits:
+        """Return rows and weights that were kept as numbers."""
+        from understudy.models.intervals.refits import PoolRefits
+
+        return PoolRefits.kept(self._weighed, [*self._weighed], numbers)
+
+    def _refitting_pool(self, rows: int) -> Pool:
+        """Rows of the network, always the same ones, that weigh as the law says."""
+        drawn = deal_codes(self.base, rows, np.random.default_rng(_SEED))
+        held = {name: drawn[name] for name in self._weighed}
+        return weighed(Pool.of(self._weighed, held, max(self.total, 1.0)), self.aims)
+
+    def _aims_at(
+        self, tables: Sequence[NoisyMarginal], constraints: Sequence[Constraint]
+    ) -> list[Aim]:
+        """The law's tables with the counts that others say, and the factors that they have."""
+        nogoods = {nogood for constraint in constraints for nogood in constraint.nogoods}
+        found = {aim.attributes: aim for aim in aims_of(tables, self.domain, nogoods)}
+        return [
+            replace(aim, counts=found[aim.attributes].counts)
+            for aim in self.aims
+            if aim.attributes in found
+        ]
 
     # --- what leaves --------------------------------------------------------------------------
 

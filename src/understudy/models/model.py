@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from understudy.errors import UsageError
@@ -38,13 +39,16 @@ from understudy.models.inference import Evidence, allowed
 from understudy.models.inference.elimination import ImpossibleEvidence
 from understudy.models.inference.evidence import Value
 from understudy.models.inference.labels import labels_of
+from understudy.models.intervals.redrawing import redrawn_tables
+from understudy.models.intervals.refits import Refits
 from understudy.models.kinds import kind_named
 from understudy.models.network import Network
-from understudy.models.query import Answer, ask
+from understudy.models.query import BaseAnswer, ask
+from understudy.models.questions.noise import NO_TABLES, refits_of
 from understudy.models.sampling import ConditionedModel, How, Sampler, deal_codes, sample_rows
 from understudy.models.tables import check_paid, check_tables, read_tables, table_members
 from understudy.privacy.noisy_marginal import NoisyMarginal
-from understudy.privacy.statements.binding import Signer, digest
+from understudy.privacy.statements.binding import Signer, canonical, digest
 from understudy.privacy.statements.statement import Statement
 from understudy.system.arrays import Probabilities
 from understudy.system.files.members import parsed_document
@@ -156,20 +160,53 @@ class Model:
         """
         return sample_rows(self, rows, seed=seed, where=where, how=how, sampler=sampler)
 
-    # --- probabilities ------------------------------------------------------------------------
+    def replicates(self, number: int, *, seed: int | None = None) -> list[Model]:
+        """Return models that differ as much as the noise of privacy leaves open.
 
-    def ask(self, question: str, *, samples: int | None = None, seed: int | None = None) -> Answer:
-        """Answer a question such as P(income | age >= 30, sex = Female).
+        Each is fitted to its own draw of the true tables given the released ones. Sample one
+        stand-in from each, with `sampler=sample_codes` and as many rows as the real table has, and
+        combine what is estimated on them by `combine_replicates`.
 
         Args:
-            question: columns whose distribution, or conditions whose chance is asked for, and
-                behind a bar what is known.
+            number: how many, at least 2.
+            seed: makes them repeatable; it has no part in the privacy of the model.
+
+        Privacy: post-processing of released tables; costs nothing, however often.
+        """
+        if number < 2:
+            raise UsageError(f"replicates is {number}; intervals need 2 or more, better 10")
+        if not self.tables:
+            raise UsageError(f"the model cannot be replicated: {NO_TABLES}")
+        tables = redrawn_tables(self.tables, self.statement)
+        generators = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(number))
+        drawn = ([table.redrawn(generator) for table in tables] for generator in generators)
+        laws = (self.distribution.refitted(each, self.schema.constraints) for each in drawn)
+        return [replace(self, distribution=law, tables=()) for law in laws]
+
+    # --- probabilities ------------------------------------------------------------------------
+
+    def ask(
+        self, question: str, *, samples: int | None = None, seed: int | None = None
+    ) -> BaseAnswer:
+        """Answer a question such as P(income | age >= 30, sex = Female), with its interval.
+
+        Args:
+            question: P(column | conditions), count(conditions), mean(column | conditions),
+                quantile(column, 0.9 | conditions), most probable row, or top 5 pairs.
             samples: how many rows to estimate from; exact unless given.
             seed: makes an estimate repeatable.
 
         Privacy: post-processing of the model; costs nothing, however often.
         """
         return ask(self, question, samples=samples, seed=seed)
+
+    @cached_property
+    def refits(self) -> Refits:
+        """The model fitted again to tables whose noise was drawn again, for intervals of answers.
+
+        Privacy: post-processing of released tables; costs nothing. It may take 20 seconds once.
+        """
+        return refits_of(self)
 
     def probability(
         self, *targets: str, given: Mapping[str, Value | Collection[Value]] | None = None
@@ -255,6 +292,12 @@ class Model:
         sums = rest | {STATEMENT: digest(members[STATEMENT])}
         members[MANIFEST] = json_bytes({**manifest, "members": sums})
         write_members(Path(path), members)
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 digest of everything in the model, its statement included."""
+        sums = {name: digest(data) for name, data in self.members().items()}
+        return digest(canonical({**self._manifest, "members": sums}))
 
     def members(self) -> dict[str, bytes]:
         """Return what is written to an archive, but for its manifest."""

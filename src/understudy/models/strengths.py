@@ -49,7 +49,9 @@ class Strengths:
     @property
     def basis(self) -> str:
         """How the scores came about, in words."""
-        return "exact" if self.rows is None else f"estimated from {self.rows:,} sampled rows"
+        if self.rows is None:
+            return "exact in the model, whose tables are noisy"
+        return f"estimated from {self.rows:,} sampled rows"
 
 
 def strengths_of(
@@ -101,11 +103,13 @@ def _scores(network: Network, tables: Mapping[str, Probabilities]) -> dict[tuple
     for family in network:
         for axis, parent in enumerate(family.parents):
             others = tuple(i for i in range(len(family.parents)) if i != axis)
-            scores[parent, family.child] = _distance(tables[family.child].sum(axis=others))
+            scores[parent, family.child] = distance_from_independence(
+                tables[family.child].sum(axis=others)
+            )
     return scores
 
 
-def _distance(joint: Probabilities) -> float:
+def distance_from_independence(joint: Probabilities) -> float:
     """Half the sum of |P(a, b) − P(a)·P(b)|."""
     independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
     return min(float(np.abs(joint - independent).sum() / 2), 1.0)

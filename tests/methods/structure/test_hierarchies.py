@@ -19,9 +19,9 @@ from understudy.facts.codes import Codes, code_type
 from understudy.facts.domain import Attributes, Domain
 from understudy.facts.schema import Schema
 from understudy.methods import Nist, PrivBayes, Random, Synthesizer
-from understudy.methods.estimation.consistency import Estimate, made_consistent
 from understudy.models.bayes_net import BayesNet
 from understudy.models.conditional import Conditional
+from understudy.models.estimation.consistency import Estimate, made_consistent
 from understudy.models.inference import most_probable, posterior
 from understudy.models.model import Model
 from understudy.models.network import Family

@@ -11,8 +11,8 @@ from scipy.optimize import minimize
 from understudy.facts.domain import Domain
 from understudy.facts.schema import Schema
 from understudy.methods.estimation.allocation import least_error_weights
-from understudy.methods.estimation.consistency import best_total, onto_simplex
-from understudy.methods.estimation.parameters import conditionals
+from understudy.models.estimation.conditionals import conditionals
+from understudy.models.estimation.consistency import best_total, onto_simplex
 from understudy.models.network import Family, Network
 from understudy.privacy.budget import Measure
 from understudy.privacy.noisy_marginal import NoisyMarginal

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from support.asking import ask
 from support.constraints import STATEMENT
 from understudy.facts.schema import Schema
 from understudy.models.bayes_net import BayesNet
@@ -13,7 +14,6 @@ from understudy.models.conditional import Conditional
 from understudy.models.inference.question import read_question
 from understudy.models.model import Model
 from understudy.models.network import Family
-from understudy.models.query import ask
 from understudy.models.sampling import sample_codes, weighted_codes
 from understudy.models.sampling.estimate import estimated_distribution
 from understudy.models.sampling.weighting import WeightedRows, fit_of

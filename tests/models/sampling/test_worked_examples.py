@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from support.asking import ask
 from support.constraints import STATEMENT
 from support.joint import cells_of, joint_given
 from support.statistics import NEVER, fit_of_choices
@@ -18,7 +19,6 @@ from understudy.models.conditional import Conditional
 from understudy.models.inference.question import read_question
 from understudy.models.model import Model
 from understudy.models.network import Family
-from understudy.models.query import ask
 from understudy.models.records import ReleasedRecords
 from understudy.models.sampling import given, sample_codes, sample_rows, weighted_codes
 from understudy.models.sampling.estimate import estimated_chance

@@ -101,7 +101,7 @@ def _show_network(console: Console, found: ModelInspection) -> None:
 def _show_answers(console: Console, found: ModelInspection) -> None:
     """Show the tables that were released, signal beside noise, then all other answers."""
     listing = table_of(["table"])
-    for head in ("cells", "rows a cell", "noise", "ratio"):
+    for head in ("cells", "rows a cell", "noise", "± 95 %", "ratio"):
         listing.add_column(head, justify="right")
     for head in ("reads", "cost"):
         listing.add_column(head)
@@ -112,7 +112,7 @@ def _show_answers(console: Console, found: ModelInspection) -> None:
             times = f"{answer.cost['times']:,} × " if "times" in answer.cost else ""
             others.add_row(f"{times}{answer.question}", answer.cost["mechanism"], cost)
         else:
-            numbers = map(_number, (table.average, table.noise, table.ratio))
+            numbers = map(_number, (table.average, table.noise, table.margin, table.ratio))
             listing.add_row(_asked(answer), f"{table.cells:,}", *numbers, table.word, cost)
     if listing.row_count:
         tables = [answer.table for answer in found.answers]
@@ -133,7 +133,9 @@ def _tally(tables: list[ReleasedTable]) -> str:
     words = Counter(table.word for table in tables)
     counts = ", ".join(f"{words[word]} {word}" for word in ("clear", "faint", "drowned"))
     mechanisms = ", ".join(sorted({table.charge.event.mechanism for table in tables}))
-    return f"{counts}; noise: standard deviation of a cell, {mechanisms}; ratio: rows to noise"
+    noise = f"noise: standard deviation of a cell, {mechanisms}"
+    margin = "± 95 %: noise moves a cell by less, 95 times in 100"
+    return f"{counts}; {noise}; {margin}; ratio: rows to noise"
 
 
 def _number(value: float) -> str:

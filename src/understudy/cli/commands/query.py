@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,7 +14,7 @@ from understudy.cli.options.panels import METHOD
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from understudy.jobs.querying import QueryResult
+    from understudy.models.query import Answer, BaseAnswer, PairsAnswer
 
 _MOST_LINES = 40
 
@@ -24,7 +24,9 @@ def query(
     question: Annotated[
         str,
         typer.Argument(
-            help='The question, as in "P(income | age >= 30, sex = Female)" or "P(income = high)".'
+            help='The question, as in "P(income | age >= 30, sex = Female)", "count(age >= 60)", '
+            '"mean(weight | sex = male)", "quantile(age, 0.9)", "most probable row" or '
+            '"top 5 pairs".'
         ),
     ],
     samples: Annotated[
@@ -40,7 +42,11 @@ def query(
     seed: Seed = None,
     as_json: AsJson = False,
 ) -> None:
-    """Answer a question from a model alone; this costs no budget, however often."""
+    """Answer a question from a model alone; this costs no budget, however often.
+
+    Answers have 95 % intervals for the noise of privacy. The first question whose answer rests on
+    the model may take half a minute; what it computes is kept in the cache folder.
+    """
     from understudy.jobs.querying import query
 
     found = query(model, question, samples=samples, seed=seed)
@@ -50,31 +56,65 @@ def query(
         _show(found)
 
 
-def _show(found: QueryResult) -> None:
-    console, answer = results(), found.answer
-    if not answer.targets:
-        [(_, chance, error)] = found.lines
-        number = _number(chance, error, exact=answer.exact)
-        console.print(f"{answer.question} = {number}", style="bold")
-    else:
-        console.print(_table(found))
-        if len(found.lines) > _MOST_LINES:
-            more = len(found.lines) - _MOST_LINES
-            console.print(f"there are {more:,} less likely combinations; --json shows all")
-    way = "exact" if answer.exact else "estimated from sampled rows, ± one standard error"
-    console.print(f"{way}; computed from the model alone, at no cost", style="dim")
+def _show(found: BaseAnswer) -> None:
+    from understudy.models.query import Answer, PairsAnswer, RowAnswer
+
+    console = results()
+    match found:
+        case Answer() if found.targets:
+            console.print(_table(found))
+            if len(found.lines) > _MOST_LINES:
+                more = len(found.lines) - _MOST_LINES
+                console.print(f"there are {more:,} less likely combinations; --json shows all")
+        case Answer():
+            [line] = found.lines
+            text = f"{_number(line['probability'], exact=found.exact)}{_between(line)}"
+            console.print(f"{found.question} = {text}", style="bold")
+        case RowAnswer():
+            listing = table_of(["column", "value"])
+            for name, label in found.row.items():
+                listing.add_row(name, _label(label))
+            console.print(listing)
+            console.print(f"probability {found.probability:.4g}", style="bold")
+        case PairsAnswer():
+            console.print(_pairs(found))
+        case _:
+            console.print(f"{found.question} = {found.text}", style="bold", highlight=False)
+    for note in found.notes:
+        console.print(note, style="dim")
 
 
-def _table(found: QueryResult) -> Table:
-    answer, lines = found.answer, found.lines
-    table = table_of([*answer.targets, "probability"])
-    if len(answer.targets) > 1:
-        lines.sort(key=lambda line: -line[1])
-    for labels, chance, error in lines[:_MOST_LINES]:
-        texts = ["missing" if label is None else str(label) for label in labels]
-        table.add_row(*texts, _number(chance, error, exact=answer.exact))
+def _table(found: Answer) -> Table:
+    lines = found.lines
+    heads = ["95 % interval"] if found.interval.ends is not None else []
+    table = table_of([*found.targets, "probability", *heads])
+    if len(found.targets) > 1:
+        lines.sort(key=lambda line: -line["probability"])
+    for line in lines[:_MOST_LINES]:
+        texts = [_label(line[name]) for name in found.targets]
+        ends = [_between(line).strip()] if heads else []
+        table.add_row(*texts, _number(line["probability"], exact=found.exact), *ends)
     return table
 
 
-def _number(chance: float, error: float, *, exact: bool) -> str:
-    return f"{chance:.6g}" if exact else f"{chance:.4g} ± {error:.2g}"
+def _pairs(found: PairsAnswer) -> Table:
+    heads = ["95 % interval"] if found.interval.ends is not None else []
+    table = table_of(["column", "and", "distance from independence", *heads, "released table"])
+    for line in found.lines:
+        ends = [_between(line).strip()] if heads else []
+        held = "yes" if line["measured"] else "no"
+        table.add_row(*line["columns"], f"{line['score']:.3f}", *ends, held)
+    return table
+
+
+def _label(label: Any) -> str:
+    return "missing" if label is None else str(label)
+
+
+def _between(line: dict[str, Any]) -> str:
+    low, high = line["low"], line["high"]
+    return "" if low is None else f" \\[{low:.4g}, {high:.4g}]"
+
+
+def _number(value: float, *, exact: bool) -> str:
+    return f"{value:.6g}" if exact else f"{value:.4g}"

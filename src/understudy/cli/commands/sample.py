@@ -20,7 +20,7 @@ from understudy.cli.options import completion
 from understudy.cli.options.groups import grouped
 from understudy.cli.options.output import AsJson, Force, RowCount, Seed, SignKey
 from understudy.cli.options.panels import OUTPUT
-from understudy.cli.standard_output import written
+from understudy.cli.standard_output import STANDARD_OUTPUT, written
 from understudy.errors import UsageError
 from understudy.jobs.sampling import SampleRequest
 
@@ -86,6 +86,17 @@ class SampleOptions(SampleRequest):
             "drawing rows. The file is copied and not protected: it must be public or synthetic.",
         ),
     ] = None
+    replicates: Annotated[
+        int | None,
+        typer.Option(
+            "--replicates",
+            min=2,
+            metavar="NUMBER",
+            rich_help_panel=OUTPUT,
+            help="Write this many stand-ins, FILE-1 and so on, each from its own draw of the "
+            "tables given the released ones, for combining rules with valid intervals.",
+        ),
+    ] = None
     seed: Seed = None
     force: Force = False
     sign: SignKey = None
@@ -111,6 +122,8 @@ def sample(*, asked: SampleOptions, as_json: AsJson = False) -> None:
 
     if asked.head is not None:
         _show(sample_head(asked), as_json=as_json)
+    elif asked.replicates is not None and asked.output == STANDARD_OUTPUT:
+        raise UsageError("--replicates writes several files; name them by --output FILE")
     elif asked.output is None:
         raise UsageError("output is not given; name a file by --output, or look by --head 5")
     else:

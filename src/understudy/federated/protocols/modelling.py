@@ -21,10 +21,10 @@ from understudy.federated.holder.answering import fitted_conditionals
 from understudy.federated.messages import Fit, Fitted, Message
 from understudy.federated.protocols.structure import greedy
 from understudy.methods.estimation.learned import Learned
-from understudy.methods.estimation.parameters import conditionals
 from understudy.methods.structure.scores import mutual_information, total_variation
 from understudy.methods.structure.table_cost import TableCost
 from understudy.models.bayes_net import BayesNet
+from understudy.models.estimation.conditionals import conditionals
 from understudy.models.model import Model
 from understudy.models.network import Network
 from understudy.models.records import ReleasedRecords

@@ -14,16 +14,12 @@ import numpy as np
 from understudy.facts.unit import Neighbours
 from understudy.federated.analyst.asking import Sizes, summed, tables
 from understudy.federated.analyst.conversation import Conversation
-from understudy.methods.estimation.consistency import Estimate, best_total
 from understudy.methods.estimation.learned import Learned
-from understudy.methods.estimation.parameters import (
-    agreeing,
-    conditionals_of,
-    family_tables,
-    one_way_tables,
-)
+from understudy.methods.estimation.parameters import family_tables, one_way_tables
 from understudy.models.bayes_net import BayesNet
 from understudy.models.conditional import Conditional
+from understudy.models.estimation.conditionals import agreeing, conditionals_of
+from understudy.models.estimation.consistency import Estimate, best_total
 from understudy.models.network import Family, Network
 from understudy.privacy.noisy_marginal import NoisyMarginal
 

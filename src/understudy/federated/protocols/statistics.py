@@ -24,13 +24,14 @@ from understudy.federated.protocols.structure import (
     rating_of,
     table_cost_of_sums,
 )
-from understudy.methods.estimation.consistency import Estimate
 from understudy.methods.estimation.learned import Learned
-from understudy.methods.estimation.parameters import conditionals_of, one_way_tables
+from understudy.methods.estimation.parameters import one_way_tables
 from understudy.methods.structure.required import least_tables
 from understudy.methods.structure.restrict import Restrictions
 from understudy.methods.structure.table_cost import TableCost
 from understudy.models.bayes_net import BayesNet
+from understudy.models.estimation.conditionals import conditionals_of
+from understudy.models.estimation.consistency import Estimate
 from understudy.privacy.budget import Budget
 from understudy.privacy.noisy_marginal import NoisyMarginal
 

@@ -14,10 +14,10 @@ import numpy as np
 from understudy.facts.axes import Axes
 from understudy.facts.domain import Attributes, Domain
 from understudy.federated.analyst.plan import Collaboration
-from understudy.methods.estimation.consistency import Estimate
 from understudy.methods.structure.candidates import Candidates, grow
 from understudy.methods.structure.restrict import NONE, Restrictions
 from understudy.methods.structure.table_cost import TableCost, by_gain
+from understudy.models.estimation.consistency import Estimate
 from understudy.models.network import Family, Network
 from understudy.privacy.budget import Budget
 from understudy.rows.counting import Scores

@@ -11,10 +11,10 @@ import numpy as np
 from understudy.facts.constraints import Completions
 from understudy.facts.domain import Attributes, Domain
 from understudy.facts.schema import Schema
-from understudy.methods.estimation.aims import aims_of
-from understudy.methods.estimation.consistency import best_total
 from understudy.methods.estimation.refitting import fitted_tree, refitted_network
 from understudy.models.bayes_net import BayesNet
+from understudy.models.estimation.aims import aims_of
+from understudy.models.estimation.consistency import best_total
 from understudy.models.log_linear import LogLinear
 from understudy.models.sampling.without_replacement import deal_codes
 from understudy.models.weighted.pool import Pool

@@ -1,34 +1,21 @@
-"""Conditionals of a network from released tables, and which tables to release for them."""
+"""Which tables a network needs, how they are measured, and its conditionals from them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
-
-import numpy as np
+from collections.abc import Callable, Sequence
 
 from understudy.facts.axes import Axes
-from understudy.facts.constraints import Constraint
-from understudy.facts.constraints.constraint import Nogood
-from understudy.facts.constraints.masks import forbidden_cells
 from understudy.facts.domain import Attributes, Domain
-from understudy.facts.hierarchy import Groups
 from understudy.facts.schema import Schema
 from understudy.methods.estimation.allocation import least_error_weights
-from understudy.methods.estimation.calibration import calibrated
-from understudy.methods.estimation.consistency import (
-    Estimate,
-    best_total,
-    made_consistent,
-)
 from understudy.methods.estimation.learned import Learned
 from understudy.models.bayes_net import BayesNet
-from understudy.models.conditional import Conditional
-from understudy.models.network import Family, Network
+from understudy.models.estimation.conditionals import conditionals
+from understudy.models.estimation.consistency import best_total
+from understudy.models.network import Network
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator
 from understudy.privacy.noisy_marginal import NoisyMarginal
-from understudy.system.arrays import Floats
 
 
 def measure_tables(
@@ -112,79 +99,6 @@ def family_tables(network: Network, domain: Domain) -> list[Attributes]:
 def _covers(other: Attributes, table: Attributes, domain: Domain, *, earlier: bool) -> bool:
     """Whether another table makes one needless; of two over the same attributes the first stays."""
     return Axes(other).holds(table, domain) and (earlier or set(table) != set(other))
-
-
-def conditionals(
-    network: Network,
-    marginals: Sequence[NoisyMarginal],
-    *,
-    total: float,
-    domain: Domain,
-    constraints: Sequence[Constraint] = (),
-) -> tuple[Conditional, ...]:
-    """P(child | parents) of every family, from tables that have been made to agree.
-
-    A configuration of parents that was never seen gives the child its own distribution. Cells that
-    a constraint forbids hold noise alone, unless private rows violate it, and are emptied.
-    """
-    return conditionals_of(network, agreeing(marginals, total, domain, constraints), domain)
-
-
-def agreeing(
-    marginals: Sequence[NoisyMarginal],
-    total: float,
-    domain: Domain,
-    constraints: Sequence[Constraint] = (),
-) -> list[Estimate]:
-    """Tables that have been made to agree, empty where a constraint forbids."""
-    nogoods = {nogood for constraint in constraints for nogood in constraint.nogoods}
-    return made_consistent([_emptied(m, nogoods) for m in marginals], total, domain)
-
-
-def conditionals_of(
-    network: Network, estimates: Sequence[Estimate], domain: Domain
-) -> tuple[Conditional, ...]:
-    """P(child | parents) of every family, from tables that agree.
-
-    Rows of these conditionals have the one-way tables that all tables agree on.
-    """
-    found = tuple(_conditional(family, estimates, domain) for family in network)
-    if network.degree < 2:
-        return found
-    names = [family.axes[-1] for family in network]
-    return calibrated(found, {name: _seen((name,), estimates, domain) for name in names}, domain)
-
-
-def _emptied(marginal: NoisyMarginal, nogoods: Collection[Nogood]) -> NoisyMarginal:
-    if not nogoods:
-        return marginal
-    forbidden = forbidden_cells(nogoods, marginal.attributes, marginal.counts.shape)
-    return replace(marginal, counts=np.where(forbidden, 0, marginal.counts))
-
-
-def _conditional(family: Family, estimates: Sequence[Estimate], domain: Domain) -> Conditional:
-    weights = _seen(family.axes, estimates, domain)
-    alone = weights.sum(axis=tuple(range(weights.ndim - 1)))
-    fallback = Conditional.from_weights(Family(family.child), alone).probabilities
-    within = None
-    if family.axes[-1] != family.child:
-        own = _seen((family.child,), estimates, domain)
-        within = _shares(own, domain.coarser[family.axes[-1]].groups)
-    return Conditional.from_weights(family, weights, fallback=fallback, within=within)
-
-
-def _seen(names: Attributes, estimates: Sequence[Estimate], domain: Domain) -> Floats:
-    """Estimate the table of some names, from the smallest table that holds them."""
-    holders = [e for e in estimates if Axes(e.attributes).holds(names, domain)]
-    table = min(holders, key=lambda e: e.counts.size)
-    return Axes(table.attributes).project(table.counts, names, domain)
-
-
-def _shares(counts: Floats, groups: Groups) -> Floats:
-    """The share of every code in its group; all alike where the group is empty."""
-    sums = np.bincount(groups, counts)[groups]
-    alike = 1 / np.bincount(groups)[groups]
-    return np.divide(counts, sums, out=alike, where=sums > 0)
 
 
 def one_way_tables(domain: Domain) -> list[Attributes]:

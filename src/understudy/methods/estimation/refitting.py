@@ -14,8 +14,8 @@ import numpy as np
 
 from understudy.facts.axes import Axes
 from understudy.facts.domain import Attributes, Domain
-from understudy.methods.estimation.consistency import onto_simplex
 from understudy.models.conditional import Conditional
+from understudy.models.estimation.consistency import onto_simplex
 from understudy.models.network import Family
 from understudy.models.weighted.pool import Pool
 from understudy.models.weighted.raking import Aim, raked

@@ -72,7 +72,7 @@ def read_conditions(text: str, columns: Mapping[str, Column]) -> Conditions:
             without any value.
     """
     try:
-        said = _by_column(_about(parse_list(text)), columns)
+        said = _by_column(about(parse_list(text)), columns)
         evidence = {name: _weights(found, columns) for name, found in said.items()}
         for name, fits in evidence.items():
             if not fits.any():
@@ -84,8 +84,8 @@ def read_conditions(text: str, columns: Mapping[str, Column]) -> Conditions:
         raise UsageError(f"conditions {text!r}: {place}: {finding}") from None
 
 
-def _about(conditions: Sequence[Condition]) -> Sequence[Condition]:
-    """The conditions, none of them a column alone."""
+def about(conditions: Sequence[Condition]) -> Sequence[Condition]:
+    """Return the conditions, none of them a column alone."""
     for condition in conditions:
         if not condition.relation:
             way_out = f"say what is known of it, as {condition.column.text} = ..."
@@ -98,7 +98,7 @@ def _within(
 ) -> dict[str, Region]:
     declared = {name: columns[name] for name in said}
     return {
-        name: stretch_of(name, column, _sayings(said[name]))
+        name: stretch_of(name, column, sayings_of(said[name]))
         for name, column in declared.items()
         if isinstance(column, BinnedColumn)
     }
@@ -108,23 +108,30 @@ def _question(text: str, columns: Mapping[str, Column]) -> Question:
     shape = _SHAPE.fullmatch(text)
     if shape is None:
         raise ParseError(1, "write P(column | conditions), as P(income | age >= 30, sex = Female)")
-    start, end = shape.span("inside")
-    bar = _bar(text, start, end)
+    return probability_question(text, shape.span("inside"), columns)
+
+
+def probability_question(
+    text: str, inside: tuple[int, int], columns: Mapping[str, Column]
+) -> Question:
+    """Read what is asked for and what is known, between two characters of a text."""
+    start, end = inside
+    bar = bar_of(text, start, end)
     asked = parse_list(text[: end if bar is None else bar], start)
-    given = [] if bar is None else _about(parse_list(text[:end], bar + 1))
+    given = [] if bar is None else about(parse_list(text[:end], bar + 1))
     named = [c for c in asked if not c.relation]
     if named and len(named) < len(asked):
         raise ParseError(
             named[0].column.position, "ask for columns or for conditions, not for both"
         )
-    targets = tuple(dict.fromkeys(_learned(c.column, columns)[0] for c in named))
+    targets = tuple(dict.fromkeys(learned_column(c.column, columns)[0] for c in named))
     # Conditions on one column are taken together: parts of a bin may overlap or not.
     both = None if targets else evidence_of([*asked, *given], columns)
     return Question(targets, evidence_of(given, columns), both)
 
 
-def _bar(text: str, start: int, end: int) -> int | None:
-    """Where the bar stands that is in no quotes."""
+def bar_of(text: str, start: int, end: int) -> int | None:
+    """Find the bar that is in no quotes; None where there is none."""
     blanked = _QUOTED.sub(lambda match: " " * len(match[0]), text[start:end])
     place = blanked.find("|")
     return None if place < 0 else start + place
@@ -141,23 +148,25 @@ def _by_column(
 ) -> dict[str, list[Condition]]:
     said: dict[str, list[Condition]] = {}
     for condition in conditions:
-        said.setdefault(_learned(condition.column, columns)[0], []).append(condition)
+        said.setdefault(learned_column(condition.column, columns)[0], []).append(condition)
     return said
 
 
 def _weights(conditions: Sequence[Condition], columns: Mapping[str, Column]) -> Probabilities:
-    name, column = _learned(conditions[0].column, columns)
+    name, column = learned_column(conditions[0].column, columns)
     try:
-        return allowed(name, column, _sayings(conditions))
+        return allowed(name, column, sayings_of(conditions))
     except UsageError as error:
         raise ParseError(conditions[0].column.position, str(error)) from None
 
 
-def _sayings(conditions: Sequence[Condition]) -> list[Said]:
+def sayings_of(conditions: Sequence[Condition]) -> list[Said]:
+    """Return relations and values, without the columns."""
     return [(c.relation, [value.text for value in c.values]) for c in conditions]
 
 
-def _learned(name: Token, columns: Mapping[str, Column]) -> tuple[str, LearnedColumn]:
+def learned_column(name: Token, columns: Mapping[str, Column]) -> tuple[str, LearnedColumn]:
+    """Return a column by the name that was written; one that is generated is refused."""
     column = columns.get(name.text)
     if column is None:
         raise ParseError(

@@ -31,6 +31,8 @@ _TABLE, _TIMES = "counts of ", " × "
 _MOST_ATTRIBUTES = 64
 # PrivBayes and its successors ask that an average cell be four times its noise.
 _CLEAR, _FAINT = 4.0, 1.0
+# Standard deviations that hold 95 % of noise: Φ⁻¹(0.975), and ln 20 / √2 of Laplace noise.
+_GAUSSIAN_MARGIN, _LAPLACE_MARGIN = 1.959964, math.log(20) / math.sqrt(2)
 
 
 def table_question(attributes: Sequence[str]) -> str:
@@ -69,6 +71,7 @@ class ReleasedTable:
         cells: how many it has.
         average: rows in a cell on average, from the rows that the model makes.
         noise: the standard deviation of a cell's noise.
+        averaged: whether several tables were averaged.
     """
 
     charge: Charge
@@ -76,6 +79,13 @@ class ReleasedTable:
     cells: int
     average: float
     noise: float
+    averaged: bool = False
+
+    @property
+    def margin(self) -> float:
+        """How far noise moves a cell at most, 95 times in 100, in rows."""
+        laplace = isinstance(self.charge.event, LaplaceEvent) and not self.averaged
+        return self.noise * (_LAPLACE_MARGIN if laplace else _GAUSSIAN_MARGIN)
 
     @property
     def ratio(self) -> float:
@@ -95,6 +105,7 @@ class ReleasedTable:
             "attributes": list(self.attributes),
             "cells": self.cells,
             "noise": self.noise,
+            "margin": self.margin,
             "average": self.average,
             "ratio": self.ratio if math.isfinite(self.ratio) else None,
             "reads": self.word,
@@ -106,7 +117,7 @@ def together(tables: Sequence[ReleasedTable]) -> ReleasedTable:
 
     Averaged by the inverse of their variances, cells have the variance 1 / Σ (1 / noise²).
     """
-    first = tables[0]
+    first = replace(tables[0], averaged=len(tables) > 1)
     if any(table.noise == 0 for table in tables):
         return replace(first, noise=0.0)
     return replace(first, noise=sum(table.noise**-2 for table in tables) ** -0.5)

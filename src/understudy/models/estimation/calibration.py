@@ -22,13 +22,17 @@ from understudy.models.sampling.without_replacement import deal
 from understudy.system.arrays import Floats, Probabilities
 
 # More rows show the parents' distribution more closely; so many take a few milliseconds a column.
-_ROWS = 2**18
+CALIBRATING_ROWS = 2**18
 _PASSES = 50
 _NEARLY = 1e-7
 
 
 def calibrated(
-    conditionals: Sequence[Conditional], one_way: Mapping[str, Floats], domain: Domain
+    conditionals: Sequence[Conditional],
+    one_way: Mapping[str, Floats],
+    domain: Domain,
+    *,
+    rows: int = CALIBRATING_ROWS,
 ) -> tuple[Conditional, ...]:
     """Conditionals whose rows have the given one-way tables, as little changed as that allows.
 
@@ -38,12 +42,13 @@ def calibrated(
         conditionals: of a whole network, parents before children.
         one_way: the table of every child, by the name it has in its family.
         domain: knows the coarser copies of attributes.
+        rows: how many rows show the parents' distribution.
     """
     generator = np.random.default_rng(0)
     codes: CodedRows = {}
     found = []
     for conditional in conditionals:
-        given = configurations(conditional.family.axes[:-1], codes, domain, _ROWS)
+        given = configurations(conditional.family.axes[:-1], codes, domain, rows)
         if len(conditional.family.parents) > 1:
             conditional = _raked(conditional, given, one_way[conditional.family.axes[-1]])
         codes[conditional.family.child] = _drawn(conditional, given, domain, generator)

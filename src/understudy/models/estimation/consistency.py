@@ -28,7 +28,7 @@ from understudy.system.arrays import Floats
 # Projections in turn stop when no table's negative cells hold more than this part of the rows, or
 # after so many rounds; what is negative then is emptied, and tables are raked until they agree.
 _NEARLY = 1e-4
-_AGREED = 1e-10
+AGREED = 1e-10
 # The least and the most rounds, and the cells that all of them may touch.
 _PROJECTIONS = (4, 20, 2 * 10**7)
 _RAKINGS = (4, 500, 2 * 10**6)
@@ -75,7 +75,11 @@ def onto_simplex(counts: npt.NDArray[np.int64] | Floats, total: float) -> Floats
 
 
 def made_consistent(
-    marginals: Sequence[NoisyMarginal], total: float, domain: Domain | None = None
+    marginals: Sequence[NoisyMarginal],
+    total: float,
+    domain: Domain | None = None,
+    *,
+    agreed: float = AGREED,
 ) -> list[Estimate]:
     """Tables that are not negative, have the total, and agree on all they share.
 
@@ -86,6 +90,7 @@ def made_consistent(
         marginals: what was released.
         total: what every table is to add up to.
         domain: knows the coarser copies of attributes, where tables have any.
+        agreed: by which part of all rows cells may still differ.
     """
     domain = domain or Domain({})
     tables = _merged(marginals, domain)
@@ -101,7 +106,7 @@ def made_consistent(
         counts = _projected(counts, views, targets, total)
         pairs = zip(tables, counts, strict=True)
         counts = [_mixed(table.attributes, found, one_way, total) for table, found in pairs]
-        _raked(counts, views, targets, total)
+        _raked(counts, views, targets, agreed * total)
     return [replace(t, counts=c) for t, c in zip(tables, counts, strict=True)]
 
 
@@ -125,11 +130,11 @@ def _raked(
     counts: list[Floats],
     views: Sequence[Sequence[_View]],
     targets: Sequence[Floats | None],
-    total: float,
+    nearly: float,
 ) -> None:
-    """Scale tables that are not negative, in place, until they agree."""
+    """Scale tables that are not negative, in place, until they agree to within some rows."""
     for _ in range(_rounds(counts, _RAKINGS)):
-        if _rake(counts, views, targets) <= _AGREED * total:
+        if _rake(counts, views, targets) <= nearly:
             break
 
 

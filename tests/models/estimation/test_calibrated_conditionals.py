@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from understudy.facts.domain import Domain
-from understudy.methods.estimation.calibration import calibrated
-from understudy.methods.estimation.consistency import made_consistent
-from understudy.methods.estimation.parameters import conditionals
 from understudy.models.bayes_net import BayesNet
 from understudy.models.conditional import Conditional
+from understudy.models.estimation.calibration import calibrated
+from understudy.models.estimation.conditionals import conditionals
+from understudy.models.estimation.consistency import made_consistent
 from understudy.models.network import Family, Network
 from understudy.models.sampling import deal_codes
 from understudy.privacy.noisy_marginal import NoisyMarginal

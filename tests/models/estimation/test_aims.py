@@ -7,7 +7,7 @@ import pytest
 
 from understudy.facts.domain import Domain
 from understudy.facts.schema import Schema
-from understudy.methods.estimation.aims import aims_of, towards_even
+from understudy.models.estimation.aims import aims_of, towards_even
 from understudy.privacy.noisy_marginal import NoisyMarginal
 
 DOMAIN = Domain({"a": 2, "b": 3})

@@ -12,8 +12,8 @@ import pytest
 from support.tiers import full_but
 from understudy.facts.axes import Axes
 from understudy.facts.domain import Attributes, Domain
-from understudy.methods.estimation import consistency
-from understudy.methods.estimation.consistency import Estimate, made_consistent
+from understudy.models.estimation import consistency
+from understudy.models.estimation.consistency import Estimate, made_consistent
 from understudy.privacy.noisy_marginal import NoisyMarginal
 
 Table = npt.NDArray[np.float64]

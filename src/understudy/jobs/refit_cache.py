@@ -1,0 +1,89 @@
+"""Refitted models in the user's cache folder, so that a second question is answered at once.
+
+A file is named by the digest of its model and holds that digest. It is made from released tables
+alone, and can be deleted at any time. The folder is $UNDERSTUDY_CACHE, else the system's folder for
+caches.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from understudy.errors import UnderstudyError
+from understudy.models.archive import arrow_bytes
+from understudy.system.files.arrow import Types, read_arrow
+from understudy.system.files.writing import atomic
+
+if TYPE_CHECKING:
+    from understudy.models.intervals.refits import Numbers32, Refits
+    from understudy.models.model import Model
+
+# The number of the way in which models are refitted: another one makes them again.
+_FORM = 1
+_MOST_BYTES = 2**28
+_LISTS, _SHAPES = pa.large_list(pa.float32()), pa.list_(pa.int64())
+_COLUMNS: Types = {"name": (pa.string(),), "shape": (_SHAPES,), "numbers": (_LISTS,)}
+# What reading something else than such a file raises.
+_MISFITS = (OSError, ArithmeticError, LookupError, ValueError, pa.ArrowException, UnderstudyError)
+
+
+def cached_refits(model: Model) -> Refits:
+    """Read the refitted models of a model from the cache, or make and keep them.
+
+    A cache that cannot be read or written changes nothing but the time.
+
+    Privacy: what is kept is post-processing of released tables.
+    """
+    path, key = _path(model), _key(model)
+    with suppress(*_MISFITS):
+        return model.distribution.kept_refits(_read(path, key, most=4 * len(model.domain) + 4))
+    refits = model.refits
+    with suppress(OSError, UnderstudyError):
+        _write(path, key, refits.numbers())
+    return refits
+
+
+def _path(model: Model) -> Path:
+    import platformdirs
+
+    named = os.environ.get("UNDERSTUDY_CACHE")
+    folder = Path(named) if named else platformdirs.user_cache_path("understudy")
+    return folder / f"{_key(model)}.refits"
+
+
+def _key(model: Model) -> str:
+    return f"{model.digest}-{_FORM}"
+
+
+def _read(path: Path, key: str, *, most: int) -> Numbers32:
+    """The arrays of a file, if it is about this model."""
+    if path.stat().st_size > _MOST_BYTES:
+        raise ValueError("size")
+    table = read_arrow(path.read_bytes(), _COLUMNS, rows=most)
+    names, shapes = table["name"].to_pylist(), table["shape"].to_pylist()
+    if names[0] != key:
+        raise ValueError("digest")
+    held = [np.array(row.values, np.float32) for row in table["numbers"]]
+    each = zip(names[1:], shapes[1:], held[1:], strict=True)
+    return {name: numbers.reshape(shape) for name, shape, numbers in each}
+
+
+def _write(path: Path, key: str, numbers: Numbers32) -> None:
+    shapes = [[0], *(array.shape for array in numbers.values())]
+    flat = [np.zeros(0, np.float32), *(array.ravel() for array in numbers.values())]
+    table = pa.table(
+        {
+            "name": pa.array([key, *numbers], pa.string()),
+            "shape": pa.array(shapes, _SHAPES),
+            "numbers": pa.array(flat, _LISTS),
+        }
+    )
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with atomic(path) as file:
+        file.write(arrow_bytes(table))

@@ -1,0 +1,1 @@
+"""Questions beyond probabilities: counts, means, quantiles, the most probable row, and pairs."""
