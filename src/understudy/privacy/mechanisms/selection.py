@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Self
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -99,6 +99,14 @@ class ExactChoice(ExactAnswer):
 Selection = PermuteAndFlip | Exponential | ExactChoice
 
 
+class SelectionRule(Protocol):
+    """Says by which mechanism a choice is made that may cost a budget."""
+
+    def __call__(self, budget: Budget, *, sensitivity: Fraction) -> Selection:
+        """Return the mechanism for scores of this sensitivity."""
+        ...
+
+
 def choice(budget: Budget, *, sensitivity: Fraction) -> Selection:
     """The better selection for a measure: permute-and-flip for ε, the exponential one for ρ.
 
@@ -118,6 +126,16 @@ def choice(budget: Budget, *, sensitivity: Fraction) -> Selection:
             return ExactChoice()
         case Measure.APPROXIMATE:
             raise UsageError("mechanisms are paid for in epsilon or rho; convert the budget")
+
+
+def exponential_choice(budget: Budget, *, sensitivity: Fraction) -> Selection:
+    """The exponential mechanism in every measure, as the papers print it.
+
+    For pure ε permute-and-flip is never worse; this one is for comparisons with the papers.
+    """
+    if budget.measure is Measure.PURE:
+        return Exponential.costing(budget.amount, sensitivity=sensitivity)
+    return choice(budget, sensitivity=sensitivity)
 
 
 def _root_below(square: Fraction) -> Fraction:
