@@ -18,8 +18,10 @@ from support.shared import shared_file
 from support.torches import need_torch
 from understudy.errors import CapacityError, DataError, OutputError, UsageError
 from understudy.evaluation.marginals.fidelity import total_variation
+from understudy.evaluation.prediction.features import Features
 from understudy.evaluation.sheets import load
 from understudy.facts.domain import Domain
+from understudy.facts.schema import Schema
 from understudy.facts.workload import workload
 from understudy.methods import Nist
 from understudy.methods.structure.restrict import NONE
@@ -34,6 +36,7 @@ from understudy.rows.table import Table
 from understudy.testing import SeededNoise
 from understudy_studies import (
     STUDIES,
+    accuracy,
     copula,
     federated_bits,
     federated_classifiers,
@@ -697,6 +700,50 @@ def test_correlations_are_of_numbers_and_codes() -> None:
     found = protected_networks.correlations(sheet)
     expected = [[None, -1.0, None], [-1.0, None, None], [None, None, None]]
     assert expected == found["matrix"]
+
+
+def test_the_genetic_line_is_the_papers_search() -> None:
+    """One population for all generations and no rival; this package's own is another line."""
+    search, ours = (sba.search_of(name, "cmc", 0) for name in (sba.GENETIC, sba.RIVALLED))
+    assert (1, 400, 400, False) == (
+        search.starts,
+        search.generations,
+        search.patience,
+        search.rival,
+    )
+    assert ours.rival
+    assert ours.starts > 1
+    plan = find("sba-search").settings(Size.FULL)
+    degrees = {
+        name: [s["degree"] for s in plan if s["search"] == name and s["epsilon"] == sba.OFF]
+        for name in genetic_search.SEARCHES
+    }
+    assert degrees[sba.GREEDY] == degrees[sba.GENETIC] == degrees[sba.RIVALLED]
+
+
+def test_whole_numbers_keep_the_order_and_put_missing_first() -> None:
+    """Categories become their places, missing cells come before them, and classes stay."""
+    columns = {
+        "colour": {"kind": "categorical", "values": ["red", "green", "blue"], "missing": ["?"]},
+        "size": {"kind": "integer", "min": 0, "max": 9, "bins": 5},
+        "sold": {"kind": "boolean", "missing": ["?"]},
+    }
+    schema = Schema.parse({"columns": columns})
+    codes = {"colour": [0, 2, 3], "size": [4, 0, 1], "sold": [0, 1, 2]}
+    table = Table(Domain.of(schema), {n: np.array(c, np.uint8) for n, c in codes.items()}, 3)
+    numbered = accuracy.as_integers(schema, "sold")
+    found = numbered.table(table)
+    assert [1, 3, 0] == found.codes["colour"].tolist()
+    assert codes["size"] == found.codes["size"].tolist()
+    assert codes["sold"] == found.codes["sold"].tolist()
+    sheet = load(found, numbered.schema, side="real", seed=0)
+    assert (0, 2) == tuple(
+        part.shape[1]
+        for part in (
+            Features.of(sheet, numbered.schema, "sold").flags,
+            Features.of(sheet, numbered.schema, "sold").numbers,
+        )
+    )
 
 
 @pytest.mark.slow
