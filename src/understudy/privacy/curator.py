@@ -24,7 +24,7 @@ from understudy.privacy.budget import Budget
 from understudy.privacy.mechanisms.additive import Additive, additive
 from understudy.privacy.mechanisms.mechanism import Mechanism
 from understudy.privacy.mechanisms.released import table_question
-from understudy.privacy.mechanisms.selection import SelectionRule, choice
+from understudy.privacy.mechanisms.selection import Selection, choice
 from understudy.privacy.noise.system import Noise, SystemNoise
 from understudy.privacy.noisy_marginal import NoisyMarginal
 from understudy.privacy.spending.grant import Grant
@@ -67,6 +67,14 @@ class Live:
     ) -> R:
         """Draw afresh."""
         return draw()
+
+
+class SelectionRule(Protocol):
+    """Says by which mechanism a choice is made that may cost a budget."""
+
+    def __call__(self, budget: Budget, *, sensitivity: Fraction) -> Selection:
+        """Return the mechanism for scores of this sensitivity."""
+        ...
 
 
 @dataclass(frozen=True)

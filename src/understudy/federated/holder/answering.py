@@ -43,8 +43,8 @@ from understudy.methods.structure.scores import score_for
 from understudy.models.conditional import Conditional
 from understudy.models.network import Family
 from understudy.privacy.budget import Budget
-from understudy.privacy.curator import Curator
-from understudy.privacy.mechanisms.selection import SelectionRule, choice, exponential_choice
+from understudy.privacy.curator import Curator, SelectionRule
+from understudy.privacy.mechanisms.selection import choice, exponential_choice
 from understudy.rows.counting import Score
 from understudy.system.arrays import Array
 

@@ -13,8 +13,8 @@ from understudy.facts.domain import Attributes
 from understudy.privacy.accounting.costs import cost
 from understudy.privacy.accounting.events import Event, ExponentialEvent, PermuteAndFlipEvent
 from understudy.privacy.budget import Budget, Measure
-from understudy.privacy.curator import Curator
-from understudy.privacy.mechanisms.selection import SelectionRule, choice
+from understudy.privacy.curator import Curator, SelectionRule
+from understudy.privacy.mechanisms.selection import choice
 from understudy.privacy.noisy_marginal import NoisyMarginal
 from understudy.rows.counting import Score, Scores
 

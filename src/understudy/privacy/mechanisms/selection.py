@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
 
@@ -97,14 +97,6 @@ class ExactChoice(ExactAnswer):
 
 
 Selection = PermuteAndFlip | Exponential | ExactChoice
-
-
-class SelectionRule(Protocol):
-    """Says by which mechanism a choice is made that may cost a budget."""
-
-    def __call__(self, budget: Budget, *, sensitivity: Fraction) -> Selection:
-        """Return the mechanism for scores of this sensitivity."""
-        ...
 
 
 def choice(budget: Budget, *, sensitivity: Fraction) -> Selection:
