@@ -68,7 +68,7 @@ class RandomisedResponse:
             raise UsageError(f"epsilon is {self.epsilon}; a report reveals something, give more")
         if self._wrong >= self._right:
             raise UsageError(
-                f"epsilon is {self.epsilon}; all reports would be equally likely; give 1e-15 or more"
+                f"epsilon is {self.epsilon}; every report would be as likely; give 1e-15 or more"
             )
 
     @classmethod
