@@ -7,6 +7,7 @@ from pathlib import Path
 from benchmarks.report import ROOT, filled
 from pages.assurances import assurance_table
 from pages.methods import methods_table
+from pages.papers import rows_table
 from pages.promises import promise_table
 from understudy.privacy.statements.assurance import MECHANISMS, METHODS, RELEASES
 
@@ -17,6 +18,7 @@ def blocks() -> dict[str, dict[str, str]]:
         "README.md": {"methods": methods_table()},
         "docs/guides/methods.md": {"methods": methods_table()},
         "docs/promise.md": {"promises": promise_table()},
+        "docs/studies/README.md": {"rows": rows_table()},
         "docs/assurance.md": {
             "methods": assurance_table("method", METHODS),
             "releases": assurance_table("release", RELEASES),

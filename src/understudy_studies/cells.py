@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -36,17 +36,21 @@ class Cell:
     Attributes:
         setting: all that the numbers depend on, the seed included.
         version: of understudy, when it was measured.
+        laws: the numbers of the study's own law and of its methods' when it was measured; a
+            record from before there were such numbers has none.
     """
 
     setting: Setting
     numbers: CellValues
     seconds: float
     version: str
+    laws: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def check(self) -> str:
         """Tells whether a cell on disk is the one that was written."""
-        text = json.dumps([self.setting, self.numbers, self.version], sort_keys=True)
+        parts: list[Any] = [self.setting, self.numbers, self.version]
+        text = json.dumps([*parts, self.laws] if self.laws else parts, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def document(self) -> dict[str, Any]:
@@ -56,6 +60,7 @@ class Cell:
             "numbers": dict(self.numbers),
             "seconds": round(self.seconds, 3),
             "version": self.version,
+            **({"laws": dict(self.laws)} if self.laws else {}),
             "check": self.check,
         }
 
@@ -63,13 +68,18 @@ class Cell:
     def of(cls, document: Any) -> Cell:
         """A cell from JSON; ValueError where it is damaged."""
         try:
-            fields = (document[name] for name in ("setting", "numbers", "seconds", "version"))
-            cell = cls(*fields)
+            names = ("setting", "numbers", "seconds", "version")
+            found = {name: document[name] for name in names}
+            cell = cls(**found, laws=document.get("laws", {}))
             if cell.check != document["check"]:
                 raise ValueError("the check differs")
         except (TypeError, KeyError) as error:
             raise ValueError("no cell") from error
         return cell
+
+    def outdated(self, laws: Mapping[str, int]) -> list[str]:
+        """Return the names whose law has changed since; a cell without numbers has law 1 of all."""
+        return [name for name, law in laws.items() if self.laws.get(name, 1) != law]
 
     def fits(self, **wanted: SettingValue) -> bool:
         """Whether the setting has all these values."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -23,7 +23,7 @@ from understudy.rows.table import Table
 from understudy.testing import seeded
 from understudy_studies import seven
 from understudy_studies.cells import CellValues, Results, Setting, SettingValue, Size, Spread
-from understudy_studies.study import Study, StudyTable
+from understudy_studies.study import Finding, Study, StudyTable
 from understudy_studies.tables import DIABETES, Coded, DataFolder, diabetes, parted
 
 SEVEN, REAL = "seven attributes", "diabetes"
@@ -94,26 +94,27 @@ class FederatedBits(Study):
     source = "TUC-1 section 3.7, figures 3.4 to 3.9"
     claim = (
         "On seven attributes all protocols need far fewer bits than independent columns and "
-        "approach the true network's 5.12 bits as ε grows; sufficient statistics are best at large "
-        "ε and suffer most from noise. Voting does not mind more holders, the others do. A higher "
-        "degree harms statistics and slightly helps the others. On Diabetes statistics are far "
-        "worse, voting is the clear winner at any number of holders, models become worse with "
+        "approach the true network's 5.12 bits as ε grows; sufficient statistics are best at "
+        "large ε and suffer most from noise. Voting does not mind more holders, the others do. A "
+        "higher degree harms statistics and slightly helps the others. On Diabetes statistics are "
+        "far worse, voting is the clear winner at any number of holders, models become worse with "
         "more holders, and statistics, strangely, better."
     )
     words = (
         "Each holder has an equal part of the rows. *As printed* is the thesis' form: Laplace "
         "noise for neighbours that replace a row, every table at the same share, a fixed degree, "
-        "negative counts set to zero by the holders. *Improved* makes the same promise with the "
-        "protocols of `understudy.federated`; *δ = 10⁻⁹* has Gaussian noise; *add-remove*, at "
-        "ε = 1 alone, half the noise for neighbours that differ by one row more or less. Baselines "
-        "are the thesis': one network of all rows, and independent columns, both without privacy. "
-        "Bits, the seven attributes and Diabetes are those of tuc1-bits. That statistics become "
-        "better with more holders is no cancelling of noise, as the thesis guesses: holders that "
-        "clip add a positive bias to every cell, the more of them the more, and tables drift "
-        "towards even ones, which cost fewer bits than wild ones: at both ends the printed form "
-        "is measured without clipping too. Bits are hard on noise: a value that noise took for "
-        "impossible costs 16 bits each time it comes, so that even tables may beat better ones "
-        "where noise drowns the rows."
+        "negative counts set to zero by the holders; votes and local models give half of ε to "
+        "choices by the exponential mechanism on mutual information. *Improved* makes the same "
+        "promise with the protocols of `understudy.federated`; *δ = 10⁻⁹* has Gaussian noise; "
+        "*add-remove*, at ε = 1 alone, half the noise for neighbours that differ by one row more "
+        "or less. Baselines are the thesis': one network of all rows, and independent columns, "
+        "both without privacy. Bits, the seven attributes and Diabetes are those of tuc1-bits. "
+        "That statistics become better with more holders is no cancelling of noise, as the thesis "
+        "guesses: holders that clip add a positive bias to every cell, the more of them the more, "
+        "and tables drift towards even ones, which cost fewer bits than wild ones: at both ends "
+        "the printed form is measured without clipping too. Bits are hard on noise: a value that "
+        "noise took for impossible costs 16 bits each time it comes, so that even tables may beat "
+        "better ones where noise drowns the rows."
     )
     reduced = (
         "10 runs for 100 on the seven attributes, 3 for 20 on Diabetes; on Diabetes four ε and "
@@ -145,6 +146,18 @@ class FederatedBits(Study):
         spread = Spread.of(bits)
         noise = _noise(setting, shelf)
         return {"mean": spread.mean, "deviation": spread.deviation, "bits": bits, "noise": noise}
+
+    def made_by(self, setting: Setting) -> Sequence[str]:
+        """Return the protocol of a setting, or the method of a baseline."""
+        protocol = str(setting["protocol"])
+        if protocol == WHOLE:
+            return ["privbayes"]
+        plain = setting["form"] in (PRINTED, UNCLIPPED)
+        return [f"federated {protocol}{' as printed' if plain else ''}"]
+
+    def findings(self, results: Results) -> Sequence[Finding]:
+        """Return the thesis' claims on each figure, in its own form."""
+        return [found for figure in _shown(results) for found in _findings(figure, results)]
 
     def sentence(self, results: Results) -> str:
         """What each figure shows, the printed form beside ours; then the baseline at ε = 1."""
@@ -393,6 +406,83 @@ def _against(results: Results, alone: float) -> str:
     verdict = "beats them" if bits < alone else "cannot beat them"
     how = f"{best.setting['protocol']}, {bits:.2f}, noise of {noise:.0f} rows"
     return f"{best.setting['form']} {verdict} ({how})"
+
+
+# --- the thesis' claims ------------------------------------------------------------------------
+
+
+def _findings(figure: Sweep, results: Results) -> list[Finding]:
+    """What the thesis says of a figure, judged by its own form."""
+    own = figure.of(results).where(form=PRINTED)
+    values = figure.values(results)
+    if len(own.values("protocol")) < len(PROTOCOLS):
+        return []
+    bits = {
+        p: [_mean(own.where(protocol=p), **{figure.over: v}) for v in values] for p in PROTOCOLS
+    }
+    shown = "; ".join(f"{p} {_listed(bits[p])}" for p in PROTOCOLS)
+    measured = f"{_symbol(figure.over)} = {', '.join(map(str, values))}: {shown}"
+    return [
+        Finding.judged(f"Figure {figure.name}: {claim}", measured, holds, otherwise=otherwise)
+        for claim, holds, otherwise in _judged(figure, bits, values)
+    ]
+
+
+def _judged(
+    figure: Sweep, bits: Mapping[str, Sequence[float]], values: Sequence[Any]
+) -> list[tuple[str, bool, str]]:
+    """Each claim on one figure, whether it holds, and what is the case where it does not."""
+    votes, others = bits["votes"], [bits["statistics"], bits["model"]]
+    rise = {p: b[-1] - b[0] for p, b in bits.items()}
+    won = [str(v) for i, v in enumerate(values) if votes[i] <= min(o[i] for o in others)]
+    match figure.name:
+        case "3.4" | "3.5":
+            best = min(bits, key=lambda p: bits[p][-1])
+            most = min(rise, key=lambda p: rise[p])
+            return [
+                (
+                    "statistics are best at the largest ε",
+                    best == "statistics",
+                    f"{best} needs fewer bits there",
+                ),
+                (
+                    "statistics suffer most from noise",
+                    most == "statistics",
+                    f"{most} needs more bits at the least ε, in what it gains up to the largest",
+                ),
+            ]
+        case "3.6":
+            least = min(rise, key=lambda p: rise[p])
+            return [("voting minds more holders least", least == "votes", f"{least} minds less")]
+        case "3.7":
+            claim = "a higher degree harms statistics and does not harm the others"
+            holds = rise["statistics"] > 0 >= max(rise["votes"], rise["model"])
+            return [(claim, holds, "it harms another protocol too")]
+        case "3.8":
+            return [
+                (
+                    "voting needs the fewest bits",
+                    len(won) == len(values),
+                    f"it does at ε = {', '.join(won)}" if won else "models need fewer at every ε",
+                )
+            ]
+        case _:
+            return [
+                (
+                    "voting is the clear winner over the number of holders",
+                    len(won) == len(values),
+                    f"it wins at M = {', '.join(won)} alone" if won else "it never wins",
+                ),
+                (
+                    "statistics become better with more holders",
+                    rise["statistics"] < 0,
+                    "they become worse",
+                ),
+            ]
+
+
+def _listed(values: Sequence[float]) -> str:
+    return " ".join(f"{value:.2f}" for value in values)
 
 
 # --- charts -----------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from understudy.testing import SeededNoise
 from understudy_studies.cells import CellValues, Results, Setting, Size, Spread, settings
 from understudy_studies.census import SPECIFICATION, census_schema, dependent
 from understudy_studies.raw_tables import RawTape
-from understudy_studies.study import Study, StudyTable
+from understudy_studies.study import Finding, Study, StudyTable, Verdict
 from understudy_studies.tables import (
     ADULT,
     Coded,
@@ -61,18 +61,18 @@ class NistTasks(Study):
     )
     words = (
         "`nist` is fitted at ε and δ = 10⁻⁹, and from each fit rows are drawn in three ways: "
-        "independently from the tables that were made to agree, without replacement from the same, "
-        "and, stepping back from empty lines, from the noisy tables as they were released. The "
-        "Colorado rows of the challenge are not public here; the census table has its 98 columns "
-        "and 662,000 rows of a made-up dependence, with cities, genders and incomes that mean "
-        "nothing, so that its regression says how well pairs and triples are kept and no more. "
-        "Adult is real, with occupations for cities and hours a week for incomes. Resampled rows "
-        "(real ones drawn with replacement) and independent columns (no noise, no dependence) show "
-        "what scores there can be: classification, which asks for conditions on a third of all "
-        "columns at once, scatters even between two samples of the same rows, and on the census "
-        "table no row meets any of its conditions, so that it tells nothing there. *Priced* "
-        "tables are ours: consistency undoes much of the noise of nearly empty cells, so that "
-        "tables may be larger than noise alone would allow, which suits no sampler of "
+        "independently from the tables that were made to agree, without replacement from the "
+        "same, and, stepping back from empty lines, from the noisy tables as they were released. "
+        "The Colorado rows of the challenge are not public here; the census table has its 98 "
+        "columns and 662,000 rows of a made-up dependence, with cities, genders and incomes that "
+        "mean nothing, so that its regression says how well pairs and triples are kept and no "
+        "more. Adult is real, with occupations for cities and hours a week for incomes. Resampled "
+        "rows (real ones drawn with replacement) and independent columns (no noise, no "
+        "dependence) show what scores there can be: classification, which asks for conditions on "
+        "a third of all columns at once, scatters even between two samples of the same rows, and "
+        "on the census table no row meets any of its conditions, so that it tells nothing there. "
+        "*Priced* tables are ours: consistency undoes much of the noise of nearly empty cells, so "
+        "that tables may be larger than noise alone would allow, which suits no sampler of "
         "inconsistent tables. *Capped* ones are the paper's. Even so inconsistent tables do worse "
         "here than in the paper: setting cells below 0 to 0 leaves the noise above 0 in empty "
         "cells, which our consistency takes back and a sampler of raw tables does not."
@@ -119,18 +119,30 @@ class NistTasks(Study):
             for rule in results.values("rule")
         ]
         ends, epsilons = [_Ends.of(group) for group in groups], results.values("epsilon")
-        grown = [t for t in TASKS if all(e.high[DEALT][t] >= e.low[DEALT][t] for e in ends)]
+        grown = [t for t in TASKS if not any(falls(group, t) for group in groups)]
         apart = [e.gain(t, DEALT, STEPPED) for e in ends for t in e.telling if t != TASKS[2]]
         stepped = [e.gain("regression", DEALT, STEPPED) for e in ends]
         dealt = [e.gain("regression", REPLACED, DEALT) for e in ends]
         return (
             f"From ε = {epsilons[0]} to {epsilons[-1]} clustering goes from "
-            f"{', '.join(map(_clustering, groups))} of 1,000, and the scores of "
-            f"{', '.join(grown) or 'no task'} never fall; at ε = {epsilons[0]} rows from "
+            f"{', '.join(map(_clustering, groups))} of 1,000; from one ε to the next the mean "
+            f"scores of {', '.join(grown) or 'no task'} never fall"
+            f"{_fallen(groups)}; at ε = {epsilons[0]} rows from "
             f"inconsistent tables come to {_range(apart)} in clustering and classification (the "
             f"paper: negligible) and {_range(stepped)} in regression (the paper: better), and "
             f"not replacing adds {_range(dealt)} to regression (the paper: significantly better)."
         )
+
+    methods = ("nist",)
+
+    def findings(self, results: Results) -> Sequence[Finding]:
+        """Each part of the claim on each table with the paper's rule for tables, where it is."""
+        rule = "capped" if "capped" in results.values("rule") else results.values("rule")[0]
+        return [
+            found
+            for table in results.values("table")
+            for found in _judged(results.where(table=table, rule=rule), f"{table}, {rule}")
+        ]
 
     def summary(self, results: Results) -> StudyTable:
         """A line for each table, ε and sampler."""
@@ -178,6 +190,70 @@ def _panel(results: Results, task: str, title: str) -> Panel:
         parts = ([getattr(s, part) for s in spreads] for part in ("mean", "low", "high"))
         lines.append(Line(name, over, *parts))
     return Panel(title, "ε", "score of 1,000", lines, log_across=True)
+
+
+def falls(results: Results, task: str) -> list[str]:
+    """The steps of ε at which a task's mean score falls, for rows drawn without replacement."""
+    epsilons = results.values("epsilon")
+    means = [Spread.of(results.where(epsilon=e).numbers(DEALT, task)).mean for e in epsilons]
+    steps = zip(epsilons, epsilons[1:], means, means[1:], strict=False)
+    return [f"{a} to {b}: {x:.0f} to {y:.0f}" for a, b, x, y in steps if y < x]
+
+
+def _fallen(groups: Sequence[Results]) -> str:
+    """List the falls in brackets, where there are any."""
+    found = [
+        f"{task} on {group.values('table')[0]}, {group.values('rule')[0]}, {'; '.join(steps)}"
+        for group in groups
+        for task in TASKS
+        if (steps := falls(group, task))
+    ]
+    return f" (falls: {'. '.join(found)})" if found else ""
+
+
+def _judged(results: Results, where: str) -> list[Finding]:
+    """The claims on one table, for one rule; a task that tells nothing is not comparable."""
+    ends = _Ends.of(results)
+    return [
+        *(_grows(results, ends, task, where) for task in TASKS),
+        _apart(results, "regression", (REPLACED, DEALT), f"On {where} not replacing helps"),
+        _apart(results, "regression", (DEALT, STEPPED), f"On {where} inconsistent tables help"),
+        Finding.judged(
+            f"On {where} regression is much better than classification",
+            f"{ends.high[DEALT]['regression']:.0f} and {ends.high[DEALT]['classification']:.0f} "
+            "at the largest ε",
+            ends.high[DEALT]["regression"] > ends.high[DEALT]["classification"],
+            otherwise="the rows are others, and their classification is easy",
+        ),
+    ]
+
+
+def _grows(results: Results, ends: _Ends, task: str, where: str) -> Finding:
+    epsilons, steps = results.values("epsilon"), falls(results, task)
+    means = [Spread.of(results.where(epsilon=e).numbers(DEALT, task)).mean for e in epsilons]
+    claim = f"On {where} the scores of {task} grow with ε"
+    shown = ", ".join(f"{m:.0f} at {e}" for m, e in zip(means, epsilons, strict=True))
+    if task not in ends.telling:
+        reason = "independent columns score as high as real rows on this table"
+        return Finding(claim, shown, Verdict.NOT_COMPARABLE, reason)
+    return Finding.judged(claim, shown, not steps, otherwise=f"it falls from {', '.join(steps)}")
+
+
+def _apart(results: Results, task: str, ways: tuple[str, str], claim: str) -> Finding:
+    """Whether a second way of drawing rows is better at the least ε by more than chance."""
+    least = results.where(epsilon=results.values("epsilon")[0])
+    pairs = zip(*(least.numbers(way, task) for way in ways), strict=True)
+    gain = Spread.of([second - first for first, second in pairs])
+    error = gain.deviation / gain.count**0.5
+    shown = f"{gain.mean:+.0f} of 1,000 at ε = {results.values('epsilon')[0]}, ± {error:.0f}"
+    if abs(gain.mean) <= 2 * error or gain.count < 2:
+        return Finding(
+            f"{claim} {task}", shown, Verdict.NOT_COMPARABLE, f"{gain.count} fits cannot tell"
+        )
+    reason = "consistency undoes noise that a sampler of raw tables keeps"
+    if ways[0] == REPLACED:
+        reason = "it harms here, by more than the fits scatter"
+    return Finding.judged(f"{claim} {task}", shown, gain.mean > 0, otherwise=reason)
 
 
 @dataclass(frozen=True)

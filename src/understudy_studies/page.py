@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from understudy.system.files.writing import atomic, writing
 from understudy_studies import find
-from understudy_studies.record import finished, picture, pictures, write_pictures
+from understudy_studies.cells import Results
+from understudy_studies.record import (
+    cells_of,
+    finished,
+    picture,
+    pictures,
+    write_pictures,
+)
+from understudy_studies.study import Finding
+
+_HEAD = ("the paper says", "measured here", "verdict")
 
 
 def write_page(name: str, source: Path, page: Path) -> None:
@@ -34,6 +45,8 @@ def page_of(name: str, document: dict[str, Any]) -> str:
         f"# {study.title}",
         f"{study.source}. Measured {document['date']} with `{document['command']}`"
         f" ({_size(document)}).",
+        *_outdated(name, document),
+        _table([dict(zip(_HEAD, f.line, strict=True)) for f in _findings(name, document)]),
         f"**The paper says:** {study.claim}",
         f"**Measured here:** {document['sentence']}",
         f"![{study.title}]({name}.svg)",
@@ -43,6 +56,24 @@ def page_of(name: str, document: dict[str, Any]) -> str:
         f"All numbers, with parameters and versions, are in [{name}.json]({name}.json).",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _findings(name: str, document: dict[str, Any]) -> Sequence[Finding]:
+    return find(name).findings(Results(tuple(cells_of(document))))
+
+
+def _outdated(name: str, document: dict[str, Any]) -> list[str]:
+    """A sentence on cells that were measured under an earlier law, where there are any."""
+    study, cells = find(name), cells_of(document)
+    changed = [cell.outdated(study.laws(cell.setting)) for cell in cells]
+    names = sorted({f"`{each}`" if each != "study" else "the study" for c in changed for each in c})
+    if not names:
+        return []
+    count = sum(map(bool, changed))
+    return [
+        f"**Out of date:** {count} of {len(cells)} cells were measured before {' and '.join(names)}"
+        " changed; the same command measures them again."
+    ]
 
 
 def _size(document: dict[str, Any]) -> str:

@@ -27,6 +27,22 @@ def as_printed(
     table: Table, *, epsilon: str, share: str, generator: np.random.Generator
 ) -> Mapping[str, Codes]:
     """As many rows, a share of ε spent on the network."""
+    return _drawn(table, epsilon=epsilon, share=share, generator=generator, doubled=False)
+
+
+def as_written(
+    table: Table, *, epsilon: str, share: str, generator: np.random.Generator
+) -> Mapping[str, Codes]:
+    """The same with the noise of the paper's text: 2^(1 + q)·d/(n·ε₂) for q parents.
+
+    The listing never takes it: the condition that it depends on is always true.
+    """
+    return _drawn(table, epsilon=epsilon, share=share, generator=generator, doubled=True)
+
+
+def _drawn(
+    table: Table, *, epsilon: str, share: str, generator: np.random.Generator, doubled: bool
+) -> Mapping[str, Codes]:
     names, rows = table.domain.attributes, table.rows
     network, tables = (float(share) * float(epsilon), (1 - float(share)) * float(epsilon))
     scale = 2 * len(names) / (rows * tables)
@@ -37,7 +53,8 @@ def as_printed(
             if place
             else ()
         )
-        ones = _noisy_ones(table, parents, child=child, scale=scale, generator=generator)
+        wide = scale * 2 ** len(parents) if doubled else scale
+        ones = _noisy_ones(table, parents, child=child, scale=wide, generator=generator)
         chances = ones[_lines(drawn, parents, rows)]
         drawn[child] = (generator.random(rows) < chances).astype(np.uint8)
     return drawn

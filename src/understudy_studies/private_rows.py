@@ -68,6 +68,10 @@ class PrivateRows(Study):
     reduced = "one split; classifiers learn from 5,000 rows at most"
     files = ADULT
 
+    def made_by(self, setting: Setting) -> Sequence[str]:
+        """Return the method of synthetic rows."""
+        return [] if setting["method"] == REAL else [str(setting["method"])]
+
     def check(self, size: Size, shelf: DataFolder) -> None:
         """Refuse a run without PyTorch, or without the packages that hold the classifiers."""
         super().check(size, shelf)

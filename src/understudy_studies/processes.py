@@ -48,8 +48,10 @@ def measured(
 def measure(name: str, setting: Setting, shelf: DataFolder) -> Cell:
     """One cell, timed."""
     started = time.perf_counter()
-    numbers = find(name).measure(setting, shelf)
-    return Cell(setting, numbers, time.perf_counter() - started, __version__)
+    study = find(name)
+    numbers = study.measure(setting, shelf)
+    seconds = time.perf_counter() - started
+    return Cell(setting, numbers, seconds, __version__, study.laws(setting))
 
 
 @contextmanager

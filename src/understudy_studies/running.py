@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from understudy.system.progress import ProgressCallback
-from understudy.system.version import __version__
 from understudy_studies import find
 from understudy_studies.cells import Cell, Setting, Size
 from understudy_studies.processes import measured
@@ -39,8 +38,10 @@ def run(
     study, record = find(name), StudyFolder(name, size, folder)
     study.check(size, shelf)
     plan = study.settings(size)
-    known = {_key(c.setting): c for c in record.prepare() if c.version == __version__}
+    known = {_key(cell.setting): cell for cell in record.prepare()}
+    # What was measured under an earlier law stays until it is measured again, after all else.
     missing = [setting for setting in plan if _key(setting) not in known]
+    missing += [s for s in plan if _key(s) in known and known[_key(s)].outdated(study.laws(s))]
     watch(0, len(missing))
     count = 1 if size is Size.SMOKE else processes
     for done, cell in enumerate(measured(name, missing, shelf, processes=count), 1):

@@ -55,6 +55,9 @@ FIVE = {
     "logistic-regression": "LR",
 }
 SMALL = "small"
+GREEDY, GENETIC = "greedy", "genetic"
+# The search of this package, beside the paper's own.
+RIVALLED = "genetic with a grown rival"
 TARGETS = {
     "cmc": "contraceptive_method",
     "adult": "income",
@@ -179,16 +182,28 @@ def _fitted(
         task.schema,
         epsilon=Budget.unlimited() if off else str(setting["epsilon"]),
         neighbours="replace",
-        structure=str(setting["search"]),
+        structure="greedy" if setting["search"] == GREEDY else "genetic",
         degree=int(setting["degree"]),
         # Bits, as in the paper; they have too large a sensitivity to be of use with noise.
         score="MI" if off else None,
         restrictions=restrictions,
-        search=GeneticSearch(
-            generations=_GENERATIONS.get(task.name, _USUAL_GENERATIONS), seed=seed
-        ),
+        search=search_of(str(setting["search"]), task.name, seed),
     )
     return seeded(method, seed).fit(MemorySource(table), ledger=None).model_
+
+
+def search_of(search: str, table: str, seed: int) -> GeneticSearch:
+    """The paper's search: one population, all of its generations, no rival; or this package's.
+
+    This package starts several populations and takes the network that grows parent by parent from
+    the same scores where that one is fitter.
+    """
+    generations = _GENERATIONS.get(table, _USUAL_GENERATIONS)
+    if search == RIVALLED:
+        return GeneticSearch(generations=generations, seed=seed)
+    return GeneticSearch(
+        generations=generations, patience=max(generations, 1), starts=1, rival=False, seed=seed
+    )
 
 
 @cache

@@ -5,11 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, ClassVar
 
 from understudy.models.pictures.charts import Panel
 from understudy.models.pictures.heat import HeatMap
 from understudy_studies.cells import CellValues, Results, Setting, Size
+from understudy_studies.laws import law_of
 from understudy_studies.tables import DataFolder
 
 
@@ -25,6 +27,45 @@ class StudyTable:
         return [dict(zip(self.columns, line, strict=True)) for line in self.lines]
 
 
+class Verdict(StrEnum):
+    """What became of one claim of a paper."""
+
+    REPRODUCED = "reproduced"
+    CONTRADICTED = "contradicted"
+    PARTLY = "reproduced in part"
+    NOT_COMPARABLE = "not comparable"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One claim of a paper beside what was measured.
+
+    Attributes:
+        claim: what the paper says, in our words.
+        measured: the numbers that speak for or against it.
+        verdict: what became of it.
+        reason: why, where it is contradicted or cannot be compared.
+    """
+
+    claim: str
+    measured: str
+    verdict: Verdict
+    reason: str = ""
+
+    @classmethod
+    def judged(cls, claim: str, measured: str, holds: bool, *, otherwise: str) -> Finding:
+        """A claim that the numbers bear out, or contradict for a reason that is given."""
+        if holds:
+            return cls(claim, measured, Verdict.REPRODUCED)
+        return cls(claim, measured, Verdict.CONTRADICTED, otherwise)
+
+    @property
+    def line(self) -> tuple[str, str, str]:
+        """Return the finding as a line of the page's first table."""
+        verdict = f"{self.verdict}: {self.reason}" if self.reason else str(self.verdict)
+        return self.claim, self.measured, verdict
+
+
 class Study(ABC):
     """One table or figure of a paper, measured again.
 
@@ -36,6 +77,9 @@ class Study(ABC):
         reduced: what is smaller at full size than in the paper; empty where nothing is.
         across: how many panels are side by side in the chart.
         files: of the folder of public tables, which quick and full sizes read.
+        law: raised when the numbers of a setting come to have another distribution, because the
+            study measures something else.
+        methods: whose own laws the numbers depend on; `laws` names them for each setting.
     """
 
     title: ClassVar[str]
@@ -45,6 +89,17 @@ class Study(ABC):
     reduced: ClassVar[str] = ""
     across: ClassVar[int] = 2
     files: ClassVar[tuple[str, ...]] = ()
+    law: ClassVar[int] = 1
+    methods: ClassVar[tuple[str, ...]] = ()
+
+    def laws(self, setting: Setting) -> dict[str, int]:
+        """The numbers of all laws that a setting's cell was measured under, the study's first."""
+        return {"study": self.law, **{name: law_of(name) for name in self.made_by(setting)}}
+
+    def made_by(self, setting: Setting) -> Sequence[str]:
+        """Return the methods and protocols that the numbers of a setting depend on."""
+        del setting
+        return self.methods
 
     def check(self, size: Size, shelf: DataFolder) -> None:
         """Refuse a run whose tables are not there, before anything is measured."""
@@ -70,6 +125,13 @@ class Study(ABC):
     @abstractmethod
     def panels(self, results: Results) -> Sequence[Panel | HeatMap]:
         """Return the numbers as charts."""
+
+    def findings(self, results: Results) -> Sequence[Finding]:
+        """Return each claim of the paper with what was measured, and the verdict.
+
+        A study that does not judge its claims one by one has them all in one line.
+        """
+        return [Finding(self.claim, self.sentence(results), Verdict.PARTLY)]
 
     def pictures(self, results: Results) -> Mapping[str, bytes]:
         """Further pictures of the numbers, PNG files by name, which are beside the page."""

@@ -9,7 +9,7 @@ import pandas
 import pyarrow as pa
 import pytest
 import scipy.stats
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from support.sheets import coded, drawn, listed
@@ -18,6 +18,7 @@ from understudy.evaluation.hypothesis import (
     Columns,
     band,
     chi_squared,
+    corrected_chi_squared,
     power,
     powers,
     resamples,
@@ -45,6 +46,18 @@ def test_spearman_is_that_of_scipy(seed: int, rows: int, values: int) -> None:
     else:
         expected = scipy.stats.spearmanr(first, second).pvalue
         assert expected == pytest.approx(spearman(first, second), abs=1e-12)
+
+
+@given(st.integers(0, 10_000), st.integers(4, 60), st.integers(2, 3))
+def test_the_correction_is_rs(seed: int, rows: int, values: int) -> None:
+    """On two by two cells p-values are scipy's with Yates' correction, on others without."""
+    first, second = np.random.default_rng(seed).integers(0, values, (2, rows))
+    assume(np.ptp(first) > 0 and np.ptp(second) > 0)
+    counts = np.array(
+        [[((first == a) & (second == b)).sum() for b in set(second)] for a in set(first)]
+    )
+    expected = scipy.stats.chi2_contingency(counts, correction=True).pvalue
+    assert expected == pytest.approx(corrected_chi_squared(first, second), abs=1e-12)
 
 
 @given(st.integers(0, 10_000), st.integers(5, 60), st.integers(2, 5))

@@ -43,6 +43,7 @@ from understudy.federated import (
 )
 from understudy.federated.analyst.asking import Sizes, propose, summed, tables
 from understudy.federated.analyst.conversation import Conversation
+from understudy.federated.holder.plain import learn_plain
 from understudy.federated.messages import Chosen, MeasureTables, Message, Tables, Vote
 from understudy.federated.protocols.statistics import subsets
 from understudy.federated.protocols.structure import (
@@ -51,9 +52,14 @@ from understudy.federated.protocols.structure import (
     table_cost_of_sums,
 )
 from understudy.federated.protocols.voting import elected
+from understudy.methods.structure.restrict import NONE
 from understudy.methods.structure.scores import mutual_information, total_variation
 from understudy.models.network import Family
-from understudy.privacy.accounting.events import LaplaceEvent
+from understudy.privacy.accounting.events import ExponentialEvent, LaplaceEvent
+from understudy.privacy.budget import Budget
+from understudy.privacy.curator import Curator, Instruments
+from understudy.privacy.replay import Recorder
+from understudy.privacy.spending.grant import Grant
 from understudy.rows.counting import Marginal
 from understudy.rows.engines.memory import MemorySource
 from understudy.rows.table import Table
@@ -159,6 +165,52 @@ def test_plain_votes_have_the_shares_of_the_theses() -> None:
         question.body.weights,
         question.body.clip,
     )
+
+
+def test_plain_votes_are_choices_by_the_exponential_mechanism() -> None:
+    """Half of ε goes to the votes, each of which is charged as the theses' mechanism."""
+    plan = plan_of("votes replace laplace", form=PLAIN, degree=1)
+    assert [(Fraction(1, 6), True)] * 3 == [
+        (Fraction(a.body.share), a.body.plain) for a, _ in _asked(plan, Vote)
+    ]
+    model = learn_together(LocalChannel(holders_of(plan.unit)), plan)
+    own = [c.event for c in model.statement.charges if c.question.startswith("north: choice")]
+    assert [Fraction(1, 6)] * 3 == [_epsilon_of(event) for event in own]
+
+
+def test_plain_models_are_those_of_the_theses() -> None:
+    """d − 1 choices on mutual information at ε/2, d tables of scale 2d/(ε/2), nothing else."""
+    plan = plan_of("model replace laplace", form=PLAIN, degree=2)
+    model = learn_together(LocalChannel(holders_of(plan.unit)), plan)
+    own = [c for c in model.statement.charges if c.question.startswith("north: ")]
+    choices, counted = own[:3], own[3:]
+    assert all(c.question.endswith("by mutual information") for c in choices)
+    assert [Fraction(1, 6)] * 3 == [_epsilon_of(c.event) for c in choices]
+    assert [LaplaceEvent(Fraction(16), Fraction(2))] * 4 == [c.event for c in counted]
+
+
+def test_plain_models_are_clipped_and_normalised_tables() -> None:
+    """A holder's conditionals are its released tables, below 0 set to 0, lines divided by sums."""
+    tape = Recorder()
+    source = tape.guard(source_of(random_rows(200, 3)))
+    unit = Unit(Neighbours.REPLACE)
+    curator = Curator(source, unit, Grant(Budget.pure("1/10")), Instruments(tape=tape))
+    score = mutual_information(200, binary=False)
+    learned = learn_plain(curator, score=score, degree=1, restrictions=NONE)
+    conditionals = learned.distribution.require_network().conditionals
+    assert min(int(table.counts.min()) for table in learned.tables) < 0
+    for found, table in zip(conditionals, learned.tables, strict=True):
+        joint = np.maximum(table.counts, 0).astype(float)
+        sums = joint.sum(axis=-1, keepdims=True)
+        even = np.full(joint.shape, 1 / joint.shape[-1])
+        expected = np.divide(joint, sums, out=even, where=sums > 0)
+        assert np.allclose(expected, found.probabilities)
+
+
+def _epsilon_of(event: Any) -> Fraction:
+    """The pure cost of a choice by the exponential mechanism."""
+    assert isinstance(event, ExponentialEvent)
+    return 2 * event.sensitivity / event.scale
 
 
 def test_plain_votes_count_one_each() -> None:

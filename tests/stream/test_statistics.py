@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from understudy.errors import UsageError
 from understudy.methods.auditing.bounds import lower_bound
 from understudy.privacy.budget import Budget
 from understudy.privacy.spending.grant import Grant
@@ -125,3 +126,16 @@ def test_an_audit_tells_the_promise_from_a_planted_fault(planted: bool) -> None:
     bound = lower_bound(present, absent, delta=0, confidence=0.999).epsilon
     assert planted == (bound > 2)
     assert 0.8 < bound
+
+
+def test_relative_errors_need_samples_by_the_least_density() -> None:
+    """A tenth of a density of 0.2 and more is an error of 0.02; half the density takes more."""
+    sizing = Design.of(1000, epsilon=QUARTER).sizing
+    assert sizing.sample_size(0.02) == sizing.relative_sample(0.1, 0.2)
+    assert sizing.relative_sample(0.1, 0.1) > 3 * sizing.relative_sample(0.1, 0.2)
+    for density in (0.2, 0.6, 1.0):
+        error = math.sqrt(sizing.variance(sizing.relative_sample(0.1, 0.2), density))
+        # With β = 0.05 and a loose bound, two standard deviations are well within a tenth.
+        assert 2 * error < 0.1 * density
+    with pytest.raises(UsageError, match="above 0 and at most 1"):
+        sizing.relative_sample(0.1, 0.0)

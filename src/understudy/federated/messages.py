@@ -75,11 +75,13 @@ class Vote(Fields):
 
     Two arrays follow: of each candidate the axes of its table, the child's last, by their numbers
     among the domain's names and filled up with −1; and what is taken off each one's score.
+    A plain vote is by the exponential mechanism, as in the theses.
     """
 
     kind: Literal["vote"] = "vote"
     share: ExactText
     score: ScoreName
+    plain: bool = False
 
 
 class Rate(Fields):
@@ -91,13 +93,18 @@ class Rate(Fields):
 
 
 class Fit(Fields):
-    """A model of your own rows, for a share of the run's budget."""
+    """A model of your own rows, for a share of the run's budget.
+
+    A plain one is the theses' own: choices by the exponential mechanism, tables that share the
+    other half of the budget equally, negative counts set to zero.
+    """
 
     kind: Literal["fit"] = "fit"
     structure: Literal["greedy", "pairwise", "tree"]
     degree: int | None = Field(default=None, ge=0, le=64)
     score: ScoreName | None = None
     theta: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    plain: bool = False
 
 
 class Close(Fields):

@@ -61,6 +61,8 @@ class Synthesizer(ABC):
     method: ClassVar[str]
     summary: ClassVar[str] = ""
     """What the method learns, as tables of methods say it."""
+    law: ClassVar[int] = 1
+    """Raised when the distribution of what a fit makes changes, so that old records show it."""
     abilities: ClassVar[Abilities] = Abilities()
     default_neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
 

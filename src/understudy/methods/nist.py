@@ -35,6 +35,9 @@ class Nist(NetworkSynthesizer):
     abilities: ClassVar[Abilities] = replace(
         NetworkSynthesizer.abilities, pure=False, other_budget="use privbayes without"
     )
+    # 2: further parents are scored given those that are there, and tables are made consistent
+    # until no cell is negative.
+    law: ClassVar[int] = 2
     default_structure: ClassVar[str] = "pairwise"
 
     @property

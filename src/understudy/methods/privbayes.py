@@ -38,4 +38,6 @@ class PrivBayes(NetworkSynthesizer):
     abilities: ClassVar[Abilities] = replace(
         NetworkSynthesizer.abilities, approximate=False, other_budget="use nist"
     )
+    # 2: tables are made consistent until no cell is negative.
+    law: ClassVar[int] = 2
     default_structure: ClassVar[str] = "greedy"

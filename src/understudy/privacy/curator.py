@@ -24,7 +24,7 @@ from understudy.privacy.budget import Budget
 from understudy.privacy.mechanisms.additive import Additive, additive
 from understudy.privacy.mechanisms.mechanism import Mechanism
 from understudy.privacy.mechanisms.released import table_question
-from understudy.privacy.mechanisms.selection import choice
+from understudy.privacy.mechanisms.selection import Selection, choice
 from understudy.privacy.noise.system import Noise, SystemNoise
 from understudy.privacy.noisy_marginal import NoisyMarginal
 from understudy.privacy.spending.grant import Grant
@@ -67,6 +67,14 @@ class Live:
     ) -> R:
         """Draw afresh."""
         return draw()
+
+
+class SelectionRule(Protocol):
+    """Says by which mechanism a choice is made that may cost a budget."""
+
+    def __call__(self, budget: Budget, *, sensitivity: Fraction) -> Selection:
+        """Return the mechanism for scores of this sensitivity."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -187,6 +195,7 @@ class Curator:
         *,
         of: Callable[[T], Attributes],
         penalty: Callable[[T], float] | None = None,
+        by: SelectionRule = choice,
     ) -> T:
         """A private choice of a candidate with a high score.
 
@@ -196,13 +205,14 @@ class Curator:
             budget: what the choice may cost.
             of: the attributes whose table a candidate is scored by.
             penalty: taken off a candidate's score; must depend on public facts alone.
+            by: the mechanism that chooses; the better one for the measure by default.
         """
         sets = [of(candidate) for candidate in candidates]
         ensure_tables_fit(self.domain, sets, kept=False)
         grid = self._grid(score)
         less = np.array([penalty(c) if penalty else 0.0 for c in candidates])
         chosen = self.release(
-            choice(budget, sensitivity=grid.sensitivity),
+            by(budget, sensitivity=grid.sensitivity),
             lambda source: grid.onto(self._scored(source, sets, score) - less),
             name=f"choice among {len(candidates)} by {score.name}",
         )

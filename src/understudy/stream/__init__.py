@@ -1,10 +1,12 @@
 """Pan-private streams: how many different users were seen, without ever holding who."""
 
+from understudy.stream.cropped import CroppedMean, VisitStatistic, heavy_hitters, incidence
 from understudy.stream.density import DensityEstimator, DistinctCount, StreamEstimator
 from understudy.stream.design import Design
 from understudy.stream.universe import Edges, Hashed, Keys, Range
 
 __all__ = [
+    "CroppedMean",
     "DensityEstimator",
     "Design",
     "DistinctCount",
@@ -13,4 +15,7 @@ __all__ = [
     "Keys",
     "Range",
     "StreamEstimator",
+    "VisitStatistic",
+    "heavy_hitters",
+    "incidence",
 ]

@@ -112,6 +112,25 @@ class Sizing:
             low, high = (low, middle) if enough else (middle, high)
         return high
 
+    def relative_sample(
+        self, part: float, least: float, beta: float = BETA, *, whole: bool = False
+    ) -> int:
+        """The least sample whose answers are off by at most a part of the density itself.
+
+        Where few users appear an additive error says little. This holds for every density from
+        `least` on: an error of part · least is at most that part of any larger density.
+
+        Args:
+            part: the relative error, such as 0.1.
+            least: the smallest density that it is to hold for.
+            beta: the chance of a larger error.
+            whole: whether everybody has an entry.
+        """
+        _check_chances(part, beta)
+        if not 0 < least <= 1:
+            raise UsageError(f"least is {least:g}; a density is above 0 and at most 1; change it")
+        return self.sample_size(part * least, beta, whole=whole)
+
     def accuracy(self, sample: int, beta: float = BETA, *, whole: bool = False) -> float:
         """The least α within which answers of this sample are with probability at least 1 − β."""
         _check_chances(ALPHA, beta)

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from understudy.errors import UsageError
+from understudy.evaluation.disclosure.anonymity import anonymity
 from understudy.evaluation.disclosure.attack import (
     Attack,
     Attempt,
@@ -276,6 +277,10 @@ class _Attackers:
             attacks=tuple(attacks),
             attributions=found,
             strangers=strangers,
+            anonymities=tuple(
+                anonymity(known.table, sensitive=self.scenario.sensitive, key=key)
+                for key in self.scenario.keys
+            ),
         )
 
     def _attributions(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from understudy.evaluation.disclosure.anonymity import Anonymity
 from understudy.evaluation.disclosure.attack import Attack, Scenario
 from understudy.evaluation.disclosure.attribution import Attribution, metrics
 from understudy.evaluation.disclosure.membership import AUC, Membership
@@ -30,6 +31,7 @@ class Exposure:
         attacks: the vote by GCAP, then classifiers.
         attributions: CAP and GCAP of every key.
         strangers: the same about held-out rows, where they were given.
+        anonymities: k-anonymity and l-diversity of the table by every key.
 
     Privacy: exact functions of real rows.
     """
@@ -39,6 +41,7 @@ class Exposure:
     attacks: tuple[Attack, ...]
     attributions: tuple[Attribution, ...]
     strangers: tuple[Attribution, ...] = ()
+    anonymities: tuple[Anonymity, ...] = ()
 
     @property
     def strongest(self) -> Attack | None:
@@ -62,6 +65,7 @@ class Exposure:
             "attacks": [attack.document() for attack in self.attacks],
             "attribution": [found.document() for found in self.attributions],
             "strangers": [found.document() for found in self.strangers],
+            "anonymity": [found.document() for found in self.anonymities],
         }
 
 

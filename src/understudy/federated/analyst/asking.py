@@ -248,7 +248,8 @@ def votes(
 ) -> dict[str, int]:
     """For which of the candidates each holder votes."""
     numbers = as_numbers(sets, talk.plan.domain)
-    question = Vote(share=str(share), score=score)  # type: ignore[arg-type]  # pydantic checks it
+    plain = not talk.plan.form.full_budget
+    question = Vote(share=str(share), score=score, plain=plain)  # type: ignore[arg-type]  # pydantic checks it
 
     def check(name: str, message: Message) -> None:
         if not isinstance(message.body, Chosen) or message.body.index >= len(sets):

@@ -42,8 +42,10 @@ class Form:
     """Where the protocols go beyond their sources; each point can be switched off.
 
     Attributes:
-        full_budget: only tables that are needed are asked for, and they share the budget so that
-            their error is least; the theses ask for every one and share equally.
+        full_budget: only tables that are needed are asked for, they share the budget so that
+            their error is least, and choices are by permute-and-flip; the theses ask for every
+            one, share equally, give half of the budget to the structure, and choose by the
+            exponential mechanism.
         sized: families are weighed against the noise of the summed tables; the theses take the
             best score at a fixed degree.
         consistent: summed tables are made to agree; the theses clip and normalise each.

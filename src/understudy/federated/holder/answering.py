@@ -20,6 +20,7 @@ from understudy.facts.domain import Attributes, Domain
 from understudy.facts.grouping import Grouping
 from understudy.facts.schema import Schema
 from understudy.facts.unit import Unit
+from understudy.federated.holder.plain import learn_plain
 from understudy.federated.messages import (
     MOST_BYTES,
     Chosen,
@@ -34,6 +35,7 @@ from understudy.federated.messages import (
     Tables,
     Vote,
 )
+from understudy.methods.estimation.learned import Learned
 from understudy.methods.network import NetworkSynthesizer
 from understudy.methods.structure.greedy import affordable_degree
 from understudy.methods.structure.restrict import NONE, Restrictions
@@ -41,7 +43,8 @@ from understudy.methods.structure.scores import score_for
 from understudy.models.conditional import Conditional
 from understudy.models.network import Family
 from understudy.privacy.budget import Budget
-from understudy.privacy.curator import Curator
+from understudy.privacy.curator import Curator, SelectionRule
+from understudy.privacy.mechanisms.selection import choice, exponential_choice
 from understudy.rows.counting import Score
 from understudy.system.arrays import Array
 
@@ -87,7 +90,7 @@ class RequestReader:
             case Rate():
                 return self._rate(message.body, message.arrays, restrictions)
             case Fit():
-                return partial(_fit, _local(self.schema, self.unit, message.body, restrictions))
+                return self._fit(message.body, restrictions)
             case body:
                 raise UsageError(f"a message of kind {body.kind!r} is not a question to a holder")
 
@@ -140,7 +143,12 @@ class RequestReader:
         if np.abs(arrays[1]).max() > largest_penalty(score):
             raise UsageError("a penalty is larger than any score; scores would drown in it")
         return partial(
-            _voted, share=Fraction(asked.share), score=score, sets=sets, penalty=arrays[1]
+            _voted,
+            share=Fraction(asked.share),
+            score=score,
+            sets=sets,
+            penalty=arrays[1],
+            by=exponential_choice if asked.plain else choice,
         )
 
     def _rate(self, asked: Rate, arrays: tuple[Array, ...], restrictions: Restrictions) -> Handler:
@@ -151,6 +159,17 @@ class RequestReader:
             raise UsageError("a rating needs sets of attributes")
         score = self._score(asked.score)
         return partial(_rated, share=Fraction(asked.share), score=score, sets=sets)
+
+    def _fit(self, asked: Fit, restrictions: Restrictions) -> Handler:
+        method = _local(self.schema, self.unit, asked, restrictions)
+        if not asked.plain:
+            return partial(_fit, method.learn)
+        score = score_for(self.unit, self.rows or 0, self.domain, name=asked.score)
+        degree = max(restrictions.most_required, 1) if asked.degree is None else asked.degree
+        return partial(
+            _fit,
+            partial(learn_plain, score=score, degree=degree, restrictions=restrictions),
+        )
 
     def _sets(self, numbers: Array, restrictions: Restrictions) -> list[Attributes]:
         """Sets of names, from lines of their numbers among the domain's."""
@@ -232,7 +251,13 @@ def _measured_in_groups(
 
 
 def _voted(
-    curator: Curator, *, share: Fraction, score: Score, sets: Sequence[Attributes], penalty: Array
+    curator: Curator,
+    *,
+    share: Fraction,
+    score: Score,
+    sets: Sequence[Attributes],
+    penalty: Array,
+    by: SelectionRule,
 ) -> tuple[Chosen, tuple[Array, ...]]:
     index = curator.select(
         range(len(sets)),
@@ -240,6 +265,7 @@ def _voted(
         curator.budget * share,
         of=lambda i: sets[i],
         penalty=lambda i: float(penalty[i]),
+        by=by,
     )
     return Chosen(index=index), ()
 
@@ -285,8 +311,8 @@ def _local(schema: Schema, unit: Unit, asked: Fit, restrictions: Restrictions) -
     return method
 
 
-def _fit(method: _Local, curator: Curator) -> tuple[Fitted, tuple[Array, ...]]:
-    learned = method.learn(curator)
+def _fit(learn: Callable[[Curator], Learned], curator: Curator) -> tuple[Fitted, tuple[Array, ...]]:
+    learned = learn(curator)
     conditionals = learned.distribution.require_network().conditionals
     families = tuple(c.family.axes for c in conditionals)
     within = [c.within for c in conditionals if c.within is not None]

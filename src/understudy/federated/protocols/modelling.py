@@ -78,7 +78,12 @@ def _question(plan: Collaboration) -> Fit:
         structure = "pairwise" if gaussian and plan.score in (None, "R", "TVD") else "greedy"
         return Fit(structure=structure, degree=plan.degree, score=plan.score)  # type: ignore[arg-type]  # pydantic checks it
     bits = "MI" if plan.neighbours is Neighbours.REPLACE else None
-    return Fit(structure="greedy", degree=plan.subset_degree, score=plan.score or bits)  # type: ignore[arg-type]  # pydantic checks it
+    return Fit(
+        structure="greedy",
+        degree=plan.subset_degree,
+        score=plan.score or bits,  # type: ignore[arg-type]  # pydantic checks it
+        plain=not plan.form.full_budget,
+    )
 
 
 def _model(plan: Collaboration, message: Message) -> Model:

@@ -37,7 +37,7 @@ from understudy.system.arrays import Array
 _STRUCTURE, _STRUCTURE_BY_SCORES, _STRUCTURE_PLAIN = (
     Fraction(1, 5),
     Fraction(1, 10),
-    Fraction(3, 10),
+    Fraction(1, 2),
 )
 # How much of a vote's support for another family is left where it is another child's.
 _OTHER_CHILD = 0.25

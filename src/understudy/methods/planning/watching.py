@@ -13,7 +13,8 @@ from understudy.facts.domain import Attributes
 from understudy.privacy.accounting.costs import cost
 from understudy.privacy.accounting.events import Event, ExponentialEvent, PermuteAndFlipEvent
 from understudy.privacy.budget import Budget, Measure
-from understudy.privacy.curator import Curator
+from understudy.privacy.curator import Curator, SelectionRule
+from understudy.privacy.mechanisms.selection import choice
 from understudy.privacy.noisy_marginal import NoisyMarginal
 from understudy.rows.counting import Score, Scores
 
@@ -87,10 +88,11 @@ class WatchedCurator(Curator):
         *,
         of: Callable[[T], Attributes],
         penalty: Callable[[T], float] | None = None,
+        by: SelectionRule = choice,
     ) -> T:
         """Make a private choice, and note it."""
         before = len(self._grant.charges)
-        chosen = super().select(candidates, score, budget, of=of, penalty=penalty)
+        chosen = super().select(candidates, score, budget, of=of, penalty=penalty, by=by)
         spreads = (_spread(charge.event) for charge in self._grant.charges[before:])
         in_rows = float(score.sensitivity) * self._rows_in(score)
         self._note(CHOICES, 1, before, [spread * in_rows for spread in spreads])

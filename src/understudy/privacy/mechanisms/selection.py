@@ -120,6 +120,16 @@ def choice(budget: Budget, *, sensitivity: Fraction) -> Selection:
             raise UsageError("mechanisms are paid for in epsilon or rho; convert the budget")
 
 
+def exponential_choice(budget: Budget, *, sensitivity: Fraction) -> Selection:
+    """The exponential mechanism in every measure, as the papers print it.
+
+    For pure ε permute-and-flip is never worse; this one is for comparisons with the papers.
+    """
+    if budget.measure is Measure.PURE:
+        return Exponential.costing(budget.amount, sensitivity=sensitivity)
+    return choice(budget, sensitivity=sensitivity)
+
+
 def _root_below(square: Fraction) -> Fraction:
     """A fraction of denominator 2⁸⁰ whose square is not above the value."""
     return Fraction(math.isqrt(math.floor(positive(square) * 2**160)), 2**80)

@@ -1,0 +1,32 @@
+"""The numbers of the laws that rows and models come from: raised when a distribution changes.
+
+A record that was measured under an earlier law says so on its page, and a run measures its cells
+again. Methods keep their own number, `Synthesizer.law`; protocols among holders have theirs here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from understudy.methods.registry import method
+
+PROTOCOLS: Mapping[str, int] = {
+    "federated statistics as printed": 1,
+    # 2: choices by the exponential mechanism for half of ε; local models by the theses' algorithms.
+    "federated votes as printed": 2,
+    "federated model as printed": 2,
+    # 2: tables are made consistent until no cell is negative.
+    "federated statistics": 2,
+    "federated votes": 2,
+    "federated model": 2,
+}
+
+
+def law_of(name: str) -> int:
+    """The present number of a method's or a protocol's law.
+
+    Example:
+        >>> law_of("federated votes")
+        2
+    """
+    return PROTOCOLS[name] if name in PROTOCOLS else method(name).law

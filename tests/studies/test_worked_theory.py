@@ -1,0 +1,180 @@
+"""What the papers work out by hand or prove: examples, a coin, and the entropy of noisy tables."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from understudy.errors import UsageError
+from understudy.facts.domain import Domain
+from understudy.facts.unit import Neighbours, Unit
+from understudy.methods.structure.greedy import greedy_network
+from understudy.methods.structure.pairwise import PairScores, spanning_tree
+from understudy.methods.structure.scores import mutual_information
+from understudy.privacy.budget import Budget
+from understudy.privacy.curator import Curator
+from understudy.privacy.spending.grant import Grant
+from understudy.rows.engines.memory import MemorySource
+from understudy.rows.table import Table
+from understudy_studies.copula import FREE
+from understudy_studies.entropy_error import (
+    EntropyError,
+    least_epsilon,
+    noise_moment,
+    noise_scale,
+)
+from understudy_studies.tables import domain_of
+
+# The table of TUC-2's examples 3.3 and 3.4: A and B are equal, D is constant.
+ROWS = ("1110", "0000", "1100", "1110", "1100", "0000", "1100", "0000", "0000", "0000")
+
+
+def _example() -> MemorySource:
+    domain: Domain = domain_of(dict.fromkeys("ABCD", 2))
+    codes = {n: np.array([int(row[i]) for row in ROWS], np.uint8) for i, n in enumerate("ABCD")}
+    return MemorySource(Table(domain, codes, len(ROWS)))
+
+
+def _bits(*sets: str) -> list[float]:
+    """The mutual information of the last attribute of each set with the others, in bits."""
+    kernel = mutual_information(len(ROWS), binary=True).kernel
+    return [float(s) for s in _example().score([tuple(names) for names in sets], kernel)]
+
+
+def test_the_tree_of_example_3_3_has_other_information_than_printed() -> None:
+    """I(C; A) and I(C; B) are both 0.236 bits, for 0.4 and 0; I(D; B) is 0, for 0.2."""
+    assert [1.0, 0.236, 0.0] == pytest.approx(_bits("AB", "AC", "AD"), abs=1e-3)
+    assert [0.236, 0.0, 0.0] == pytest.approx(_bits("BC", "BD", "CD"), abs=1e-3)
+    scores = {
+        frozenset(p): s for p, s in zip(_pairs(), _bits(*map("".join, _pairs())), strict=True)
+    }
+    tree = spanning_tree(PairScores(domain_of(dict.fromkeys("ABCD", 2)), scores, 0.0), FREE)
+    edges = {frozenset(edge) for edge in tree.edges}
+    assert frozenset("AB") in edges
+    assert frozenset("AC") in edges or frozenset("BC") in edges
+
+
+def _pairs() -> list[tuple[str, str]]:
+    return list(itertools.combinations("ABCD", 2))
+
+
+def test_the_greedy_network_of_example_3_4_shows_that_information_does_not_add_up() -> None:
+    """I(C; A, B) is I(C; A), since B says what A says: 0.236 and not the sum, 0.473."""
+    both, one, other = _bits("ABC", "AC", "BC")
+    assert both == pytest.approx(one)
+    assert 0.473 == pytest.approx(one + other, abs=1e-3)
+    unlimited = Budget.unlimited()
+    curator = Curator(_example(), Unit(Neighbours.REPLACE), Grant(unlimited))
+    score = mutual_information(len(ROWS), binary=True)
+    network = greedy_network(curator, unlimited, score=score, table_cost=FREE, degree=2)
+    order = [family.child for family in network]
+    assert ["A", "B", "C", "D"] == order
+
+
+def _coin_loss(tails: int, flips: int, released: int) -> float:
+    """The largest logarithm of a ratio of chances of k released flips, one real flip changed."""
+    worst = 0.0
+    for other, heads in itertools.product((tails - 1, tails + 1), range(released + 1)):
+        first, second = (
+            p**heads * (1 - p) ** (released - heads) for p in (tails / flips, other / flips)
+        )
+        if first > 0:
+            worst = math.inf if second == 0 else max(worst, math.log(first / second))
+    return worst
+
+
+def _coin_bound(tails: int, flips: int, released: int) -> float:
+    """AAU's printed bound at its worst number of released tails; NaN where it is undefined."""
+    p, step = tails / flips, 1 / flips
+    if p - step <= 0 or 1 - p - step <= 0:
+        return math.nan
+    return max(
+        r * math.log(p / (1 - p))
+        - r * math.log((p - step) / (1 - p - step))
+        + released * math.log((1 - p) / (1 - p - step))
+        for r in range(released + 1)
+    )
+
+
+def test_the_coin_keeps_the_printed_bound_only_away_from_its_ends() -> None:
+    """Inside, the bound holds for the flips at hand; at one tail of ten there is none at all."""
+    for tails in range(2, 9):
+        bound = _coin_bound(tails, 10, 3)
+        assert 0 < _coin_loss(tails, 10, 3) <= bound * (1 + 1e-9) < math.inf
+    # Ten flips without a tail, and with one: three released tails are possible for one alone.
+    assert math.isinf(_coin_loss(1, 10, 3))
+    assert math.isinf(_coin_loss(9, 10, 3))
+    assert math.isnan(_coin_bound(1, 10, 3))
+
+
+# --- the entropy of noisy tables ----------------------------------------------------------------
+
+
+def test_moments_of_summed_noise_are_those_of_the_generating_function() -> None:
+    """Second and fourth as printed; the sixth agrees with print for one and two holders alone."""
+    for holders in range(1, 8):
+        second, fourth = 2 * holders, 12 * (holders**2 + holders)
+        assert (second, fourth) == (noise_moment(2, holders), noise_moment(4, holders))
+        sixth = 120 * holders**3 + 360 * holders**2 + 240 * holders
+        assert sixth == noise_moment(6, holders)
+        printed = 240 * (holders**3 + 2 * holders)
+        assert (printed == noise_moment(6, holders)) == (holders <= 2)
+    assert 0 == noise_moment(5, 3)
+
+
+def test_moments_of_shares_are_those_of_every_outcome() -> None:
+    """Over all samples of four rows, with noise whose moments are known."""
+    p, rows = np.array([0.2, 0.8]), 4
+    error = EntropyError(p, rows, 3, 0.5)
+    chances = [math.comb(rows, c) * p[0] ** c * p[1] ** (rows - c) for c in range(rows + 1)]
+    own = [sum(q * (c / rows - p[0]) ** k for c, q in enumerate(chances)) for k in range(5)]
+    noise = [noise_moment(k, 3) * (0.5 / rows) ** k for k in range(5)]
+    for order in (2, 3, 4):
+        exact = sum(math.comb(order, k) * own[k] * noise[order - k] for k in range(order + 1))
+        assert exact == pytest.approx(float(error.central_moment(order)[0]))
+    # Shares add up to 1, so that one cell's gain is the other's loss: the covariance is negative.
+    assert -p[0] * p[1] / rows == pytest.approx(error.covariance[0, 1])
+
+
+def test_bias_and_error_are_those_of_simulated_holders() -> None:
+    """Theorem 3.5 within five standard errors, and far away without its term of noise."""
+    p = np.array([0.35, 0.25, 0.2, 0.12, 0.08])
+    error, runs = EntropyError(p, 4_000, 3, 12.0), 20_000
+    generator = np.random.default_rng(29)
+    counts = generator.multinomial(error.rows, p, runs).astype(float)
+    counts += generator.laplace(0, error.scale, (error.holders, *counts.shape)).sum(axis=0)
+    shares = counts / error.rows
+    assert shares.min() > 0
+    off = -(shares * np.log(shares)).sum(axis=1) - error.entropy
+    # The noise moves the sum of all shares too, which the theorem counts.
+    unsure = float(off.std() / math.sqrt(runs))
+    assert float(off.mean()) == pytest.approx(error.bias, abs=5 * unsure)
+    assert abs(float(off.mean()) + (p.size - 1) / (2 * error.rows)) > 6 * unsure
+    assert float((off**2).mean()) == pytest.approx(error.squared_error, rel=0.06)
+    assert error.entropy == pytest.approx(error.corrected(error.entropy + error.bias))
+
+
+def test_the_least_epsilon_balances_noise_and_sample() -> None:
+    """At it both biases are equal; with four times the holders it is twice as large."""
+    p = np.full(8, 1 / 8)
+    asked = {"rows": 10_000, "attributes": 7, "degree": 1}
+    least = least_epsilon(p, holders=3, **asked)
+    error = EntropyError(p, 10_000, 3, noise_scale(7, 1, least))
+    assert -error.noise_bias == pytest.approx((p.size - 1) / (2 * 10_000))
+    assert 2 * least == pytest.approx(least_epsilon(p, holders=12, **asked))
+    assert 2 * math.comb(7, 2) == noise_scale(7, 1, 1.0)
+
+
+def test_impossible_tables_are_refused() -> None:
+    """Cells of no chance, no rows, and tables of one cell."""
+    with pytest.raises(UsageError, match="above 0"):
+        EntropyError(np.array([1.0, 0.0]), 10, 1, 1.0)
+    with pytest.raises(UsageError, match="give them"):
+        EntropyError(np.array([0.5, 0.5]), 0, 1, 1.0)
+    with pytest.raises(UsageError, match="order is 5"):
+        EntropyError(np.array([0.5, 0.5]), 10, 1, 1.0).central_moment(5)
+    with pytest.raises(UsageError, match="one cell"):
+        least_epsilon(np.array([1.0]), rows=10, holders=1, attributes=3, degree=1)
