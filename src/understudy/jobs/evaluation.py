@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from understudy.evaluation import Evaluation
     from understudy.evaluation.disclosure.exposure import Disclosure
     from understudy.evaluation.report import Release, Subject
+    from understudy.evaluation.verdict import Verdict
     from understudy.jobs.progress import JobProgress
 
 
@@ -128,18 +129,27 @@ class OwnerEvaluation:
     subject: Subject
     output: Path
 
+    @property
+    def verdict(self) -> Verdict:
+        """The decision, with its lights and what follows from them."""
+        return self.evaluation.verdict(self.subject.statement)
+
     def document(self) -> dict[str, Any]:
         """The evaluation for machines; it is private, and says so."""
         statement = self.subject.statement
         document = self.evaluation.document()
-        return document | {
-            "private": True,
-            "notice": document["private"],
-            "statement": None if statement is None else statement.document(),
-            "disclosure": None if self.disclosure is None else self.disclosure.document(),
-            "remarks": self.subject.remarks(self.evaluation.sides["synthetic"].read),
-            "report": str(self.output),
-        }
+        return (
+            {"verdict": self.verdict.document()}
+            | document
+            | {
+                "private": True,
+                "notice": document["private"],
+                "statement": None if statement is None else statement.document(),
+                "disclosure": None if self.disclosure is None else self.disclosure.document(),
+                "remarks": self.subject.remarks(self.evaluation.sides["synthetic"].read),
+                "report": str(self.output),
+            }
+        )
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ MOST_OF = 0.8
 """So large a part of the cells of a size must be."""
 _FEWEST_CELLS = 5
 # A group is large if it has this share of rows, and these rows; lost if less than half is left.
-_GROUP_SHARE, _GROUP_ROWS, _LEFT = 0.01, 50, 0.5
+_GROUP_SHARE, _GROUP_ROWS, _LEFT = 0.01, 100, 0.5
 _SHOWN = 10
 
 

@@ -34,7 +34,9 @@ class RawCells:
         rows: how many cells there are.
         missing, clipped, undeclared, unreadable: how many the schema reads so.
         dropped: how many send their row away.
-        texts: how often each listed value occurs, and each value that the schema does not list.
+        texts: how often each listed value occurs.
+        strange: how often each value occurs that the schema does not list. Only how many there are
+            is ever shown: what was not declared is quoted nowhere.
         numbers: values of numbers and dates, beyond the bounds too; some of them where they are
             many.
     """
@@ -47,6 +49,7 @@ class RawCells:
     unreadable: int = 0
     dropped: int = 0
     texts: Counter[str] = field(default_factory=Counter)
+    strange: Counter[str] = field(default_factory=Counter)
     numbers: Floats = field(default_factory=lambda: np.empty(0))
     _every: int = 1
     _pieces: list[Floats] = field(default_factory=list)
@@ -91,7 +94,7 @@ class RawCells:
         if fates.undeclared is not None and fates.undeclared.any():
             strange = pc.filter(cells, pa.array(fates.undeclared)).cast(pa.string())
             for found in pc.value_counts(strange).to_pylist():
-                self.texts[str(found["values"])] += found["counts"]
+                self.strange[str(found["values"])] += found["counts"]
 
     def _keep_numbers(self, values: Floats) -> None:
         self._pieces.append(values[:: self._every])

@@ -18,7 +18,7 @@ from understudy.evaluation.metric import finite
 from understudy.evaluation.raw.cells import RawCells, raw_cells
 from understudy.evaluation.sheets import blocks_of
 from understudy.facts.codec import Codec
-from understudy.facts.column import BinnedColumn
+from understudy.facts.column import BinnedColumn, LearnedColumn
 from understudy.facts.constraints.meaning import spelled
 from understudy.facts.file_format import DECLARED, FileFormat
 from understudy.facts.schema import Schema
@@ -78,6 +78,7 @@ class RawColumn:
     """One column of both files, before it is coded.
 
     Attributes:
+        declared: what the schema says of it.
         cells: how many real cells there are. `missing`: how many are empty or a missing marker.
         clipped: real cells beyond the bounds. `undeclared`: with a value that is not listed, which
             become the catch-all or lose their row. `unreadable`: not a value of this kind.
@@ -91,11 +92,12 @@ class RawColumn:
         tails: the shares of synthetic rows below the real 1 % quantile and above the 99 % one.
         values: how many different values the real column has, and the synthetic one never has.
         rare: of values that fewer than 1 % of real rows have, together: real and synthetic share.
-        lost: the most frequent values that no synthetic row has, with their share of real rows.
+        lost: the most frequent listed values that no synthetic row has, with their share of real
+            rows. Values that the schema does not list are counted and never named.
     """
 
     column: str
-    kind: str
+    declared: LearnedColumn
     cells: int
     missing: int
     clipped: int
@@ -180,7 +182,7 @@ def raw_columns(
 def _compared(name: str, real: RawCells, synthetic: RawCells) -> RawColumn:
     common: dict[str, Any] = {
         "column": name,
-        "kind": real.column.kind,
+        "declared": real.column,
         "cells": real.rows,
         "missing": real.missing,
         "clipped": real.clipped,
@@ -195,18 +197,28 @@ def _compared(name: str, real: RawCells, synthetic: RawCells) -> RawColumn:
 
 def _listed(real: RawCells, synthetic: RawCells) -> dict[str, Any]:
     """Of values without a line: distance, and those that are rare or lost."""
-    ours, theirs = max(real.texts.total(), 1), max(synthetic.texts.total(), 1)
-    seen = {value: count / ours for value, count in real.texts.items() if count}
-    made = {value: count / theirs for value, count in synthetic.texts.items() if count}
+    seen, made = _shares(real), _shares(synthetic)
+    strange = [count / max(_total(real), 1) for count in real.strange.values()]
     apart = sum(abs(seen.get(v, 0.0) - made.get(v, 0.0)) for v in seen.keys() | made.keys())
     lost = sorted((v for v in seen if v not in made), key=lambda v: (-seen[v], v))
     rare = [v for v, share in seen.items() if share < _RARE]
+    hidden = sum(share for share in strange if share < _RARE)
     return {
-        "distance": 0.5 * apart if synthetic.texts.total() else 1.0,
-        "values": (len(seen), len(lost)),
-        "rare": (sum(seen[v] for v in rare), sum(made.get(v, 0.0) for v in rare)),
+        "distance": 0.5 * (apart + sum(strange)) if made else 1.0,
+        "values": (len(seen) + len(strange), len(lost) + len(strange)),
+        "rare": (sum(seen[v] for v in rare) + hidden, sum(made.get(v, 0.0) for v in rare)),
         "lost": tuple((v, seen[v]) for v in lost[:_SHOWN]),
     }
+
+
+def _total(cells: RawCells) -> int:
+    return cells.texts.total() + cells.strange.total()
+
+
+def _shares(cells: RawCells) -> dict[str, float]:
+    """The share of each listed value among all cells with a value."""
+    whole = max(_total(cells), 1)
+    return {value: count / whole for value, count in cells.texts.items() if count}
 
 
 def _line(real: RawCells, synthetic: RawCells) -> dict[str, Any]:

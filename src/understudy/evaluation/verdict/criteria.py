@@ -118,7 +118,8 @@ LOST_VALUE = Criterion(
 )
 LOST_GROUPS = Criterion(
     name="lost groups",
-    about="Of groups by two columns with at least 1 % of rows, the share that lost over half",
+    about="Of groups by two columns with at least 1 % of rows, and 100, the share that lost "
+    "over half of them",
     good=0.0,
     limit=0.01,
 )
