@@ -165,7 +165,7 @@ def test_decisions_put_privacy_first() -> None:
         ((green, amber, green), Decision.LIMITED),
         ((green, green, unknown), Decision.LIMITED),
         ((green, green, red), Decision.HOLD),
-        ((green, unknown, green), Decision.HOLD),
+        ((green, unknown, green), Decision.OPEN),
         ((unknown, green, green), Decision.NO_PROMISE),
         ((red, green, green), Decision.REFUSE),
     ):

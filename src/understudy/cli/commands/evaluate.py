@@ -91,10 +91,11 @@ class ReleaseOptions(ReleaseRequest):
         str | None,
         typer.Option(
             "--release-epsilon",
+            "--private",
             metavar="NUMBER",
             rich_help_panel=PRIVACY,
-            help="Write a page that may be released instead: a few noisy distances, at this "
-            "privacy loss.",
+            help="Write a page that may be released instead: a verdict and a few noisy distances, "
+            "at this privacy loss.",
         ),
     ] = None
     delta: Annotated[
@@ -250,6 +251,7 @@ def _show_comparison(found: OwnerEvaluation) -> None:
 
 
 def _show_release(found: ReleasedEvaluation) -> None:
+    _show_verdict(found.release.verdict)
     listing = _distance_table("distance", "from", "to")
     summary = found.release.summary
     for ways, mean in summary.means.items():

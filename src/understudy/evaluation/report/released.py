@@ -14,6 +14,7 @@ from understudy.evaluation.report.dots import DotChart, DotLine
 from understudy.evaluation.report.figure import Figure, Listing, TableRow, decimal
 from understudy.evaluation.report.page import rendered
 from understudy.evaluation.report.subject import Subject
+from understudy.evaluation.verdict import Verdict, judge_released
 from understudy.privacy.statements.statement import Statement
 from understudy.system.amounts import at_most_text
 
@@ -34,10 +35,16 @@ class Release:
     subject: Subject
     yardsticks: Mapping[int, Yardstick]
 
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict by released numbers alone."""
+        return judge_released(self.summary, self.yardsticks, self.subject.statement)
+
     def document(self) -> dict[str, Any]:
         """Return the release for JSON."""
         summary, own = self.summary, self.subject.statement
         return {
+            "verdict": self.verdict.document(),
             "private": False,
             "rows": summary.rows.document(),
             "tvd": {str(ways): self._mean(ways) for ways in summary.means},
@@ -62,6 +69,7 @@ class Release:
         statement, own = self.summary.statement, self.subject.statement
         return rendered(
             "released.html",
+            verdict=self.verdict,
             subject=self.subject,
             statement=statement,
             facts=promise.promise_facts(statement),

@@ -32,6 +32,7 @@ class Decision(StrEnum):
     RELEASE = "release"
     LIMITED = "release with limits"
     HOLD = "not useful"
+    OPEN = "utility unknown"
     NO_PROMISE = "no promise"
     REFUSE = "do not release"
 
@@ -90,7 +91,7 @@ def judge(found: Evaluation, statement: Statement | None = None) -> Verdict:
     decision = decide(privacy, fidelity, usefulness)
     return Verdict(
         decision=decision,
-        sentence=_sentence(decision, privacy, fidelity, usefulness),
+        sentence=verdict_sentence(decision, privacy, fidelity, usefulness),
         privacy=privacy,
         fidelity=fidelity,
         usefulness=usefulness,
@@ -111,8 +112,10 @@ def decide(privacy: Light, fidelity: Light, usefulness: Light) -> Decision:
     if privacy.colour is Colour.UNKNOWN:
         return Decision.NO_PROMISE
     utility = (fidelity.colour, usefulness.colour)
-    if Colour.RED in utility or fidelity.colour is Colour.UNKNOWN:
+    if Colour.RED in utility:
         return Decision.HOLD
+    if fidelity.colour is Colour.UNKNOWN:
+        return Decision.OPEN
     if (privacy.colour, *utility) == (Colour.GREEN,) * 3:
         return Decision.RELEASE
     return Decision.LIMITED
@@ -124,15 +127,16 @@ _SENTENCES = {
     Decision.LIMITED: "You can release these rows under their promise, but mind the limits below.",
     Decision.HOLD: "These rows keep their promise, but they are not a usable likeness of the real "
     "ones.",
+    Decision.OPEN: "These rows keep their promise; how near they are to the real ones is unknown.",
     Decision.NO_PROMISE: "Do not release these rows: nothing is promised about the people in them.",
     Decision.REFUSE: "Do not release these rows.",
 }
 
 
-def _sentence(decision: Decision, *lights: Light) -> str:
+def verdict_sentence(decision: Decision, *lights: Light) -> str:
     """The decision, and the light that it rests on."""
-    reasons = [light for light in lights if light.colour in (Colour.RED, Colour.AMBER)]
-    order = {Colour.RED: 0, Colour.AMBER: 1}
+    order = {Colour.RED: 0, Colour.AMBER: 1, Colour.UNKNOWN: 2}
+    reasons = [light for light in lights if light.colour in order]
     reasons.sort(key=lambda light: order[light.colour])
     if decision in (Decision.RELEASE, Decision.NO_PROMISE) or not reasons:
         return _SENTENCES[decision]
