@@ -85,3 +85,23 @@ def test_columns_are_judged_by_their_worse_end(column: str) -> None:
     summary = dataclasses.replace(release.summary, columns=columns)
     found = judge_released(summary, release.yardsticks, release.subject.statement)
     assert column not in found.good_for[0]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "colour"),
+    [
+        (0.0, 0.02, Colour.GREEN),
+        (0.02, 0.05, Colour.AMBER),
+        (0.2, 0.5, Colour.RED),
+        (0.05, 0.5, Colour.UNKNOWN),
+        (0.0, 0.5, Colour.UNKNOWN),
+    ],
+)
+def test_intervals_are_judged_by_both_ends(low: float, high: float, colour: Colour) -> None:
+    """Amber from green to amber, and unknown where red is possible and not certain."""
+    release = released()
+    noisy = NoisyNumber((low + high) / 2, low, high)
+    columns = {"age": noisy}
+    summary = dataclasses.replace(release.summary, columns=columns)
+    found = judge_released(summary, {1: (0.0, 0.0)}, release.subject.statement)
+    assert colour is found.fidelity.colour

@@ -129,6 +129,16 @@ class ReleaseOptions(ReleaseRequest):
         ),
     ] = False
     payer: LedgerOptions = field(default_factory=LedgerOptions)
+    markdown: Annotated[
+        Path | None,
+        typer.Option(
+            "--markdown",
+            metavar="FILE",
+            rich_help_panel=OUTPUT,
+            help="Write a data sheet to this .md file too, which may be released with the rows. "
+            "Needs --release-epsilon.",
+        ),
+    ] = None
     force: Force = False
 
 
@@ -258,6 +268,8 @@ def _show_release(found: ReleasedEvaluation) -> None:
         listing.add_row(str(ways), *(f"{n:.4f}" for n in (mean.value, mean.low, mean.high)))
     results().print(listing)
     messages().print(f"page → {found.output}; it may be released", style="bold")
+    if found.markdown is not None:
+        messages().print(f"data sheet → {found.markdown}; it may be released", style="bold")
     messages().print(summary.statement.sentence)
     for sentence in found.standing:
         messages().print(sentence, style="dim")

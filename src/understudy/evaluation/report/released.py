@@ -36,6 +36,11 @@ class Release:
     yardsticks: Mapping[int, Yardstick]
 
     @property
+    def rows_text(self) -> str:
+        """The noisy number of real rows, for people."""
+        return f"{self.summary.rows.value:,.0f}"
+
+    @property
     def verdict(self) -> Verdict:
         """The verdict by released numbers alone."""
         return judge_released(self.summary, self.yardsticks, self.subject.statement)
@@ -76,7 +81,7 @@ class Release:
             events=promise.events(statement),
             own=own,
             together=None if own is None else together(own, statement),
-            rows=f"{self.summary.rows.value:,.0f}",
+            rows=self.rows_text,
             means=_means(self),
             columns=_columns(self.summary.columns),
         )

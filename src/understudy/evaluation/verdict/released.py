@@ -1,7 +1,8 @@
 """A verdict that may leave: from the paid summary of distances and the statements alone.
 
-The summary is noisy. A light is green or red only where the whole interval of its number is; where
-noise leaves the colour open the light is unknown, and says which budget would tell.
+The summary is noisy. A light is green or red only where the whole interval of its number is, and
+amber where the interval reaches no further. Where red is possible and not certain the light is
+unknown, and says that a larger budget would tell.
 
 Privacy: post-processing of released numbers, synthetic rows and statements; it costs nothing.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 from understudy.evaluation.released.summary import Summary
 from understudy.evaluation.released.yardsticks import Yardstick
@@ -82,18 +84,16 @@ def _open(findings: list[Finding]) -> Light:
 
 
 def _judged(criterion: Criterion, low: float, value: float, high: float, said: str) -> Finding:
-    """The colour of an interval; unknown where its two ends have different ones."""
+    """The colour of an interval: amber from green to amber, unknown where red is not certain."""
     ends = {criterion.colour(low), criterion.colour(high)}
+    plain = criterion.finding(value, said)
     if len(ends) == 1:
-        return criterion.finding(value, said)
+        return plain
     span = f"{criterion.text(low)} to {criterion.text(high)}"
-    return Finding(
-        name=criterion.name,
-        colour=Colour.UNKNOWN,
-        value=value,
-        sentence=f"{said} Its noise leaves {span}: a larger --release-epsilon would tell.",
-        rule=criterion.rule,
-    )
+    if Colour.RED not in ends:
+        return replace(plain, colour=Colour.AMBER, sentence=f"{said} With noise: {span}.")
+    open_words = f"{said} Its noise leaves {span}: a larger --release-epsilon would tell."
+    return replace(plain, colour=Colour.UNKNOWN, sentence=open_words)
 
 
 def _dependence(summary: Summary, yardsticks: Mapping[int, Yardstick]) -> list[Finding]:
