@@ -22,14 +22,6 @@ class Colour(StrEnum):
         return {"green": "good", "amber": "limited", "red": "bad", "unknown": "unknown"}[self]
 
 
-_ORDER = (Colour.RED, Colour.AMBER, Colour.GREEN)
-
-
-def worst(colours: Sequence[Colour]) -> Colour:
-    """The worst of the colours that are known; unknown where none is."""
-    return next((colour for colour in _ORDER if colour in colours), Colour.UNKNOWN)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Finding:
     """One measured number, the rule it was judged by, and the colour that this gives.
