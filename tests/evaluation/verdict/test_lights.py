@@ -105,4 +105,6 @@ def test_failures_are_listed_for_the_page() -> None:
     assert ("region", "far (7.6\u00a0%)") == raw_values(found).lines[0][:2]
     assert usable_counts(found) is not None
     assert worst_cells(found).lines
-    assert any("region = far" in line[0] for line in lost_groups(found).lines)
+    gone = lost_groups(_found("collapsed values")).lines
+    assert gone
+    assert all("age = " in line[0] for line in gone)
