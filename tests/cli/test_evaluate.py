@@ -326,3 +326,33 @@ def test_a_limit_holds_for_what_is_released(made: Desk) -> None:
     made.run("ledger", "limit", "people", "--epsilon", "1.2")
     assert 3 == _evaluate(made, "--release-epsilon", "0.5").code
     assert not _page(made).exists()
+
+
+def test_a_data_sheet_travels_with_its_own_statement(made: Desk) -> None:
+    """It is written beside the page, bound to the same statement, and needs a paid summary."""
+    sheet = made.folder / "sheet.md"
+    refused = _evaluate(made, "--markdown", sheet)
+    assert 2 == refused.code
+    assert "--markdown is for released distances" in refused.err
+    for name, words in (("sheet.txt", "must end in .md"), (str(made.data.name), "must end in .md")):
+        spent = made.spent
+        result = _evaluate(made, "--release-epsilon", 1, "--markdown", made.folder / name)
+        assert (2, True) == (result.code, words in result.err), result.err
+        assert spent == made.spent
+    document = _evaluate(made, "--private", 1, "--markdown", sheet, "--json").document
+    assert str(sheet) == document["markdown"]
+    assert "## Verdict" in sheet.read_text(encoding="utf-8")
+    assert 0 == made.run("verify", sheet).code
+    assert {"privacy", "fidelity", "usefulness"} == document["verdict"]["lights"].keys()
+
+
+def test_the_verdict_is_first_for_people_and_machines(made: Desk) -> None:
+    """Its sentence begins the terminal's text and its key the JSON; predictions follow."""
+    document = _evaluate(made, "--json").document
+    assert "verdict" == next(iter(document))
+    sentence = document["verdict"]["sentence"]
+    shown = _evaluate(made)
+    assert shown.out.replace("\n", " ").startswith(sentence)
+    assert "no ε covers" in shown.err
+    page = _page(made).read_text(encoding="utf-8")
+    assert page.index('id="verdict"') < page.index('id="promise"')

@@ -24,8 +24,9 @@ class Comparison:
     Attributes:
         resampled: drawn from the real rows with replacement, as many as the synthetic ones: what
             sampling error alone does.
-        independent: as many again, each column drawn by itself: what is left when all dependence
-            is lost.
+        independent: each of these again, with every column in an order of its own: what is left
+            when all dependence is lost. Single columns are those of the resample, so that sampling
+            error alone never puts the one before the other.
 
     Privacy: everything here is made of real rows and private.
     """
@@ -46,7 +47,7 @@ class Comparison:
         most = _ROWS_DRAWN // max(real.rows, synthetic.rows, 1)
         draws = max(1, min(most, _MOST_DRAWS)) if real.rows else 0
         resampled = [_resampled(real, synthetic.rows, generator) for _ in range(draws)]
-        independent = [_independent(real, synthetic.rows, generator) for _ in range(draws)]
+        independent = [_shuffled(sheet, generator) for sheet in resampled]
         return cls(
             schema=schema,
             real=real,
@@ -92,8 +93,6 @@ def _resampled(real: EvaluationTable, rows: int, generator: np.random.Generator)
     return real.take(generator.integers(0, real.rows, rows))
 
 
-def _independent(
-    real: EvaluationTable, rows: int, generator: np.random.Generator
-) -> EvaluationTable:
-    places = {name: generator.integers(0, real.rows, rows) for name in real.table.domain}
-    return real.gather(places, rows)
+def _shuffled(sheet: EvaluationTable, generator: np.random.Generator) -> EvaluationTable:
+    places = {name: generator.permutation(sheet.rows) for name in sheet.table.domain}
+    return sheet.gather(places, sheet.rows)

@@ -9,10 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from understudy.errors import UsageError
 from understudy.evaluation.comparison import Comparison
+from understudy.evaluation.failures.cells import CellErrors, cell_errors
+from understudy.evaluation.failures.copies import Copies, copies
 from understudy.evaluation.marginals.association import Association, associations
 from understudy.evaluation.marginals.distributions import ColumnShares, distributions
 from understudy.evaluation.marginals.nist import Tasks, roles_of, tasks
@@ -26,6 +28,7 @@ from understudy.evaluation.prediction.prediction import (
     Settings,
     predict,
 )
+from understudy.evaluation.raw.columns import RawColumn, raw_columns
 from understudy.evaluation.sheets import MOST_ROWS, EvaluationTable, load_all
 from understudy.facts.file_format import DECLARED, FileFormat
 from understudy.facts.schema import Schema
@@ -33,6 +36,10 @@ from understudy.rows.table import Table
 from understudy.system.extras import require
 from understudy.system.frames import Rows
 from understudy.system.notebooks import Card, notebook_bar
+
+if TYPE_CHECKING:
+    from understudy.evaluation.verdict import Verdict
+    from understudy.privacy.statements.statement import Statement
 
 PRIVATE = (
     "These numbers were computed from real rows without noise. They are private: for the owner of "
@@ -77,6 +84,9 @@ class Evaluation:
         variations: distances of 1-, 2- and 3-way marginals.
         associations: Cramér's V, Pearson's and Spearman's correlation.
         tasks: those of the NIST challenge.
+        raw: every column as it is in the files; empty for tables of codes.
+        cells: single cells of cross tables: the worst, and how small a count is usable.
+        copies: synthetic rows that equal a real one.
         draws: how many resamples, and tables of independent columns, results are means over.
         notes: what a reader should know before the numbers.
         seconds: that each part took.
@@ -90,10 +100,27 @@ class Evaluation:
     associations: Mapping[str, Association]
     tasks: Tasks
     prediction: Prediction
+    raw: tuple[RawColumn, ...]
+    cells: CellErrors
+    copies: Copies
     seed: int
     draws: int
     notes: tuple[str, ...]
     seconds: Mapping[str, float]
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether both tables have rows that can be compared."""
+        return all(self.sides[side].used for side in ("real", "synthetic"))
+
+    def verdict(self, statement: Statement | None = None) -> Verdict:
+        """Judge the stand-in, with what is promised about it.
+
+        Privacy: private as the evaluation is.
+        """
+        from understudy.evaluation.verdict import judge
+
+        return judge(self, statement)
 
     def document(self) -> dict[str, Any]:
         """Return the evaluation for JSON."""
@@ -106,6 +133,9 @@ class Evaluation:
             "association": {name: found.document() for name, found in self.associations.items()},
             "nist": self.tasks.document(),
             "prediction": self.prediction.document(),
+            "raw": [found.document() for found in self.raw],
+            "cells": self.cells.document(),
+            "copies": self.copies.document(),
             "seed": self.seed,
             "draws": self.draws,
             "notes": list(self.notes),
@@ -186,6 +216,11 @@ def evaluate(
     columns = steps.take("columns", lambda: distributions(both))
     variations = steps.take("marginals", lambda: tuple(variation(both, ways) for ways in WAYS))
     associated = steps.take("associations", lambda: associations(both))
+    cells = steps.take("cells", lambda: cell_errors(both, columns))
+    raw = steps.take(
+        "raw values", lambda: raw_columns(real, synthetic, schema, file_format=file_format)
+    )
+    copied = steps.take("copies", lambda: copies(sheets["real"], sheets["synthetic"]))
     nist = steps.take("NIST tasks", lambda: tasks(both, asked.roles))
     prediction = steps.take("prediction", lambda: _predicted(schema, sheets, asked, steps.inner))
     sides = {name: Side.of(sheet) for name, sheet in sheets.items()}
@@ -197,6 +232,9 @@ def evaluate(
         associations=associated,
         tasks=nist,
         prediction=prediction,
+        raw=raw,
+        cells=cells,
+        copies=copied,
         seed=seed,
         draws=both.draws,
         notes=notes,
@@ -204,7 +242,10 @@ def evaluate(
     )
 
 
-_STAGES = ("reading", "drawing", "columns", "marginals", "associations", "NIST tasks")
+_STAGES = (
+    *("reading", "drawing", "columns", "marginals", "associations"),
+    *("cells", "raw values", "copies", "NIST tasks"),
+)
 
 
 @dataclass(frozen=True)

@@ -146,7 +146,7 @@ def load(
         return _chosen_codes(data, schema, most, generator)
     codec = Codec(schema)
     with _named(side):
-        blocks = (_encoded(block, codec) for block in _blocks(data, codec, file_format))
+        blocks = (_encoded(block, codec) for block in blocks_of(data, codec, file_format))
         chosen = _choose(blocks, most, generator)
     return EvaluationTable(
         table=chosen.table,
@@ -184,8 +184,11 @@ def _named(side: str) -> Iterator[None]:
         raise DataError(f"the {side} data cannot be compared: {error}") from None
 
 
-def _blocks(data: Rows, codec: Codec, given: FileFormat) -> Iterator[pa.Table]:
-    """At least one block, perhaps without rows."""
+def blocks_of(data: Rows, codec: Codec, given: FileFormat) -> Iterator[pa.Table]:
+    """Read rows in blocks: at least one, perhaps without rows.
+
+    Privacy: the rows as they are.
+    """
     if isinstance(data, str | os.PathLike):
         yield pa.schema(codec.read_types.items()).empty_table()
         yield from read_blocks(data, codec, ignore_extra=True, given=given)

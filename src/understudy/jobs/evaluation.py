@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from understudy.evaluation import Evaluation
     from understudy.evaluation.disclosure.exposure import Disclosure
     from understudy.evaluation.report import Release, Subject
+    from understudy.evaluation.verdict import Verdict
     from understudy.jobs.progress import JobProgress
 
 
@@ -100,8 +101,22 @@ class EvaluationRequest(JobRequest):
         check_writable(self.output)
         self._check_together()
         if self.release.release_epsilon is not None:
-            check_writable(statement_file(self.output))
-            check_unpaid(self.output, force=self.release.force)
+            self._check_paid_files()
+
+    def _check_paid_files(self) -> None:
+        """Refuse places where the page, the data sheet or a statement cannot be written."""
+        from understudy.system.files.writing import check_apart, check_writable
+
+        sheet = self.release.markdown
+        if sheet is not None and sheet.suffix != ".md":
+            raise OutputError(f"{sheet}: the name of a data sheet must end in .md")
+        for output in (self.output, sheet):
+            if output is None:
+                continue
+            check_apart(output, self.real, self.synthetic, self.schema)
+            check_writable(output)
+            check_writable(statement_file(output))
+            check_unpaid(output, force=self.release.force)
 
     def _check_together(self) -> None:
         """Refuse options that belong to the other kind of page."""
@@ -128,18 +143,27 @@ class OwnerEvaluation:
     subject: Subject
     output: Path
 
+    @property
+    def verdict(self) -> Verdict:
+        """The decision, with its lights and what follows from them."""
+        return self.evaluation.verdict(self.subject.statement)
+
     def document(self) -> dict[str, Any]:
         """The evaluation for machines; it is private, and says so."""
         statement = self.subject.statement
         document = self.evaluation.document()
-        return document | {
-            "private": True,
-            "notice": document["private"],
-            "statement": None if statement is None else statement.document(),
-            "disclosure": None if self.disclosure is None else self.disclosure.document(),
-            "remarks": self.subject.remarks(self.evaluation.sides["synthetic"].read),
-            "report": str(self.output),
-        }
+        return (
+            {"verdict": self.verdict.document()}
+            | document
+            | {
+                "private": True,
+                "notice": document["private"],
+                "statement": None if statement is None else statement.document(),
+                "disclosure": None if self.disclosure is None else self.disclosure.document(),
+                "remarks": self.subject.remarks(self.evaluation.sides["synthetic"].read),
+                "report": str(self.output),
+            }
+        )
 
 
 @dataclass(frozen=True)
@@ -151,16 +175,19 @@ class ReleasedEvaluation:
         bound: the distances and their statement for machines.
         output: the page.
         standing: what is spent on the data so far, and what is left, in sentences.
+        markdown: the data sheet, where one was asked for.
     """
 
     release: Release
     bound: dict[str, Any]
     output: Path
     standing: tuple[str, ...] = ()
+    markdown: Path | None = None
 
     def document(self) -> dict[str, Any]:
         """The distances and their statement for machines."""
-        return self.bound | {"report": str(self.output)}
+        sheet = None if self.markdown is None else str(self.markdown)
+        return self.bound | {"report": str(self.output), "markdown": sheet}
 
 
 def evaluate(
@@ -175,8 +202,11 @@ def evaluate(
     request.check()
     subject = Subject.of(request.real, request.synthetic, request.model)
     if request.release.release_epsilon is not None:
-        found = _write_release(release(request, subject, progress), request.output)
-        return replace(found, standing=standing(request))
+        made = release(request, subject, progress)
+        found = _write_release(made, request.output)
+        if request.release.markdown is not None:
+            _write_card(made, request)
+        return replace(found, standing=standing(request), markdown=request.release.markdown)
     request.compare.check()
     compared = _compared(request, progress)
     disclosure = None if request.compare.known is None else _attacked(request, progress)
@@ -191,6 +221,21 @@ def _write_release(found: Release, output: Path) -> ReleasedEvaluation:
         found.document(), output, record=statement.record, beside={"method": statement.method}
     )
     return ReleasedEvaluation(found, bound, output)
+
+
+def _write_card(found: Release, request: EvaluationRequest) -> None:
+    """Write the data sheet, bound to the same statement as the page."""
+    from understudy.evaluation.report.card import dataset_card
+    from understudy.facts.schema import Schema
+
+    output = request.release.markdown
+    assert output is not None
+    text = dataset_card(found, Schema.load(request.schema))
+    write_or_keep(text.encode(), output, what="data sheet")
+    statement = found.summary.statement
+    document = found.document()
+    beside = {"method": statement.method}
+    write_statement(document, output, record=statement.record, beside=beside)
 
 
 def _compared(request: EvaluationRequest, progress: JobProgress) -> Evaluation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from understudy.errors import UsageError
@@ -29,6 +30,7 @@ class ReleaseRequest(JobRequest):
         people: who has several rows.
         already_released: the synthetic rows may be released although no statement says so.
         payer: the ledger and the name of the data in it.
+        markdown: a data sheet, an .md file, to write beside the page; it may be released too.
         force: overwrite a page that a budget was spent on.
     """
 
@@ -38,6 +40,7 @@ class ReleaseRequest(JobRequest):
     people: PersonRequest = field(default_factory=PersonRequest)
     already_released: bool = False
     payer: LedgerRequest = field(default_factory=LedgerRequest)
+    markdown: Path | None = None
     force: bool = False
 
     def unit(self, statement: Statement | None) -> Unit:

@@ -22,10 +22,11 @@ def _sections(page: str) -> list[str]:
     return re.findall(r'<section id="(\w+)"', page)
 
 
-def test_the_promise_comes_first_and_limits_last() -> None:
+def test_the_verdict_comes_first_and_limits_last() -> None:
     """Sections stand in their order; the network is there because a model is."""
     page = evaluation_page(*clinic())
-    order = ["promise", "summary", "columns", "pairs", "network", "prediction", "limits"]
+    order = ["verdict", "promise", "summary", "columns", "raw", "failures", "pairs", "network"]
+    order += ["prediction", "limits"]
     assert order == _sections(page)
     assert re.findall(r'href="#(\w+)"', page) == order
 
@@ -33,7 +34,8 @@ def test_the_promise_comes_first_and_limits_last() -> None:
 def test_little_is_told_in_little() -> None:
     """One column has no pairs, and rows without a statement promise nothing."""
     page = evaluation_page(*little())
-    assert ["promise", "summary", "columns", "network", "prediction", "limits"] == _sections(page)
+    order = ["verdict", "promise", "summary", "columns", "raw", "network", "prediction", "limits"]
+    assert order == _sections(page)
     assert "Nothing is promised." in page
 
 

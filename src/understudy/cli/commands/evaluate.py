@@ -21,6 +21,8 @@ from understudy.jobs.release import ReleaseRequest
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from understudy.evaluation.prediction.prediction import Prediction
+    from understudy.evaluation.verdict import Verdict
     from understudy.jobs.evaluation import OwnerEvaluation, ReleasedEvaluation
 
 
@@ -89,10 +91,11 @@ class ReleaseOptions(ReleaseRequest):
         str | None,
         typer.Option(
             "--release-epsilon",
+            "--private",
             metavar="NUMBER",
             rich_help_panel=PRIVACY,
-            help="Write a page that may be released instead: a few noisy distances, at this "
-            "privacy loss.",
+            help="Write a page that may be released instead: a verdict and a few noisy distances, "
+            "at this privacy loss.",
         ),
     ] = None
     delta: Annotated[
@@ -126,6 +129,16 @@ class ReleaseOptions(ReleaseRequest):
         ),
     ] = False
     payer: LedgerOptions = field(default_factory=LedgerOptions)
+    markdown: Annotated[
+        Path | None,
+        typer.Option(
+            "--markdown",
+            metavar="FILE",
+            rich_help_panel=OUTPUT,
+            help="Write a data sheet to this .md file too, which may be released with the rows. "
+            "Needs --release-epsilon.",
+        ),
+    ] = None
     force: Force = False
 
 
@@ -193,26 +206,70 @@ def evaluate(*, asked: EvaluationOptions, as_json: AsJson = False) -> None:
         _show_release(found)
 
 
+_TONES = {"green": "green", "amber": "yellow", "red": "red", "unknown": "dim"}
+
+
+def _show_verdict(found: Verdict) -> None:
+    """The decision, a line for each light, and what the rows are good for."""
+    console = results()
+    console.print(found.sentence, style="bold")
+    for light in found.lights:
+        line = f"{light.about:<11}{light.colour.words:<9}{light.number}: {light.sentence}"
+        console.print(line, style=_TONES[light.colour])
+    for title, lines in (
+        ("good for", found.good_for),
+        ("not good for", found.not_good_for),
+        ("to improve it", found.improve),
+    ):
+        for line in lines:
+            console.print(f"{title}: {line}")
+
+
+def _show_predictions(found: Prediction) -> None:
+    """The scores of every learner, from either table."""
+    if not found.models:
+        return
+    listing = table_of([f"predicting {found.target}", "learnt from"])
+    for name in found.baseline:
+        listing.add_column(name, justify="right")
+    for pair in found.models:
+        for side, trained in (("real", pair.real), ("synthetic", pair.synthetic)):
+            scores = (trained.scores.get(name) for name in found.baseline)
+            listing.add_row(pair.learner.name, side, *map(_number, scores))
+    listing.add_row("baseline", "real", *map(_number, found.baseline.values()))
+    results().print(listing)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
 def _show_comparison(found: OwnerEvaluation) -> None:
+    _show_verdict(found.verdict)
     listing = _distance_table("distance", "floor", "ceiling", "largest")
     for way in (way for way in found.evaluation.variations if way.mean.value is not None):
         numbers = (way.mean.value, way.mean.resampled, way.mean.independent, way.largest.value)
         listing.add_row(str(way.ways), *("–" if n is None else f"{n:.4f}" for n in numbers))
     results().print(listing)
+    _show_predictions(found.evaluation.prediction)
     console = messages()
     console.print(f"page → {found.output}", style="bold")
     console.print("computed from private rows: not for release")
+    console.print(found.verdict.notice, style="dim")
     for note in found.evaluation.notes:
         console.print(note, style="dim")
 
 
 def _show_release(found: ReleasedEvaluation) -> None:
+    _show_verdict(found.release.verdict)
     listing = _distance_table("distance", "from", "to")
     summary = found.release.summary
     for ways, mean in summary.means.items():
         listing.add_row(str(ways), *(f"{n:.4f}" for n in (mean.value, mean.low, mean.high)))
     results().print(listing)
     messages().print(f"page → {found.output}; it may be released", style="bold")
+    if found.markdown is not None:
+        messages().print(f"data sheet → {found.markdown}; it may be released", style="bold")
     messages().print(summary.statement.sentence)
     for sentence in found.standing:
         messages().print(sentence, style="dim")

@@ -6,7 +6,7 @@ Privacy: exact functions of real rows; for the owner's eyes and for public data 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 from typing import Any
 
@@ -152,12 +152,12 @@ def variation(comparison: Comparison, ways: int) -> Variation:
     lost = np.array([bits for _, bits, _, _ in found]).mean(axis=0)
     entropy = float(np.mean([own for _, _, own, _ in found]))
     metric = variation_metric(ways)
-    mean = comparison.result(metric, distances.mean(axis=0))
+    mean = _ordered(comparison.result(metric, distances.mean(axis=0)))
     cells = CountFrequencies.of([counts for _, _, _, counts in found], comparison.real.rows)
     return Variation(
         ways=ways,
         mean=mean,
-        largest=comparison.result(metric, distances.max(axis=0)),
+        largest=_ordered(comparison.result(metric, distances.max(axis=0))),
         sets=len(sets),
         of=comb(len(domain), ways),
         worst=_worst(comparison, sets, distances),
@@ -167,20 +167,26 @@ def variation(comparison: Comparison, ways: int) -> Variation:
     )
 
 
+def _ordered(result: Result) -> Result:
+    """The ceiling is not below the floor: where it would be, rows cannot tell the two apart."""
+    return replace(result, independent=_not_below(result.independent, result.resampled))
+
+
+def _not_below(ceiling: float | None, floor: float | None) -> float | None:
+    return ceiling if ceiling is None or floor is None else max(ceiling, floor)
+
+
 def _worst(
     comparison: Comparison, sets: Sequence[Attributes], distances: Scores
 ) -> tuple[Distance, ...]:
     """The marginals farthest apart, the farthest first."""
     order = np.argsort(-distances[:, 0], kind="stable")[:_SHOWN]
     draws = comparison.draws
+    floors = [mean_of(distances[place, 1 : 1 + draws].tolist()) for place in order]
+    ceilings = [mean_of(distances[place, 1 + draws :].tolist()) for place in order]
     return tuple(
-        Distance(
-            sets[place],
-            float(distances[place, 0]),
-            mean_of(distances[place, 1 : 1 + draws].tolist()),
-            mean_of(distances[place, 1 + draws :].tolist()),
-        )
-        for place in order
+        Distance(sets[place], float(distances[place, 0]), floor, _not_below(ceiling, floor))
+        for place, floor, ceiling in zip(order, floors, ceilings, strict=True)
     )
 
 

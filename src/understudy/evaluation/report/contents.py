@@ -186,6 +186,7 @@ def _column_figure(found: ColumnShares) -> Figure:
     head = ("value", "real", "synthetic", "difference, points")
     return Figure(
         title=found.column,
+        group="column",
         picture=distribution_picture(found, bars),
         caption=caption,
         data=Listing(head, lines),

@@ -15,6 +15,7 @@ from understudy.evaluation.report.figure import (
     Figure,
     Listing,
     TableRow,
+    anchor_of,
     decimal,
     signed,
 )
@@ -86,7 +87,7 @@ def _map(
     about = f"{title} of all pairs, {side}; the table of pairs has it"
     picture = heat_map(found.columns, matrix, colours, about=about)
     caption = f"{title}, {side}. Rows are named; columns have the same numbers."
-    return Figure(title=side, picture=picture, caption=caption, data=pairs)
+    return Figure(title=side, picture=picture, caption=caption, data=pairs, group=anchor_of(title))
 
 
 def _off_diagonal(matrix: HeatGrid) -> list[list[float | None]]:

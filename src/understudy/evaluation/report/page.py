@@ -5,17 +5,21 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup, escape
+
 from understudy.evaluation.disclosure.exposure import Disclosure
 from understudy.evaluation.evaluation import Evaluation
 from understudy.evaluation.report import (
     contents,
     disclosures,
+    failures,
     maps,
     predictions,
     promise,
 )
 from understudy.evaluation.report.figure import decimal
 from understudy.evaluation.report.subject import Subject
+from understudy.evaluation.verdict.criteria import CRITERIA
 from understudy.system.printable import replaced
 from understudy.system.version import __version__
 
@@ -38,7 +42,17 @@ def _environment() -> jinja2.Environment:
 
 def rendered(template: str, **parts: Any) -> str:
     """A template filled in; every text is escaped, and nothing in it is unseen."""
-    return replaced(_environment().get_template(template).render(version=__version__, **parts))
+    page = _environment().get_template(template)
+    return replaced(page.render(version=__version__, coded=coded, **parts))
+
+
+def coded(text: str) -> Markup:
+    """A text whose parts between backticks are commands; everything in it is escaped."""
+    parts = [escape(part) for part in text.split("`")]
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if place % 2 else part
+        for place, part in enumerate(parts)
+    )
 
 
 def evaluation_page(
@@ -58,6 +72,14 @@ def evaluation_page(
     return rendered(
         "page.html",
         subject=subject,
+        verdict=found.verdict(statement),
+        criteria=CRITERIA,
+        losses=failures.raw_losses(found),
+        raw_numbers=failures.raw_numbers(found),
+        raw_values=failures.raw_values(found),
+        usable=failures.usable_counts(found),
+        worst_cells=failures.worst_cells(found),
+        lost_groups=failures.lost_groups(found),
         remarks=subject.remarks(found.sides["synthetic"].read),
         facts={} if statement is None else promise.promise_facts(statement),
         events=None if statement is None else promise.events(statement),

@@ -14,6 +14,7 @@ from understudy.evaluation.report.dots import DotChart, DotLine
 from understudy.evaluation.report.figure import Figure, Listing, TableRow, decimal
 from understudy.evaluation.report.page import rendered
 from understudy.evaluation.report.subject import Subject
+from understudy.evaluation.verdict import Verdict, judge_released
 from understudy.privacy.statements.statement import Statement
 from understudy.system.amounts import at_most_text
 
@@ -34,10 +35,21 @@ class Release:
     subject: Subject
     yardsticks: Mapping[int, Yardstick]
 
+    @property
+    def rows_text(self) -> str:
+        """The noisy number of real rows, for people."""
+        return f"{self.summary.rows.value:,.0f}"
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict by released numbers alone."""
+        return judge_released(self.summary, self.yardsticks, self.subject.statement)
+
     def document(self) -> dict[str, Any]:
         """Return the release for JSON."""
         summary, own = self.summary, self.subject.statement
         return {
+            "verdict": self.verdict.document(),
             "private": False,
             "rows": summary.rows.document(),
             "tvd": {str(ways): self._mean(ways) for ways in summary.means},
@@ -62,13 +74,14 @@ class Release:
         statement, own = self.summary.statement, self.subject.statement
         return rendered(
             "released.html",
+            verdict=self.verdict,
             subject=self.subject,
             statement=statement,
             facts=promise.promise_facts(statement),
             events=promise.events(statement),
             own=own,
             together=None if own is None else together(own, statement),
-            rows=f"{self.summary.rows.value:,.0f}",
+            rows=self.rows_text,
             means=_means(self),
             columns=_columns(self.summary.columns),
         )

@@ -1,0 +1,127 @@
+"""Where the stand-in fails, on the page: raw columns, single cells, lost groups."""
+
+from __future__ import annotations
+
+from understudy.evaluation.evaluation import Evaluation
+from understudy.evaluation.failures.cells import CLOSE, MOST_OF, CellGap
+from understudy.evaluation.raw.columns import PROBABILITIES, RawColumn, number_text
+from understudy.evaluation.report.dots import DotChart, DotLine
+from understudy.evaluation.report.figure import (
+    NONE,
+    Figure,
+    Listing,
+    TableRow,
+    decimal,
+    percent,
+)
+from understudy.facts.column import BinnedColumn
+
+
+def raw_losses(found: Evaluation) -> Listing:
+    """What the schema did to the cells of every column, the most changed first."""
+    coded = {column.column: column.distance for column in found.distributions}
+    order = sorted(found.raw, key=lambda c: (-c.changed, -(c.distance or 0.0)))
+    head = (
+        *("column", "clipped", "not listed", "unreadable", "rows dropped", "missing"),
+        *("inside bins", "raw distance", "coded distance"),
+    )
+    lines = tuple(_loss(column, coded.get(column.column)) for column in order)
+    return Listing(head, lines)
+
+
+def _loss(column: RawColumn, coded: float | None) -> TableRow:
+    whole = max(column.cells, 1)
+    counts = (column.clipped, column.undeclared, column.unreadable, column.dropped, column.missing)
+    shares = (percent(count / whole) if count else "0" for count in counts)
+    inside = NONE if column.within_bins is None else percent(column.within_bins)
+    return (column.column, *shares, inside, decimal(column.distance), decimal(coded))
+
+
+def raw_numbers(found: Evaluation) -> Listing:
+    """Quantiles, moments and tails of numbers and dates, real above synthetic."""
+    head = (
+        *("column", "table", *(f"{100 * p:g} %" for p in PROBABILITIES)),
+        *("min", "max", "mean", "deviation", "skewness"),
+    )
+    lines: list[TableRow] = []
+    for column in found.raw:
+        if isinstance(column.declared, BinnedColumn) and column.real is not None:
+            lines += _moments(column, column.declared)
+    note = "Deviations of dates are in days, of moments in seconds." if lines else ""
+    return Listing(head, tuple(lines), 2, note)
+
+
+def _moments(column: RawColumn, declared: BinnedColumn) -> list[TableRow]:
+    lines = []
+    for side, found in (("real", column.real), ("synthetic", column.synthetic)):
+        if found is None or not found.quantiles:
+            continue
+        ends = (*found.quantiles, found.least, found.most, found.mean)
+        texts = (number_text(declared, value) for value in ends)
+        spread = NONE if found.deviation is None else f"{found.deviation:.4g}"
+        lines.append((column.column, side, *texts, spread, decimal(found.skewness)))
+    return lines
+
+
+def raw_values(found: Evaluation) -> Listing:
+    """Listed values that are rare, or that no synthetic row has."""
+    head = ("column", "lost values", "values", "never generated", "rare, real", "rare, synthetic")
+    lines = [
+        (
+            column.column,
+            ", ".join(f"{value} ({percent(share)})" for value, share in column.lost[:5]) or NONE,
+            *(f"{count:,}" for count in column.values),
+            *(percent(share) for share in column.rare),
+        )
+        for column in found.raw
+        if column.values is not None and column.rare is not None
+    ]
+    lines.sort(key=lambda line: line[1] == NONE)
+    note = "Rare values are those that fewer than 1 % of real rows have, all together."
+    return Listing(head, tuple(lines), 2, note)
+
+
+def usable_counts(found: Evaluation) -> Figure | None:
+    """The relative error of counts in cross tables, by how large the count is."""
+    sizes = found.cells.sizes
+    if not sizes:
+        return None
+    lines = [
+        DotLine(f"{size:,} rows and more", {"synthetic-dot": error}) for size, _, error in sizes
+    ]
+    chart = DotChart(
+        lines,
+        f"relative error that {MOST_OF:.0%} of counts keep",
+        "Relative error of counts by their size; the table below has it",
+        CLOSE,
+    )
+    data = Listing(
+        ("real count from", "counts", f"error that {MOST_OF:.0%} keep"),
+        tuple((f"{size:,}", f"{cells:,}", percent(error)) for size, cells, error in sizes),
+    )
+    usable = found.cells.usable_from
+    words = "No count" if usable is None else f"Counts from {usable:,} rows on"
+    return Figure(
+        title="How small a count can be used",
+        picture=chart.picture(),
+        caption=f"{words} can be used: {MOST_OF:.0%} of them are within {CLOSE:.0%} of the real "
+        "count, in cross tables of two columns. Resampled rows have an error of about 1/√count.",
+        data=data,
+        legend=(("synthetic-dot", "synthetic rows"), ("reference", f"usable up to {CLOSE:.0%}")),
+    )
+
+
+def worst_cells(found: Evaluation) -> Listing:
+    """Cells of cross tables with the largest difference of rows."""
+    return _gaps(found.cells.worst)
+
+
+def lost_groups(found: Evaluation) -> Listing:
+    """Large groups by two columns of which less than half is left."""
+    return _gaps(found.cells.lost)
+
+
+def _gaps(cells: tuple[CellGap, ...]) -> Listing:
+    lines = tuple((cell.words, f"{cell.real:,.0f}", f"{cell.synthetic:,.0f}") for cell in cells)
+    note = "Synthetic rows are scaled to the number of real ones."
+    return Listing(("group", "real rows", "synthetic rows"), lines, note=note)
