@@ -43,7 +43,7 @@ def png(page: Pixels) -> bytes:
 
 def _two_in_a_byte(page: Pixels) -> Pixels:
     greys = np.pad(page >> 4, ((0, 0), (0, page.shape[1] % 2)))
-    return (greys[:, ::2] << 4) | greys[:, 1::2]
+    return np.asarray((greys[:, ::2] << 4) | greys[:, 1::2], np.uint8)
 
 
 def _part(kind: bytes, data: bytes) -> bytes:

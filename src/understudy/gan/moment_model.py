@@ -167,14 +167,14 @@ class ImageMoments(Distribution):
         for i in np.unique(which):
             places = np.flatnonzero(which == i)
             vectors[places] = means[i] + normal[places] @ roots[i].T
-        return self._vectors.waves.images(self._vectors.coefficients(vectors))
+        return self._vectors.waves.images(self._vectors.coefficients(vectors.astype(np.float64)))
 
     def _chosen(self, labels: Integers, generator: np.random.Generator) -> Integers:
         """One Gaussian of each label, by the weights."""
         weights = self._weights + 1e-12  # a label may be asked for that is never drawn
         ends = np.cumsum(weights / weights.sum(axis=1, keepdims=True), axis=1)
         found = (generator.random(len(labels))[:, None] > ends[labels]).sum(axis=1)
-        return labels * self._each + np.minimum(found, self._each - 1)
+        return np.asarray(labels * self._each + np.minimum(found, self._each - 1), np.int64)
 
     @property
     def _curve(self) -> tuple[Floats, Floats]:

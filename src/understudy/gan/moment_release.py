@@ -17,7 +17,7 @@ from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator
 from understudy.privacy.mechanisms.additive import additive
 from understudy.rows.counting import CountSource
-from understudy.system.arrays import Bytes, Floats, Integers, Numbers
+from understudy.system.arrays import Bytes, Floats, Integers
 
 TONES = 18
 """Parts of the greys: black, sixteen between, and white."""
@@ -49,7 +49,7 @@ class MomentSensitivity:
             l2_squared=Fraction(self.squared),
             moved=self.moved,
         )
-        found: Numbers = curator.release(mechanism, exact.answer, name=name)
+        found = curator.release(mechanism, exact.answer, name=name)
         return np.asarray(found, np.float64), float(np.sqrt(mechanism.variance))
 
 

@@ -4,7 +4,7 @@ A first round tells how many images each class has, and where all of them lie. W
 allows it, a few steps of private k-means then find centres within each class. The last round, which
 has most of the budget, releases the moments around every centre. PyTorch is not needed.
 
-Source: the prototype and its forerunners are in docs/guides/images.md. Proof: docs/proofs/moments.md.
+Proof: docs/proofs/moments.md.
 """
 
 from __future__ import annotations
