@@ -16,9 +16,9 @@ from understudy.gan.moment_release import (
     SQUARE,
     CentreQuestion,
     Clusters,
+    ImageSum,
     MomentQuestion,
     PooledQuestion,
-    Question,
     contribution,
 )
 from understudy.gan.waves import UNIT, ImageVectors, Waves, cut
@@ -38,7 +38,7 @@ def _clusters(size: ImageSize) -> Clusters:
     return Clusters(generator.integers(-UNIT, UNIT, (size.classes, 2, 6)))
 
 
-QUESTIONS: dict[str, Callable[[ImageSize], Question]] = {
+QUESTIONS: dict[str, Callable[[ImageSize], ImageSum]] = {
     "pooled": lambda size: PooledQuestion(size.classes, ImageVectors.of_all(Waves(size))),
     "centres": lambda size: CentreQuestion(size.classes, _vectors(size), _clusters(size)),
     "moments": lambda size: MomentQuestion(size.classes, _vectors(size), _clusters(size)),
@@ -55,7 +55,7 @@ def _extreme(size: ImageSize) -> Bytes:
     return np.concatenate([noise, plain, half, 255 - noise])
 
 
-def _adds(question: Question, pixels: Bytes) -> Iterator[Integers]:
+def _adds(question: ImageSum, pixels: Bytes) -> Iterator[Integers]:
     """What every image adds alone, in every class."""
     for image in pixels:
         for label in range(question.classes):
@@ -73,7 +73,7 @@ def test_an_image_is_within_the_sensitivity(name: str, size: ImageSize) -> None:
     question = QUESTIONS[name](size)
     parts = list(_adds(question, _extreme(size)))
     alone, instead = (
-        getattr(question, "sensitivity")(relation)  # noqa: B009
+        question.sensitivity(relation)
         for relation in (Neighbours.ADD_REMOVE, Neighbours.REPLACE)
     )
     assert max(_squared(part) for part in parts) <= alone.squared

@@ -5,6 +5,7 @@ Proof: docs/proofs/moments.md.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -40,7 +41,7 @@ class MomentSensitivity:
     moved: int
 
     def released(
-        self, curator: Curator, budget: Budget, exact: Question, *, name: str
+        self, curator: Curator, budget: Budget, exact: ImageSum, *, name: str
     ) -> tuple[Floats, float]:
         """Ask for a vector with noise on every cell, and its deviation."""
         mechanism = additive(
@@ -54,7 +55,7 @@ class MomentSensitivity:
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class ImageSum(ABC):
     """A sum over images, cell by cell; subclasses say what an image adds."""
 
     classes: int
@@ -65,13 +66,17 @@ class Question:
         images = images_behind(source)
         return self.summed(images.pixels, images.labels)
 
+    @abstractmethod
+    def sensitivity(self, neighbours: Neighbours) -> MomentSensitivity:
+        """By how much the sum moves when an image is added, removed or replaced."""
+
+    @abstractmethod
     def summed(self, pixels: Bytes, labels: Integers) -> Integers:
         """Add up what the images add."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
-class PooledQuestion(Question):
+class PooledQuestion(ImageSum):
     """Counts of classes, and of all images the sum of vectors, of their squares, and of tones."""
 
     def sensitivity(self, neighbours: Neighbours) -> MomentSensitivity:
@@ -130,7 +135,7 @@ class Clusters:
 
 
 @dataclass(frozen=True, eq=False)
-class CentreQuestion(Question):
+class CentreQuestion(ImageSum):
     """The count and the sum of the images that are nearest to each centre."""
 
     clusters: Clusters
@@ -163,7 +168,7 @@ class CentreQuestion(Question):
 
 
 @dataclass(frozen=True, eq=False)
-class MomentQuestion(Question):
+class MomentQuestion(ImageSum):
     """The count, the sum, and the sums of all products of vectors, around every centre."""
 
     clusters: Clusters

@@ -126,7 +126,7 @@ class MomentMethod:
     def learn(self, curator: Curator) -> tuple[ImageMoments, int]:
         """The law of the images, and how many there are, through the Curator alone."""
         first = self._pooled(curator)
-        centres = self._centres_for(curator.budget, first.rows)
+        centres = self.centres_for(curator.budget, first.rows)
         clusters = self._clustered(curator, first, centres)
         moments = self._moments(curator, first, clusters, of_centres=centres > 1)
         rows = curator.public_rows
@@ -139,7 +139,7 @@ class MomentMethod:
         )
         return PooledMoments.of(noisy / UNIT**2, deviation / UNIT**2, question)
 
-    def _centres_for(self, budget: Budget, rows: float) -> int:
+    def centres_for(self, budget: Budget, rows: float) -> int:
         """How many centres each class can bear, by the budget and the noisy number of images."""
         if budget.measure is Measure.UNLIMITED:
             return _MOST_CENTRES
