@@ -31,7 +31,7 @@ OPENERS = ("jobs",)
 # and import them when asked to.
 NAMING_EDGES = ("__init__.py", "methods/registry.py", "models/kinds.py")
 # Of an edge the list of kinds names images alone, and the form that their archives had before.
-EDGES_WITH_KINDS = {"gan.image_model", "gan.earlier"}
+EDGES_WITH_KINDS = {"gan.image_model", "gan.moment_model", "gan.earlier"}
 # Of private rows, methods see the protocols of counting, and rows that were made up.
 SEEN_BY_METHODS = ("rows.counting", "rows.made_up")
 # Of a paid run, methods take its terms and how rows are reached; they open nothing themselves.

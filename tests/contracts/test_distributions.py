@@ -28,13 +28,14 @@ FORMER = {
     "generator": "model-format-2-generator.zip",
     "images": "model-of-images-format-1.npz",
 }
+OF_IMAGES = ("images", "image-moments")
 # Kinds that have rows and nothing else.
-WITHOUT_PROBABILITIES = ("records", "generator", "images")
+WITHOUT_PROBABILITIES = ("records", "generator", "images", "image-moments")
 WITH_PROBABILITIES = tuple(kind for kind in KINDS if kind not in WITHOUT_PROBABILITIES)
 MALE = {"sex": np.array([0.0, 1.0])}
 # What rows of each kind are asked to fit, and the values that they then have.
 WHERE = dict.fromkeys(KINDS, ("sex = male, age < 20", {"sex": "male"})) | {
-    "images": ("y = 1", {"y": 1})
+    kind: ("y = 1", {"y": 1}) for kind in OF_IMAGES
 }
 
 
@@ -159,7 +160,7 @@ def test_rows_that_fit_conditions_are_drawn(model: Model, kind: str) -> None:
     assert 20 == rows.num_rows
     for column, value in expected.items():
         assert {value} == set(rows[column].to_pylist())
-    assert kind == "images" or max(rows["age"].to_pylist()) < 20
+    assert kind in OF_IMAGES or max(rows["age"].to_pylist()) < 20
 
 
 def test_a_way_that_a_kind_does_not_have_is_refused(model: Model) -> None:
@@ -170,7 +171,7 @@ def test_a_way_that_a_kind_does_not_have_is_refused(model: Model) -> None:
 
 def test_rows_are_rows_of_the_schema(model: Model, kind: str) -> None:
     """As many as the model says, unless told otherwise; pixels stand beside their label."""
-    beside = ["x"] if kind == "images" else []
+    beside = ["x"] if kind in OF_IMAGES else []
     assert [*beside, *SCHEMAS[kind].columns] == model.sample(3, seed=1).column_names
     assert ROWS == model.sample(seed=1).num_rows
 
@@ -180,7 +181,7 @@ def test_rows_are_written_to_the_files_of_their_kind(
     model: Model, rows: int, tmp_path: Path
 ) -> None:
     """The decoder says which names fit, refuses others, and counts what it has written."""
-    suffix = {"images": ".npz"}.get(model.distribution.kind, ".csv")
+    suffix = ".npz" if model.distribution.kind in OF_IMAGES else ".csv"
     decoder, path = model.decoder, tmp_path / f"rows{suffix}"
     assert path == decoder.check_output(path)
     assert rows == decoder.write(sample_blocks(model, rows, seed=1), path)

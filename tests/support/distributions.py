@@ -15,7 +15,9 @@ from understudy.facts.schema import Schema
 from understudy.facts.unit import Neighbours, Unit
 from understudy.gan.convolutions import ImageMaker, Shape
 from understudy.gan.image_model import ImageGenerator
+from understudy.gan.image_size import ImageSize
 from understudy.gan.images import label_schema
+from understudy.gan.moment_model import ImageMoments, sizes
 from understudy.models.bayes_net import BayesNet
 from understudy.models.conditional import Conditional
 from understudy.models.distribution import CodedRows, Distribution
@@ -123,14 +125,24 @@ def images() -> ImageGenerator:
     return ImageGenerator.of(maker, singles, (0.25, 0.75))
 
 
+def image_moments() -> ImageMoments:
+    """Images of 5 by 4 pixels in two classes, two Gaussians for each."""
+    random, size = np.random.default_rng(8), ImageSize(5, 4, classes=2)
+    arrays = {name: random.normal(size=shape) / 9 for name, shape in sizes(size, 2).items()}
+    plain = np.linspace(0, 255, len(arrays["drawn"]))
+    positive = {"weights": np.array([1.0, 2.0, 3.0, 4.0]), "length": np.array([1e9])}
+    return ImageMoments.of(size, {**arrays, **positive, "drawn": plain, "shown": plain})
+
+
 KINDS: dict[str, Callable[[], Distribution]] = {
     "network": network,
     "log-linear": log_linear,
     "records": records,
     "generator": generator,
     "images": images,
+    "image-moments": image_moments,
 }
-SCHEMAS = dict.fromkeys(KINDS, SCHEMA) | {"images": label_schema(2)}
+SCHEMAS = dict.fromkeys(KINDS, SCHEMA) | dict.fromkeys(("images", "image-moments"), label_schema(2))
 TABLES = ((), ("y",), ("sex",), ("well", "age"))
 STATEMENT = Statement(
     "a method",

@@ -34,6 +34,11 @@ class Shape:
             raise UsageError(f"classes is {self.classes}; images need at least two, labelled in y")
 
     @property
+    def extent(self) -> tuple[int, ...]:
+        """The shape of one image as an array."""
+        return self.height, self.width
+
+    @property
     def quarter(self) -> tuple[int, int]:
         """Return the size after two halvings."""
         return self.height // 4, self.width // 4

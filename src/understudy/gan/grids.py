@@ -16,9 +16,10 @@ _GAP = 2
 
 def sheet(images: Pixels, *, across: int) -> Pixels:
     """Return images side by side, `across` in a line."""
-    count, height, width = images.shape
+    count, height, width, *colours = images.shape
     lines = -(-count // across)
-    page = np.zeros((lines * (height + _GAP) + _GAP, across * (width + _GAP) + _GAP), np.uint8)
+    extent = (lines * (height + _GAP) + _GAP, across * (width + _GAP) + _GAP)
+    page = np.zeros((*extent, *colours), np.uint8)
     for i, image in enumerate(images):
         top = _GAP + (i // across) * (height + _GAP)
         left = _GAP + (i % across) * (width + _GAP)
@@ -27,13 +28,22 @@ def sheet(images: Pixels, *, across: int) -> Pixels:
 
 
 def png(page: Pixels) -> bytes:
-    """A page of 16 greys as PNG: a header, lines each after a zero for "as it is", and an end."""
-    height, width = page.shape
-    greys = np.pad(page >> 4, ((0, 0), (0, width % 2)))
-    lines = b"".join(b"\0" + line.tobytes() for line in (greys[:, ::2] << 4) | greys[:, 1::2])
-    header = struct.pack(">IIBBBBB", width, height, 4, 0, 0, 0, 0)
+    """A page as PNG: a header, lines each after a zero for "as it is", and an end.
+
+    Grey pages have 16 greys, and pages in colour 256 steps of red, green and blue.
+    """
+    height, width = page.shape[:2]
+    depth, kind = (8, 2) if page.ndim == 3 else (4, 0)
+    packed = page if page.ndim == 3 else _two_in_a_byte(page)
+    lines = b"".join(b"\0" + line.tobytes() for line in packed)
+    header = struct.pack(">IIBBBBB", width, height, depth, kind, 0, 0, 0)
     parts = ((b"IHDR", header), (b"IDAT", zlib.compress(lines, 9)), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(_part(kind, data) for kind, data in parts)
+
+
+def _two_in_a_byte(page: Pixels) -> Pixels:
+    greys = np.pad(page >> 4, ((0, 0), (0, page.shape[1] % 2)))
+    return np.asarray((greys[:, ::2] << 4) | greys[:, 1::2], np.uint8)
 
 
 def _part(kind: bytes, data: bytes) -> bytes:

@@ -24,6 +24,7 @@ from understudy.facts.domain import Domain
 from understudy.gan.archive import Arrays
 from understudy.gan.backend import Parameters, random_from, torch
 from understudy.gan.convolutions import ImageMaker, Shape
+from understudy.gan.grids import png, sheet
 from understudy.gan.images import (
     LABEL,
     LabelledImages,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 _TOGETHER = 256
 # What is made stands in memory beside what it is made of.
 _COPIES = 2
+_ON_SHEET = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,10 +158,16 @@ class ImageGenerator(Distribution):
             made = self.maker.make(parameters, latents, asked, random)[: len(labels), 0]
         return np.asarray(((made + 1) * 127.5).round().clamp(0, 255).byte().numpy())
 
+    def sheet(self) -> bytes:
+        """Return a picture of samples, a line for each label."""
+        labels = np.repeat(np.arange(len(self.chances)), _ON_SHEET)
+        return png(sheet(self.of_labels(labels, seed=0).pixels, across=_ON_SHEET))
+
     def require_structure(self) -> Network:
         """Refuse: a label alone makes no picture of a network."""
         raise UsageError(
-            f"a model of kind {self.kind!r} has no network to draw; leave out --output"
+            f"a model of kind {self.kind!r} has no network to draw; name a .png file, which will "
+            "show samples"
         )
 
     # --- what leaves --------------------------------------------------------------------------

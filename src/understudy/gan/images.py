@@ -6,6 +6,7 @@ refused before anything is paid for.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from understudy.facts.schema import Schema
 from understudy.gan.archive import DAMAGED, members
 from understudy.gan.backend import Tensor, torch
 from understudy.gan.convolutions import Shape
+from understudy.gan.image_size import ImageSize
 from understudy.rows.counting import CountSource, Marginal, ScoreKernel, Scores
 from understudy.rows.engines.memory import MemorySource
 from understudy.rows.table import Table
@@ -33,7 +35,7 @@ PIXELS, LABEL = "x", "y"
 
 @dataclass(frozen=True, repr=False)
 class LabelledImages:
-    """Grey images as bytes, and a class for each. Private, unless they were generated."""
+    """Images as bytes, grey or in colour, and a class for each. Private, unless generated."""
 
     pixels: Pixels
     labels: Integers
@@ -53,25 +55,29 @@ class LabelledImages:
         return "LabelledImages(private)"
 
 
-def read_images(path: Path, shape: Shape) -> LabelledImages:
+def read_images(path: Path, shape: Shape | ImageSize) -> LabelledImages:
     """The arrays `x` and `y` of an .npz file, checked against public facts.
 
     Raises:
         DataError: for a file that does not hold such images; no message quotes a pixel or label.
     """
     arrays = _arrays(path)
+    if shape.classes == 1 and set(arrays) == {"x"}:
+        arrays["y"] = np.zeros(len(arrays["x"]) if arrays["x"].ndim else 0, np.int64)
+    elif shape.classes == 1 and "y" in arrays:
+        raise DataError(f"{path}: holds labels in y; declare how many there are with --classes")
     if not {"x", "y"} <= set(arrays):
         raise DataError(f"{path}: images are expected as arrays x and y; rename them")
     return checked(arrays["x"], arrays["y"], shape, name=str(path))
 
 
-def checked(x: Any, y: Any, shape: Shape, *, name: str = "images") -> LabelledImages:
+def checked(x: Any, y: Any, shape: Shape | ImageSize, *, name: str = "images") -> LabelledImages:
     """Images and labels that keep to public facts."""
-    expected = (shape.height, shape.width)
-    if x.dtype != np.uint8 or x.ndim != 3 or x.shape[1:] != expected:
+    sizes = " × ".join(str(size) for size in shape.extent)
+    if x.dtype != np.uint8 or x.shape[1:] != shape.extent:
         raise DataError(
-            f"{name}: x must hold bytes, images × {shape.height} × {shape.width} as declared; "
-            "give the right --height and --width, or resize the images to one size"
+            f"{name}: x must hold bytes, images × {sizes} as declared; give the right --height "
+            "and --width (and --channels 3 for colour), or resize the images to one size"
         )
     if y.ndim != 1 or len(y) != len(x) or not np.issubdtype(y.dtype, np.integer):
         raise DataError(f"{name}: y must hold one whole number for each image")
@@ -110,12 +116,10 @@ def check_image_file(path: Path) -> Path:
 
 def image_table(images: LabelledImages) -> pa.Table:
     """Return generated images as a table: pixels in `x`, height by width, and the label in `y`."""
-    _, height, width = images.pixels.shape
+    extent = images.pixels.shape[1:]
     flat = pa.array(images.pixels.reshape(-1))
-    cells = pa.FixedSizeListArray.from_arrays(flat, height * width)
-    tensors = pa.ExtensionArray.from_storage(
-        pa.fixed_shape_tensor(pa.uint8(), (height, width)), cells
-    )
+    cells = pa.FixedSizeListArray.from_arrays(flat, math.prod(extent))
+    tensors = pa.ExtensionArray.from_storage(pa.fixed_shape_tensor(pa.uint8(), extent), cells)
     return pa.table({PIXELS: tensors, LABEL: pa.array(images.labels)})
 
 
@@ -142,7 +146,7 @@ class ImageSource:
     labels: MemorySource
 
     @classmethod
-    def of(cls, images: LabelledImages, shape: Shape) -> ImageSource:
+    def of(cls, images: LabelledImages, shape: Shape | ImageSize) -> ImageSource:
         """Return the images of a declared shape."""
         domain = Domain.of(label_schema(shape.classes))
         codes = {LABEL: images.labels.astype(np.uint16)}

@@ -1,4 +1,4 @@
-"""Images: arrays in, arrays out, by neural networks that were trained privately."""
+"""Images: arrays in, arrays out, by moments of classes or by privately trained networks."""
 
 from __future__ import annotations
 
@@ -18,10 +18,13 @@ from understudy.jobs.output import (
 )
 from understudy.jobs.progress import Stopwatch
 from understudy.jobs.request import JobRequest
+from understudy.methods.registry import AUTOMATIC
 from understudy.system.amounts import at_most_text
 
 if TYPE_CHECKING:
     from understudy.gan.convolutions import Shape
+    from understudy.gan.image_size import ImageSize
+    from understudy.gan.moments import MomentMethod
     from understudy.gan.pictures import ImageGAN
     from understudy.jobs.learning import LearningRequest
     from understudy.jobs.progress import BarUpdate, JobProgress
@@ -36,27 +39,49 @@ class ImageRequest(JobRequest):
     Attributes:
         height: the height of every image in pixels.
         width: the width of every image in pixels.
-        classes: how many labels there are.
+        classes: how many labels there are; None for images without labels, which moments takes.
+        channels: 1 for grey images, 3 for colour; grey unless given.
         checkpoint: the file from which an interrupted run is resumed.
     """
 
     height: int | None = None
     width: int | None = None
     classes: int | None = None
+    channels: int | None = None
     checkpoint: Path | None = None
 
     @property
     def shape(self) -> Shape:
-        """The public facts, all of which are needed."""
+        """The public facts that networks are built for, all of which are needed."""
         from understudy.gan.convolutions import Shape
 
+        if self.channels not in (None, 1):
+            raise UsageError("networks learn grey images alone; use moments for colour")
         sizes = {"height": self.height, "width": self.width, "classes": self.classes}
+        return Shape(*self._required(sizes))
+
+    @property
+    def size(self) -> ImageSize:
+        """The public facts that moments needs; images without classes have no labels."""
+        from understudy.gan.image_size import ImageSize
+
+        if self.classes is not None and self.classes < 2:
+            raise UsageError(
+                f"classes is {self.classes}; labels need at least two, and images without labels "
+                "leave --classes out"
+            )
+        height, width = self._required({"height": self.height, "width": self.width})
+        channels = 1 if self.channels is None else self.channels
+        return ImageSize(height, width, self.classes or 1, channels)
+
+    @staticmethod
+    def _required(sizes: dict[str, int | None]) -> list[int]:
         for name in (name for name, value in sizes.items() if value is None):
             raise UsageError(
                 f"{name} is not given; images need public facts, such as --height 28 --width 28 "
                 "--classes 10"
             )
-        return Shape(*(value or 0 for value in sizes.values()))
+        return [value or 0 for value in sizes.values()]
 
     def refuse_for_tables(self) -> None:
         """Refuse options that only images take."""
@@ -64,12 +89,39 @@ class ImageRequest(JobRequest):
             raise UsageError(f"{option} is for images in an .npz file; leave it out")
 
 
-def build(request: LearningRequest) -> ImageGAN:
+_MOMENTS = "moments"
+
+
+def build(request: LearningRequest) -> ImageGAN | MomentMethod:
     """The method asked for; a request that cannot work is refused before anything is read."""
+    epsilon = _checked_epsilon(request)
+    if request.fit.method in (AUTOMATIC, _MOMENTS):
+        return _moments(request, epsilon)
+    return _network(request, epsilon)
+
+
+def _moments(request: LearningRequest, epsilon: str) -> MomentMethod:
+    from understudy.facts.unit import Neighbours
+    from understudy.gan.moments import MomentMethod
+
+    asked = request.fit
+    checkpoint = [] if request.images.checkpoint is None else ["--checkpoint"]
+    for option in (*asked.training.given, *checkpoint):
+        raise UsageError(f"{option} is for dpgan and noise-gan; moments does not train, leave it")
+    method = MomentMethod(
+        size=request.images.size,
+        epsilon=epsilon,
+        delta=asked.delta,
+        neighbours=Neighbours(asked.neighbours or MomentMethod.default_neighbours),
+    )
+    method.check()
+    return method
+
+
+def _network(request: LearningRequest, epsilon: str) -> ImageGAN:
     from understudy.gan.pictures import IMAGE_SETTINGS, ImageGAN
 
-    epsilon, asked = _checked_epsilon(request), request.fit
-    checkpoint = request.images.checkpoint
+    asked, checkpoint = request.fit, request.images.checkpoint
     if checkpoint is not None and checkpoint.suffix != ".npz":
         raise UsageError(f"checkpoint {checkpoint}: must end in .npz; rename it")
     method = ImageGAN(
@@ -86,18 +138,10 @@ def build(request: LearningRequest) -> ImageGAN:
 
 def _checked_epsilon(request: LearningRequest) -> str:
     """The epsilon that was given; options that do not apply to images are refused."""
-    from understudy.gan.pictures import METHODS
-
     asked = request.fit
     if request.schema is not None:
         raise UsageError("images have no schema; leave it out, and give height, width and classes")
-    if asked.method not in METHODS:
-        known = " or ".join(METHODS)
-        raise UsageError(f"method {asked.method!r} does not make images; use {known}")
-    if asked.neighbours not in (None, str(METHODS[asked.method])):
-        raise UsageError(
-            f"{asked.method} of images has no bound under {asked.neighbours}; leave it out"
-        )
+    _check_method(asked.method, asked.neighbours)
     if asked.epsilon is None:
         raise UsageError("epsilon is not given; say how much privacy loss is allowed, as -e 10")
     for option in asked.network.given:
@@ -105,6 +149,20 @@ def _checked_epsilon(request: LearningRequest) -> str:
     for option in (*asked.people.given, *request.reading.given):
         raise UsageError(f"{option} is for tables; each image is protected by itself; leave it out")
     return asked.epsilon
+
+
+def _check_method(name: str, neighbours: str | None) -> None:
+    from understudy.gan.pictures import METHODS
+
+    if name in (AUTOMATIC, _MOMENTS):
+        if neighbours not in (None, "add-remove", "replace"):
+            raise UsageError(f"neighbours is {neighbours!r}; use add-remove or replace")
+        return
+    if name not in METHODS:
+        known = " or ".join([_MOMENTS, *METHODS])
+        raise UsageError(f"method {name!r} does not make images; use {known}")
+    if neighbours not in (None, str(METHODS[name])):
+        raise UsageError(f"{name} of images has no bound under {neighbours}; leave it out")
 
 
 def synthesize_images(
@@ -166,18 +224,24 @@ def fit_images(
 
 
 def _fitted(
-    method: ImageGAN, request: LearningRequest, progress: JobProgress, watch: Stopwatch
+    method: ImageGAN | MomentMethod,
+    request: LearningRequest,
+    progress: JobProgress,
+    watch: Stopwatch,
 ) -> Model:
     from understudy.gan.images import read_images
+    from understudy.gan.pictures import ImageGAN
     from understudy.privacy.spending.fingerprints import Sighting
 
     data, payer = Path(request.data), request.payer
-    images = read_images(data, method.shape)
+    trained = isinstance(method, ImageGAN)
+    images = read_images(data, method.shape if isinstance(method, ImageGAN) else method.size)
     name = request.dataset
     payer.warn_of_copies(name, Sighting(data))
     method.notice = progress.warning
-    with watch.timed("fit"), progress.bar("training") as update:
-        method.progress = _TrainingBar(update)
+    with watch.timed("fit"), progress.bar("training" if trained else "moments") as update:
+        if isinstance(method, ImageGAN):
+            method.progress = _TrainingBar(update)
         return method.fit(images, ledger=payer.opened(), dataset=name)
 
 

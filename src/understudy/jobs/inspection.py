@@ -99,7 +99,8 @@ def inspect(path: Path, *, output: Path | None = None, theme: str = "auto") -> M
 
     Args:
         path: the model's file or folder.
-        output: a picture, .svg or .png, or .bif for other programs.
+        output: a picture, .svg or .png, or .bif for other programs; samples of a model of images
+            go to a .png file.
         theme: the colours of a picture: light, dark, or auto.
     """
     from understudy.models.model import Model
@@ -110,32 +111,39 @@ def inspect(path: Path, *, output: Path | None = None, theme: str = "auto") -> M
         check_apart(_checked(output), path)
     model = Model.load(path)
     found = ModelInspection(model, strengths_of(model))
-    if output is not None:
+    if output is not None and not _wrote_sheet(model, output):
         model.distribution.require_structure()
         _write_network(found, output, theme)
     return found
 
 
+def _wrote_sheet(model: Model, output: Path) -> bool:
+    """Write samples of a model of images, where a picture of pixels is asked for."""
+    samples = model.distribution.sheet() if output.suffix == ".png" else None
+    if samples is not None:
+        write_bytes(output, samples)
+    return samples is not None
+
+
 def _checked(output: Path) -> Path:
-    from understudy.system.extras import require
     from understudy.system.files.writing import check_writable
 
     if output.suffix not in SUFFIXES:
         known = ", ".join(SUFFIXES)
         raise UsageError(f"output {output}: suffix {output.suffix!r} is unknown; use {known}")
-    if output.suffix == ".png":
-        require("resvg_py", extra="pictures")
     return check_writable(output)
 
 
 def _write_network(found: ModelInspection, output: Path, theme: str) -> None:
     from understudy.models.pictures import network_png, network_svg
+    from understudy.system.extras import require
 
     model, strengths = found.model, found.strengths
     match output.suffix:
         case ".svg":
             data = network_svg(model, theme=theme, strengths=strengths).encode()
         case ".png":
+            require("resvg_py", extra="pictures")
             data = network_png(model, theme=theme, strengths=strengths)
         case _:
             data = "".join(model.bif_lines()).encode()

@@ -77,6 +77,7 @@ _OF_KIND = {
     "records": (RECORDS,),
     "generator": (GENERATOR,),
     "images": (IMAGES, IMAGE_WEIGHTS),
+    "image-moments": (IMAGES, IMAGE_WEIGHTS),
 }
 # What an archive of versions 1 and 2 may have.
 _BEFORE_KINDS = (SCHEMA, STATEMENT, NETWORK, CONDITIONALS, RECORDS, GENERATOR)

@@ -134,6 +134,10 @@ class Distribution(ABC):
         """Whether probabilities are exact, and not estimated from rows."""
         return True
 
+    def sheet(self) -> bytes | None:
+        """Return a PNG picture of samples where rows are images; else None."""
+        return None
+
     def require_structure(self) -> Network:
         """Return the structure to be drawn; a kind whose picture would show nothing refuses."""
         return self.network

@@ -22,6 +22,7 @@ _HOMES = {
     "records": ("understudy.models.records", "ReleasedRecords"),
     "generator": ("understudy.models.generator", "RowGenerator"),
     "images": ("understudy.gan.image_model", "ImageGenerator"),
+    "image-moments": ("understudy.gan.moment_model", "ImageMoments"),
 }
 # Archives of another form that earlier versions wrote, by the member that tells each.
 _EARLIER = {"document.npy": ("understudy.gan.earlier", "EarlierImages")}

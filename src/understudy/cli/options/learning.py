@@ -54,7 +54,17 @@ class ImageOptions(ImageRequest):
             "--classes",
             metavar="NUMBER",
             rich_help_panel=TRAINING,
-            help="Declare how many labels images have; labels are numbered from 0.",
+            help="Declare how many labels images have; labels are numbered from 0. Leave it out "
+            "for images without labels (moments).",
+        ),
+    ] = None
+    channels: Annotated[
+        int | None,
+        typer.Option(
+            "--channels",
+            metavar="NUMBER",
+            rich_help_panel=TRAINING,
+            help="Declare 1 for grey images, the default, or 3 for colour (moments).",
         ),
     ] = None
     checkpoint: Annotated[

@@ -182,6 +182,13 @@ RELEASES: Mapping[str, Assurance] = {
         ("tests/stream/test_statistics.py",),
         commands=("stream density", "stream merge", "stream intrusion"),
     ),
+    "moments": Assurance(
+        ("moments", "gaussian_curve", "discrete_gaussian"),
+        ("tests/gan/test_moment_replay.py",),
+        ("tests/gan/test_moment_canary.py",),
+        (_CURVE,),
+        commands=("synth", "fit"),
+    ),
     "persons": Assurance(
         ("codec_stability", "count_sensitivity", "scores"),
         (_REPLAY, "tests/facts/codec/test_persons.py"),
