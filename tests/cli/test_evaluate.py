@@ -128,6 +128,27 @@ def test_an_unbound_statement_is_held_against_the_number_of_rows(made: Desk) -> 
 
 
 @pytest.mark.slow
+def test_what_the_schema_loses_is_said(made: Desk) -> None:
+    """Both sides are coded before they are compared; the terminal and JSON say what that hides."""
+    result = _evaluate(made)
+    lost = "0.98 % of the real cells are not listed, 0 % are beyond the bounds, and 0.98 % of the"
+    assert f"column 'name': {lost} rows are lost by it" in result.err
+    assert "column 'age': 0 % of the real cells are not listed" in result.err
+    assert 2 == len(_evaluate(made, "--json").document["losses"])
+
+
+@pytest.mark.slow
+def test_scores_of_predictions_are_printed(made: Desk) -> None:
+    """Each learner with its scores from synthetic rows and from real ones."""
+    asked = ("--target", "name", "--classifiers", "naive-bayes")
+    shown = _evaluate(made, *asked).out
+    assert "predicting name" in shown
+    assert ["accuracy", "auroc"] == [w for w in ("accuracy", "auroc") if f" {w} " in shown]
+    document = _evaluate(made, *asked, "--json").document
+    [scores] = document["prediction"]["models"]
+    assert f"{scores['synthetic']['scores']['accuracy']:.4f}" in shown
+
+
 def test_predictions_have_reasons_instead_of_faults(made: Desk) -> None:
     """A target of one class, classes never generated, and real rows held out are told in words."""
     one = made.folder / "one.csv"

@@ -121,12 +121,21 @@ class EvaluationRequest(JobRequest):
 
 @dataclass(frozen=True)
 class OwnerEvaluation:
-    """The owner's page: computed from private rows, not for release."""
+    """The owner's page: computed from private rows, not for release.
+
+    Attributes:
+        evaluation: the comparison.
+        disclosure: the attacks, where some were asked for.
+        subject: the files that are compared.
+        output: the page.
+        losses: for each column, what the schema does not hold of its real cells, in sentences.
+    """
 
     evaluation: Evaluation
     disclosure: Disclosure | None
     subject: Subject
     output: Path
+    losses: tuple[str, ...] = ()
 
     def document(self) -> dict[str, Any]:
         """The evaluation for machines; it is private, and says so."""
@@ -138,6 +147,7 @@ class OwnerEvaluation:
             "statement": None if statement is None else statement.document(),
             "disclosure": None if self.disclosure is None else self.disclosure.document(),
             "remarks": self.subject.remarks(self.evaluation.sides["synthetic"].read),
+            "losses": list(self.losses),
             "report": str(self.output),
         }
 
@@ -181,7 +191,32 @@ def evaluate(
     compared = _compared(request, progress)
     disclosure = None if request.compare.known is None else _attacked(request, progress)
     _write_page(compared, disclosure, subject, request.output)
-    return OwnerEvaluation(compared, disclosure, subject, request.output)
+    losses = _losses(request)
+    return OwnerEvaluation(compared, disclosure, subject, request.output, losses)
+
+
+def _losses(request: EvaluationRequest) -> tuple[str, ...]:
+    """Say what the schema loses of real cells, which no comparison of coded rows can see.
+
+    Privacy: exact, and for the owner's eyes alone.
+    """
+    from understudy.facts.schema import Schema
+    from understudy.rows.checking import check, findings
+    from understudy.rows.sources import Access
+
+    access = Access(format=request.spelling.file_format, ignore_extra=True)
+    found = check(request.real, Schema.load(request.schema), access=access)
+    shown = (each for each in findings(found) if each.undeclared + each.clipped + each.lost)
+    return tuple(
+        f"column {column.name!r}: {_percent(column.undeclared, found.rows)} of the real cells are "
+        f"not listed, {_percent(column.clipped, found.rows)} are beyond the bounds, and "
+        f"{_percent(column.lost, found.rows)} of the rows are lost by it"
+        for column in shown
+    )
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / max(whole, 1):.3g} %"
 
 
 def _write_release(found: Release, output: Path) -> ReleasedEvaluation:

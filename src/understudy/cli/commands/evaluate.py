@@ -21,6 +21,7 @@ from understudy.jobs.release import ReleaseRequest
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from understudy.evaluation.prediction.prediction import Prediction
     from understudy.jobs.evaluation import OwnerEvaluation, ReleasedEvaluation
 
 
@@ -199,11 +200,30 @@ def _show_comparison(found: OwnerEvaluation) -> None:
         numbers = (way.mean.value, way.mean.resampled, way.mean.independent, way.largest.value)
         listing.add_row(str(way.ways), *("–" if n is None else f"{n:.4f}" for n in numbers))
     results().print(listing)
+    _show_predictions(found.evaluation.prediction)
     console = messages()
+    for sentence in found.losses:
+        console.print(sentence)
     console.print(f"page → {found.output}", style="bold")
     console.print("computed from private rows: not for release")
     for note in found.evaluation.notes:
         console.print(note, style="dim")
+
+
+def _show_predictions(found: Prediction) -> None:
+    """Print the scores of each learner, trained on synthetic rows and on real ones."""
+    scored = [pair for pair in found.models if pair.synthetic.scores and pair.real.scores]
+    if not scored:
+        return
+    listing = table_of([f"predicting {found.target}", "score"])
+    for head in ("on synthetic rows", "on real rows"):
+        listing.add_column(head, justify="right")
+    for pair in scored:
+        for metric in ("r2",) if found.task == "regression" else ("accuracy", "auroc"):
+            numbers = (trained.scores.get(metric) for trained in (pair.synthetic, pair.real))
+            cells = ("–" if n is None else f"{n:.4f}" for n in numbers)
+            listing.add_row(pair.learner.title, metric, *cells)
+    results().print(listing)
 
 
 def _show_release(found: ReleasedEvaluation) -> None:

@@ -61,8 +61,12 @@ def _show(found: QueryResult) -> None:
         if len(found.lines) > _MOST_LINES:
             more = len(found.lines) - _MOST_LINES
             console.print(f"there are {more:,} less likely combinations; --json shows all")
-    way = "exact" if answer.exact else "estimated from sampled rows, ± one standard error"
-    console.print(f"{way}; computed from the model alone, at no cost", style="dim")
+    way = "exactly" if answer.exact else "from sampled rows, ± the standard error of sampling"
+    console.print(
+        f"computed {way} from the model alone, at no cost; how far the model is from the real rows "
+        "is not part of it",
+        style="dim",
+    )
 
 
 def _table(found: QueryResult) -> Table:
