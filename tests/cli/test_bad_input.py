@@ -280,7 +280,7 @@ def test_a_model_that_is_none(desk: Desk, command: str) -> None:
 
 def test_sample_refuses_a_place_that_cannot_be_written(desk: Desk) -> None:
     """Exit 2, as for every command."""
-    desk.run("fit", desk.data, "-s", desk.schema, "-e", 1, "-o", desk.folder / "m.zip")
+    desk.run("fit", desk.data, "-s", desk.schema, "-e", 9, "-o", desk.folder / "m.zip")
     for output, words in unwritable(desk)[:3]:
         result = desk.run("sample", desk.folder / "m.zip", "-o", output)
         assert 2 == result.code

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from support.commands import SECRET, Desk
+from support.commands import SECRET, Desk, Result
 from understudy.privacy.preflight import QUESTION
 from understudy.privacy.spending.limits import Spent
 
@@ -21,10 +21,16 @@ BAD = "name,age\n" + "Ann,41\n" * 1000 + f"{SECRET},7\n" * 3000
 _CHILD = "import sys\nfrom understudy.cli.main import run\nsys.exit(run(sys.argv[1:]))"
 
 
+def _synth(desk: Desk, *more: object) -> Result:
+    """The main job with its preflight, as a script runs it."""
+    where = ("--schema", desk.schema, "-o", desk.output, "--epsilon", 1, "--force")
+    return desk.run("synth", desk.data, *where, *more)
+
+
 def test_a_script_does_not_pay_for_rows_that_do_not_fit(desk: Desk) -> None:
     """Three of four rows do not fit: exit code 4, a fiftieth is spent, and nothing is written."""
     desk.data.write_text(BAD)
-    found = desk.synth()
+    found = _synth(desk)
     assert 4 == found.code
     assert "only epsilon = 0.02 was spent" in found.err
     assert "`understudy check`" in found.err
@@ -36,7 +42,7 @@ def test_a_script_does_not_pay_for_rows_that_do_not_fit(desk: Desk) -> None:
 def test_a_script_goes_on_where_rows_fit(desk: Desk) -> None:
     """The count is a remark, a charge in the ledger, and the first event of the statement."""
     desk.data.write_text(GOOD)
-    found = desk.synth()
+    found = _synth(desk)
     assert 0 == found.code
     assert "rows fit the schema; this count has noise" in found.err
     written = json.loads((desk.folder / "out.csv.privacy.json").read_text())
@@ -49,14 +55,14 @@ def test_a_script_goes_on_where_rows_fit(desk: Desk) -> None:
 def test_what_was_bought_can_be_verified(desk: Desk, delta: str) -> None:
     """Statement, file and ledger belong together, by pure sums and by the Gaussian curve."""
     desk.data.write_text(GOOD)
-    assert 0 == desk.synth("--delta", delta).code
+    assert 0 == _synth(desk, "--delta", delta).code
     assert 0 == desk.run("verify", desk.output, "--ledger", desk.ledger.path).code
 
 
 def test_unchecked_asks_nothing(desk: Desk) -> None:
     """`--unchecked` spends the whole budget on the method."""
     desk.data.write_text(BAD)
-    found = desk.synth("--unchecked", "--json")
+    found = _synth(desk, "--unchecked", "--json")
     assert 0 == found.code
     questions = [event["question"] for event in found.document["statement"]["events"]]
     assert QUESTION not in questions
@@ -65,7 +71,7 @@ def test_unchecked_asks_nothing(desk: Desk) -> None:
 def test_a_limit_has_room_for_the_whole_run_or_none(desk: Desk) -> None:
     """A run that the limit refuses has bought no preflight either."""
     desk.run("ledger", "limit", "people", "--epsilon", "0.5")
-    assert 3 == desk.synth().code
+    assert 3 == _synth(desk).code
     assert 0 == desk.ledger.account("people").spent.epsilon
 
 

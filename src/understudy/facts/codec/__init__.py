@@ -189,7 +189,8 @@ class Codec:
         if extra:
             listed = ", ".join(map(repr, extra))
             raise DataError(
-                f"column {listed} is not in the schema; declare it, or ask for it to be ignored"
+                f"column {listed} is not in the schema; declare it, or pass over it by "
+                "--ignore-extra (in Python: access=Access(ignore_extra=True))"
             )
 
     def decode(
