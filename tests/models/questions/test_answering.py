@@ -18,6 +18,7 @@ from understudy.facts.schema import Schema
 from understudy.methods import Independent
 from understudy.models.bayes_net import BayesNet
 from understudy.models.conditional import Conditional
+from understudy.models.inference.question import Question
 from understudy.models.intervals.refits import Refits
 from understudy.models.model import Model
 from understudy.models.network import Family
@@ -130,6 +131,16 @@ def test_counts_are_of_real_rows_and_not_of_declared_ones() -> None:
     assert 1000 == rows_counted(model)
     assert 1000 == rows_counted(replace(model, rows=7))
     assert 1005 == rows_counted(replace(model, rows=1005))
+
+
+def test_very_large_answers_have_no_intervals() -> None:
+    """Drawn noise for so many cells would not fit into memory."""
+    table = NoisyMarginal(("age",), np.array([100, 200, 300, 400]), 25.0)
+    noise = AnswerNoise(by_hand(tables=(table,)), lambda: model_with("network").refits)
+    asked = read_any("P(age)", SCHEMA.columns)
+    assert isinstance(asked, Question)
+    found = noise.interval(asked, np.zeros(2**17 + 1))
+    assert "ask for fewer columns" in found.reason
 
 
 def test_refits_are_asked_for_only_where_they_are_needed() -> None:

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _SHARES = (0.0, 1.0)
 _SEED = 21
+# Tables of more cells would take gigabytes of drawn noise.
+_MOST_CELLS = 2**17
 NO_TABLES = (
     "the model keeps no released tables; models that adaptive, nist, privbayes or independent fit "
     "now keep them"
@@ -76,6 +78,8 @@ class AnswerNoise:
         """
         if not self.model.tables:
             return NoiseInterval.none(NO_TABLES)
+        if value.size > _MOST_CELLS:
+            return NoiseInterval.none(f"the answer has {value.size:,} cells; ask for fewer columns")
         try:
             ends = self._measured(asked)
             if ends is not None:
@@ -105,7 +109,10 @@ class AnswerNoise:
 
     def _measured(self, asked: Answerable) -> tuple[Floats, Floats] | None:
         """The ends of the interval, where released tables hold all that is asked about."""
-        table = measured_table(self._tables, self._names(asked), self.model.domain)
+        names = self._names(asked)
+        if self.model.domain.cells(names) > _MOST_CELLS:
+            return None
+        table = measured_table(self._tables, names, self.model.domain)
         if table is None:
             return None
         match asked:
