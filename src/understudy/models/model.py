@@ -204,7 +204,7 @@ class Model:
     def refits(self) -> Refits:
         """The model fitted again to tables whose noise was drawn again, for intervals of answers.
 
-        Privacy: post-processing of released tables; costs nothing. It may take 20 seconds once.
+        Privacy: post-processing of released tables; costs nothing. It may take some seconds.
         """
         return refits_of(self)
 

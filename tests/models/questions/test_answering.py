@@ -18,9 +18,14 @@ from understudy.facts.schema import Schema
 from understudy.methods import Independent
 from understudy.models.bayes_net import BayesNet
 from understudy.models.conditional import Conditional
+from understudy.models.inference.question import Question
+from understudy.models.intervals.refits import Refits
 from understudy.models.model import Model
 from understudy.models.network import Family
 from understudy.models.query import NumberAnswer, PairsAnswer, RowAnswer
+from understudy.models.questions.answering import Asking
+from understudy.models.questions.noise import AnswerNoise, rows_counted
+from understudy.models.questions.reading import read_any
 from understudy.privacy.accounting.events import Charge, GaussianEvent
 from understudy.privacy.mechanisms.released import table_question
 from understudy.privacy.noisy_marginal import NoisyMarginal
@@ -119,6 +124,41 @@ def test_pairs_are_ranked_by_dependence() -> None:
     assert np.abs(joint - apart).sum() / 2 == pytest.approx(float(found.scores[0]))
 
 
+def test_counts_are_of_real_rows_and_not_of_declared_ones() -> None:
+    """A number of rows that tables contradict was declared for sampling."""
+    table = NoisyMarginal(("age",), np.array([100, 200, 300, 400]), 25.0)
+    model = by_hand(tables=(table,))
+    assert 1000 == rows_counted(model)
+    assert 1000 == rows_counted(replace(model, rows=7))
+    assert 1005 == rows_counted(replace(model, rows=1005))
+
+
+def test_very_large_answers_have_no_intervals() -> None:
+    """Drawn noise for so many cells would not fit into memory."""
+    table = NoisyMarginal(("age",), np.array([100, 200, 300, 400]), 25.0)
+    noise = AnswerNoise(by_hand(tables=(table,)), lambda: model_with("network").refits)
+    asked = read_any("P(age)", SCHEMA.columns)
+    assert isinstance(asked, Question)
+    found = noise.interval(asked, np.zeros(2**17 + 1))
+    assert "ask for fewer columns" in found.reason
+
+
+def test_refits_are_asked_for_only_where_they_are_needed() -> None:
+    """An answer that a released table holds is found without them."""
+    table = NoisyMarginal(("age",), np.array([100, 200, 300, 400]), 25.0)
+    model, calls = by_hand(tables=(table,)), []
+
+    def refits() -> Refits:
+        calls.append(1)
+        return model.refits
+
+    asking = Asking(model, AnswerNoise(model, refits), None, None)
+    asking.answer("P(age)", read_any("P(age)", SCHEMA.columns))
+    assert [] == calls
+    asking.answer("P(pay)", read_any("P(pay)", SCHEMA.columns))
+    assert [1] == calls
+
+
 def test_an_interval_of_a_count_by_hand() -> None:
     """Two cells of noise 5 add up to 7.07; a total from the same table changes nothing."""
     table = NoisyMarginal(("age",), np.array([100, 200, 300, 400]), 25.0)
@@ -132,15 +172,15 @@ def test_an_interval_of_a_count_by_hand() -> None:
 
 def test_conditions_that_follow_groups_are_held_by_coarser_tables() -> None:
     """A table of a coarser copy holds whole groups, and not a part of one."""
-    columns = {"x": {"kind": "integer", "min": 0, "max": 63, "bins": 64}}
+    columns = {"x": {"kind": "integer", "min": 0, "max": 511, "bins": 512}}
     schema = Schema.parse({"columns": columns})
     domain = Domain.of(schema)
     coarse = list(domain.coarser)
     table = NoisyMarginal((coarse[0],), np.full(domain[coarse[0]], 10), 25.0)
-    law = BayesNet(domain, (Conditional(Family("x"), np.full(64, 1 / 64)),))
+    law = BayesNet(domain, (Conditional(Family("x"), np.full(512, 1 / 512)),))
     charge = Charge(table_question(table.attributes), GaussianEvent(Fraction(25), Fraction(1)))
     statement = replace(STATEMENT, charges=(charge,))
-    model = Model(schema, law, 640, statement, (table,))
+    model = Model(schema, law, 5120, statement, (table,))
     size = int((domain.coarser[coarse[0]].groups == 0).sum())
     assert "measured" == model.ask(f"count(x < {size})").interval.basis
     assert "" == model.ask("count(x < 1)").interval.basis

@@ -45,7 +45,7 @@ def query(
     """Answer a question from a model alone; this costs no budget, however often.
 
     Answers have 95 % intervals for the noise of privacy. The first question whose answer rests on
-    the model may take half a minute; what it computes is kept in the cache folder.
+    the model may take some seconds; what it computes is kept in the cache folder.
     """
     from understudy.jobs.querying import query
 
@@ -68,8 +68,9 @@ def _show(found: BaseAnswer) -> None:
                 console.print(f"there are {more:,} less likely combinations; --json shows all")
         case Answer():
             [line] = found.lines
-            text = f"{_number(line['probability'], exact=found.exact)}{_between(line)}"
-            console.print(f"{found.question} = {text}", style="bold")
+            number = _number(line["probability"], exact=found.exact)
+            ends = f" ({_between(line)})" if _between(line) else ""
+            console.print(f"{found.question} = {number}{ends}", style="bold", highlight=False)
         case RowAnswer():
             listing = table_of(["column", "value"])
             for name, label in found.row.items():
@@ -92,7 +93,7 @@ def _table(found: Answer) -> Table:
         lines.sort(key=lambda line: -line["probability"])
     for line in lines[:_MOST_LINES]:
         texts = [_label(line[name]) for name in found.targets]
-        ends = [_between(line).strip()] if heads else []
+        ends = [_between(line)] if heads else []
         table.add_row(*texts, _number(line["probability"], exact=found.exact), *ends)
     return table
 
@@ -101,7 +102,7 @@ def _pairs(found: PairsAnswer) -> Table:
     heads = ["95 % interval"] if found.interval.ends is not None else []
     table = table_of(["column", "and", "distance from independence", *heads, "released table"])
     for line in found.lines:
-        ends = [_between(line).strip()] if heads else []
+        ends = [_between(line)] if heads else []
         held = "yes" if line["measured"] else "no"
         table.add_row(*line["columns"], f"{line['score']:.3f}", *ends, held)
     return table
@@ -113,7 +114,7 @@ def _label(label: Any) -> str:
 
 def _between(line: dict[str, Any]) -> str:
     low, high = line["low"], line["high"]
-    return "" if low is None else f" \\[{low:.4g}, {high:.4g}]"
+    return "" if low is None else f"{low:.4g} to {high:.4g}"
 
 
 def _number(value: float, *, exact: bool) -> str:

@@ -94,7 +94,7 @@ class SampleOptions(SampleRequest):
             metavar="NUMBER",
             rich_help_panel=OUTPUT,
             help="Write this many stand-ins, FILE-1 and so on, each from its own draw of the "
-            "tables given the released ones, for combining rules with valid intervals.",
+            "tables given the released ones, for combining rules.",
         ),
     ] = None
     seed: Seed = None

@@ -5,8 +5,8 @@ from __future__ import annotations
 # By the method, as `benchmarks/results/coverage.json` has them, on tables whose pairs and triples
 # were measured in part; a test compares.
 MODELLED_COVERAGE: dict[str, float] = {
-    "adaptive": 0.0,
-    "nist": 0.0,
-    "privbayes": 0.0,
-    "independent": 0.0,
+    "adaptive": 0.52,
+    "nist": 0.56,
+    "privbayes": 0.67,
+    "independent": 0.22,
 }

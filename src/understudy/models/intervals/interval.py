@@ -52,15 +52,15 @@ class NoiseInterval:
             return f"no interval for the noise of privacy: {self.reason}"
         if self.basis == MEASURED:
             return "95 % interval for the noise of privacy; released tables hold the answer"
-        held = "" if self.coverage is None else f", which held the truth {self._often} in tests"
+        held = "" if self.coverage is None else f"; such intervals held the truth {self._often}"
         return (
-            "rests on the model: no released table holds the answer; the interval shows the noise "
-            f"of privacy, not the model's own error{held}"
+            "rests on the model: the 95 % interval shows how the noise of privacy moves the "
+            f"answer, not the model's own error{held}"
         )
 
     @property
     def _often(self) -> str:
-        return f"{100 * (self.coverage or 0.0):.0f} times in 100"
+        return f"{100 * (self.coverage or 0.0):.0f} times in 100 when that was measured"
 
     def document(self) -> dict[str, Any]:
         """Describe the interval for machines; its ends are beside the answers."""

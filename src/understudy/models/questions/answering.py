@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -199,7 +199,9 @@ class Asking:
         except UsageError as error:
             return NoiseInterval.none(str(error))
         found = [[distance_from_independence(table) for table in joint] for joint in joints]
-        return self.noise.modelled(values, np.array(found).T, (0.0, 1.0))
+        interval = self.noise.modelled(values, np.array(found).T, (0.0, 1.0))
+        # How often these hold the truth was not measured.
+        return replace(interval, coverage=None)
 
 
 def _joint(model: Model, pair: tuple[str, str]) -> Floats:

@@ -139,7 +139,7 @@ class Answer(BaseAnswer):
 
     def _range(self, place: int) -> str:
         ends = self._ends(place)
-        return "" if ends["low"] is None else f" [{ends['low']:.4g}, {ends['high']:.4g}]"
+        return "" if ends["low"] is None else f" ({ends['low']:.4g} to {ends['high']:.4g})"
 
     @property
     def lines(self) -> list[dict[str, Any]]:
@@ -175,7 +175,7 @@ class NumberAnswer(BaseAnswer):
     def text(self) -> str:
         """The number and its interval, as the schema writes them."""
         ends = self.interval.ends
-        between = "" if ends is None else f" [{', '.join(self.written(float(e)) for e in ends)}]"
+        between = "" if ends is None else f" ({' to '.join(self.written(float(e)) for e in ends)})"
         return f"{self.written(self.value)}{between}"
 
     @property

@@ -35,12 +35,14 @@ if TYPE_CHECKING:
 
 _SHARES = (0.0, 1.0)
 _SEED = 21
+# Tables of more cells would take gigabytes of drawn noise.
+_MOST_CELLS = 2**17
 NO_TABLES = (
     "the model keeps no released tables; models that adaptive, nist, privbayes or independent fit "
     "now keep them"
 )
 
-Asked = Question | CountQuestion | ColumnQuestion
+Answerable = Question | CountQuestion | ColumnQuestion
 
 
 def refits_of(model: Model) -> Refits:
@@ -67,7 +69,7 @@ class AnswerNoise:
     model: Model
     refits: Callable[[], Refits]
 
-    def interval(self, asked: Asked, value: Floats) -> NoiseInterval:
+    def interval(self, asked: Answerable, value: Floats) -> NoiseInterval:
         """The interval of an answer, or why there is none.
 
         Args:
@@ -76,6 +78,8 @@ class AnswerNoise:
         """
         if not self.model.tables:
             return NoiseInterval.none(NO_TABLES)
+        if value.size > _MOST_CELLS:
+            return NoiseInterval.none(f"the answer has {value.size:,} cells; ask for fewer columns")
         try:
             ends = self._measured(asked)
             if ends is not None:
@@ -96,16 +100,19 @@ class AnswerNoise:
     def _tables(self) -> tuple[RedrawnTable, ...]:
         return redrawn_tables(self.model.tables, self.model.statement)
 
-    def _bounds(self, asked: Asked) -> tuple[float, float]:
+    def _bounds(self, asked: Answerable) -> tuple[float, float]:
         if isinstance(asked, ColumnQuestion):
             return asked.places.bounds
         return (0.0, np.inf) if isinstance(asked, CountQuestion) else _SHARES
 
     # --- from released tables ---------------------------------------------------------------
 
-    def _measured(self, asked: Asked) -> tuple[Floats, Floats] | None:
+    def _measured(self, asked: Answerable) -> tuple[Floats, Floats] | None:
         """The ends of the interval, where released tables hold all that is asked about."""
-        table = measured_table(self._tables, self._names(asked), self.model.domain)
+        names = self._names(asked)
+        if self.model.domain.cells(names) > _MOST_CELLS:
+            return None
+        table = measured_table(self._tables, names, self.model.domain)
         if table is None:
             return None
         match asked:
@@ -138,7 +145,7 @@ class AnswerNoise:
         last = crossing(-places.steps_at[::-1], back, 1 - asked.share)
         return np.array(places.value(first)), np.array(places.value(-last))
 
-    def _names(self, asked: Asked) -> Attributes:
+    def _names(self, asked: Answerable) -> Attributes:
         """The attributes of a question, each as coarse as the question allows."""
         every: list[Evidence] = [asked.fits] if isinstance(asked, CountQuestion) else [asked.given]
         targets: Attributes = ()
@@ -180,7 +187,7 @@ class AnswerNoise:
 
     # --- by refits --------------------------------------------------------------------------
 
-    def _replicates(self, asked: Asked) -> Floats:
+    def _replicates(self, asked: Answerable) -> Floats:
         """The answers of refitted models, one after the other."""
         refits = self.refits()
         match asked:
