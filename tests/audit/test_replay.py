@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from support.databases import fill_postgres
+from support.databases import fill_mysql, fill_postgres
 from support.federated import PLANS
 from support.methods import BUILDERS
 from support.raw_neighbours import (
@@ -262,7 +262,8 @@ def test_no_holder_tells_whether_a_person_is_there(name: str, tmp_path: Path) ->
 # A method that counts, one that scores, and one that needs the order of rows.
 FEW = ("independent", "privbayes greedy replace", "noise-gan replace")
 # A database takes its time to open: every fifth pair, of all kinds, will do.
-IN_PROCESS = [way for way in WAYS if way not in ("csv", "duckdb")]
+COUNTED_THERE = ("duckdb", "sqlite counted there")
+IN_PROCESS = [way for way in WAYS if way not in ("csv", *COUNTED_THERE)]
 
 
 @pytest.mark.parametrize("name", slow_but(FEW[:1], FEW))
@@ -331,9 +332,11 @@ def test_a_row_in_a_notation_is_read_by_itself(way: str, tmp_path: Path) -> None
     [
         *(
             (place, unit)
-            for place in ("duckdb", "postgres")
+            for place in (*COUNTED_THERE, "postgres")
             for unit in (ROW, REPLACED, PERSONS[2])
         ),
+        # It cannot compose names of persons, and refuses.
+        *(("mariadb", unit) for unit in (ROW, REPLACED)),
         # A cluster does not see all rows of a person together, and refuses.
         *(("cluster", unit) for unit in (ROW, REPLACED)),
     ],
@@ -343,7 +346,7 @@ def test_no_server_tells_neighbours_apart(
     place: str, unit: Unit, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     """Rows that stay in a database, or are counted on a cluster."""
-    way = WAYS[place] if place == "duckdb" else _served(place, request)
+    way = WAYS[place] if place in COUNTED_THERE else _served(place, request)
     job = Ask(SCHEMA, unit, [(), ("colour",), ("size", "weight"), ("sold", "one", "colour")])
     assert {} == leaks(job, pairs_for(unit)[::5], tmp_path, way)
 
@@ -352,6 +355,9 @@ def _served(place: str, request: pytest.FixtureRequest) -> Way:
     if place == "postgres":
         address = request.getfixturevalue("postgres_server")
         return Way(lambda rows, _: fill_postgres(address, typed(rows)), Access(table="people"))
+    if place == "mariadb":
+        server = request.getfixturevalue("mariadb_server")
+        return Way(lambda rows, _: fill_mysql(server, typed(rows)), Access(table="people"))
     scheduler = request.getfixturevalue("dask_scheduler")
     return replace(WAYS["partitions"], access=Access(cluster=scheduler.scheduler_address))
 

@@ -19,7 +19,7 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 
 from support.cluster import write_partitions
-from support.databases import duckdb_file
+from support.databases import duckdb_file, sqlite_file
 from support.raw_neighbours import Row, csv_text
 from understudy.facts.file_format import FileFormat
 from understudy.rows.sources import Access
@@ -175,6 +175,11 @@ WAYS: dict[str, Way] = {
     "lists": Way(lambda rows, folder: typed(rows).to_pydict()),
     "duckdb": Way(
         lambda rows, folder: duckdb_file(folder / "rows.duckdb", typed(rows)),
+        Access(table="people"),
+        numbers=False,
+    ),
+    "sqlite counted there": Way(
+        lambda rows, folder: sqlite_file(folder / "counted.db", typed(rows)),
         Access(table="people"),
         numbers=False,
     ),

@@ -40,7 +40,7 @@ def _by_hand(rows: tuple[Row, ...], most: int) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("way", ["csv", "duckdb"])
+@pytest.mark.parametrize("way", ["csv", "duckdb", "sqlite counted there"])
 @pytest.mark.parametrize("most", [1, 2, 4])
 def test_persons_are_counted_within_their_allowance(way: str, most: int, tmp_path: Path) -> None:
     """Memory and DuckDB count as the definition does."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,26 @@ def test_a_transaction_of_the_owner_is_left_open(tmp_path: Path) -> None:
 def test_addresses_are_known_by_their_beginning(data: str | Path, known: bool) -> None:
     """A file of SQLite is a file; its address counts there."""
     assert known == is_database(data)
+
+
+@pytest.mark.parametrize(
+    ("address", "packages", "extra"),
+    [
+        ("mariadb://root@host/clinic", ("MySQLdb", "pymysql"), "mysql"),
+        ("spark://local", ("pyspark",), "spark"),
+    ],
+)
+def test_drivers_that_are_not_installed_are_named(
+    address: str, packages: tuple[str, ...], extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the extra that brings them, before anything is read or spent."""
+    for package in packages:
+        monkeypatch.setitem(sys.modules, package, None)
+    with (
+        pytest.raises(UsageError, match=rf"pip install 'understudy\[{extra}\]'"),
+        open_source(address, SCHEMA, Access(table="people")),
+    ):
+        pass
 
 
 def test_columns_are_known_without_reading_rows(tmp_path: Path) -> None:
