@@ -11,7 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from understudy.facts.domain import Domain
+from understudy.rows.engines.memory import MemorySource
 from understudy.system.arrays import Floats
+from understudy.testing import seeded
+from understudy_studies.census import dependent
 from understudy_studies.knapsack import best_parents, greedy_parents
 from understudy_studies.printed_consistency import (
     NoisyTable,
@@ -20,6 +24,8 @@ from understudy_studies.printed_consistency import (
     updated_variance,
     weights,
 )
+from understudy_studies.printed_nist import PrintedNist, agreed, measured_sets
+from understudy_studies.tables import integer_schema
 
 SIZES = {"a": 3, "b": 4, "c": 2}
 NAMES = list("abcdef")
@@ -111,3 +117,31 @@ def test_the_knapsack_is_that_of_all_subsets(
     assert best == pytest.approx(sum(worth[n] for n in found))
     assert math.prod(cells[n] for n in greedy) <= most
     assert sum(worth[n] for n in greedy) <= best + 1e-9
+
+
+def test_nist_as_published_asks_for_what_it_prints() -> None:
+    """A tenth for rows, a tenth for scores, the rest evenly; no one-way tables beside families."""
+    schema = integer_schema({"a": 4, "b": 4, "c": 3, "d": 2})
+    table = dependent(Domain.of(schema), 5_000)
+    method = PrintedNist(schema, epsilon=5, delta="1e-6")
+    model = seeded(method, 3).fit(MemorySource(table), ledger=None).model_
+    charges = model.statement.charges
+    sets = measured_sets(model.network)
+    assert 2 + len(sets) == len(charges)
+    assert len({charge.event for charge in charges[2:]}) == 1
+    held = [frozenset(names) for names in sets]
+    assert not any(one < other for one in held for other in held)
+    assert all(any(set(f.axes) <= names for names in held) for f in model.network)
+
+
+def test_tables_as_published_are_possible_and_nearly_agree() -> None:
+    """No cell is negative after the last step, and with little noise tables say the same."""
+    generator = np.random.default_rng(5)
+    truth = generator.random((3, 4, 2)) + 0.2
+    tables = [
+        NoisyTable(("a", "b"), truth.sum(axis=2) + generator.normal(0, 1e-3, (3, 4)), 1e-6),
+        NoisyTable(("b", "c"), truth.sum(axis=0) + generator.normal(0, 1e-3, (4, 2)), 1e-6),
+    ]
+    found = agreed(tables)
+    assert min(float(table.values.min()) for table in found) >= 0
+    assert np.allclose(found[0].project(["b"]), found[1].project(["b"]))
