@@ -61,10 +61,12 @@ def test_guides_can_be_followed(
 def test_the_stream_of_the_guide_runs_in_python(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The example runs as it is printed, and gives a number."""
+    """Each example runs as it is printed, and gives a number."""
     monkeypatch.chdir(tmp_path)
-    [example] = [body for language, body in blocks(_text("stream")) if language == "python"]
-    assert isinstance(float(followed(f"```python\n{example}```\n", tmp_path)), float)
+    examples = [body for language, body in blocks(_text("stream")) if language == "python"]
+    assert 2 == len(examples)
+    for example in examples:
+        assert isinstance(float(followed(f"```python\n{example}```\n", tmp_path)), float)
 
 
 @pytest.mark.parametrize("name", sorted(FRAGMENTS | {*NOT_RUN}))

@@ -93,11 +93,9 @@ UNNAMED = {
     "understudy.system.jit",
     "understudy.system.lazy",
     "understudy.system.progress",
-    "understudy_studies.accuracy",
     "understudy_studies.classifiers",
     "understudy_studies.cross_entropy",
     "understudy_studies.power_over_epsilon",
-    "understudy_studies.power_over_mixture",
     "understudy_studies.study",
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -25,6 +27,7 @@ from understudy.rows.table import Table
 from understudy.testing import SeededNoise
 from understudy_studies.cells import CellValues, Results, Setting, Size, Spread, settings
 from understudy_studies.census import SPECIFICATION, census_schema, dependent
+from understudy_studies.printed_nist import PrintedNist
 from understudy_studies.raw_tables import RawTape
 from understudy_studies.study import Finding, Study, StudyTable, Verdict
 from understudy_studies.tables import (
@@ -44,6 +47,9 @@ DELTA = "1e-9"
 # Cells have a price, as here by default, or tables a cap, as in the paper: an average cell of a
 # table is then at least four times its noise.
 RULES: Mapping[str, float | None] = {"priced": None, "capped": 4.0}
+# The method as it was published, with its own shares, order of steps and consistency.
+PUBLISHED = "as published"
+_EPSILONS = ["0.5", "1", "2", "4"]
 # Adult has neither cities nor incomes; these stand for them.
 ADULT_ROLES = {"city": "occupation", "gender": "sex", "income": "hours-per-week"}
 
@@ -73,9 +79,12 @@ class NistTasks(Study):
         "on the census table no row meets any of its conditions, so that it tells nothing there. "
         "*Priced* tables are ours: consistency undoes much of the noise of nearly empty cells, so "
         "that tables may be larger than noise alone would allow, which suits no sampler of "
-        "inconsistent tables. *Capped* ones are the paper's. Even so inconsistent tables do worse "
-        "here than in the paper: setting cells below 0 to 0 leaves the noise above 0 in empty "
-        "cells, which our consistency takes back and a sampler of raw tables does not."
+        "inconsistent tables. *Capped* ones have the paper's bound on cells in our method. *As "
+        "published*, on Adult alone, is the paper's method with its own shares of the budget, one "
+        "table of the head and of every other family, cells set to 0 before tables are made to "
+        "agree. Even so inconsistent tables do worse here than in the paper: setting cells below "
+        "0 to 0 leaves the noise above 0 in empty cells, which our consistency takes back and a "
+        "sampler of raw tables does not."
     )
     across = 3
     reduced = "the challenge's rows are replaced by made-up ones of the same shape; three fits each"
@@ -88,9 +97,12 @@ class NistTasks(Study):
         plan = settings(
             table=tables,
             rule=size.pick(smoke=["priced"], quick=[*RULES], full=[*RULES]),
-            epsilon=size.pick(smoke=["1"], quick=["0.5", "4"], full=["0.5", "1", "2", "4"]),
-            repeats=size.pick(smoke=1, quick=1, full=3),
+            epsilon=(epsilons := size.pick(smoke=["1"], quick=["0.5", "4"], full=_EPSILONS)),
+            repeats=(repeats := size.pick(smoke=1, quick=1, full=3)),
         )
+        # The baseline comes last, so that the seeds of the others are what they were without it.
+        baseline = settings(table=tables[-1:], rule=[PUBLISHED], epsilon=epsilons, repeats=repeats)
+        plan += [{**each, "seed": len(plan) + place} for place, each in enumerate(baseline)]
         return [{**setting, "rows": rows.get(str(setting["table"]), 2_000)} for setting in plan]
 
     def measure(self, setting: Setting, shelf: DataFolder) -> CellValues:
@@ -113,11 +125,7 @@ class NistTasks(Study):
 
     def sentence(self, results: Results) -> str:
         """What becomes of each part of the claim, over all tables and rules."""
-        groups = [
-            results.where(table=table, rule=rule)
-            for table in results.values("table")
-            for rule in results.values("rule")
-        ]
+        groups = _groups(results)
         ends, epsilons = [_Ends.of(group) for group in groups], results.values("epsilon")
         grown = [t for t in TASKS if not any(falls(group, t) for group in groups)]
         apart = [e.gain(t, DEALT, STEPPED) for e in ends for t in e.telling if t != TASKS[2]]
@@ -137,21 +145,20 @@ class NistTasks(Study):
 
     def findings(self, results: Results) -> Sequence[Finding]:
         """Each part of the claim on each table with the paper's rule for tables, where it is."""
-        rule = "capped" if "capped" in results.values("rule") else results.values("rule")[0]
-        return [
-            found
-            for table in results.values("table")
-            for found in _judged(results.where(table=table, rule=rule), f"{table}, {rule}")
-        ]
+        found = []
+        for table in results.values("table"):
+            of_table = results.where(table=table)
+            rule = next(r for r in (PUBLISHED, "capped", *RULES) if r in of_table.values("rule"))
+            found += _judged(of_table.where(rule=rule), f"{table}, {rule}")
+        return found
 
     def summary(self, results: Results) -> StudyTable:
         """A line for each table, ε and sampler."""
         scores = (f"{part}{task}" for task in TASKS for part in ("", "± "))
         columns = ("table", "tables", "ε", "rows", *scores)
         groups = [
-            results.where(table=table, rule=rule, epsilon=epsilon)
-            for table in results.values("table")
-            for rule in results.values("rule")
+            group.where(epsilon=epsilon)
+            for group in _groups(results)
             for epsilon in results.values("epsilon")
         ]
         return StudyTable(columns, [line for group in groups for line in _lines(group)])
@@ -159,11 +166,20 @@ class NistTasks(Study):
     def panels(self, results: Results) -> Sequence[Panel]:
         """A panel for each table and task."""
         return [
-            _panel(results.where(table=table, rule=rule), task, f"{table}, {rule}: {task}")
-            for table in results.values("table")
-            for rule in results.values("rule")
+            _panel(group, task, f"{group.values('table')[0]}, {group.values('rule')[0]}: {task}")
+            for group in _groups(results)
             for task in TASKS
         ]
+
+
+def _groups(results: Results) -> list[Results]:
+    """The cells of every table and rule that there are cells of."""
+    return [
+        group
+        for table in results.values("table")
+        for rule in results.values("rule")
+        if (group := results.where(table=table, rule=rule)).cells
+    ]
 
 
 def _lines(results: Results) -> list[tuple[Any, ...]]:
@@ -177,8 +193,10 @@ def _lines(results: Results) -> list[tuple[Any, ...]]:
 
 
 def _method(schema: Schema, setting: Setting) -> Nist:
-    theta = RULES[str(setting["rule"])]
-    return Nist(schema, epsilon=str(setting["epsilon"]), delta=DELTA, theta=theta)
+    epsilon = str(setting["epsilon"])
+    if setting["rule"] == PUBLISHED:
+        return PrintedNist(schema, epsilon=epsilon, delta=DELTA)
+    return Nist(schema, epsilon=epsilon, delta=DELTA, theta=RULES[str(setting["rule"])])
 
 
 def _panel(results: Results, task: str, title: str) -> Panel:
@@ -218,14 +236,20 @@ def _judged(results: Results, where: str) -> list[Finding]:
         *(_grows(results, ends, task, where) for task in TASKS),
         _apart(results, "regression", (REPLACED, DEALT), f"On {where} not replacing helps"),
         _apart(results, "regression", (DEALT, STEPPED), f"On {where} inconsistent tables help"),
-        Finding.judged(
-            f"On {where} regression is much better than classification",
-            f"{ends.high[DEALT]['regression']:.0f} and {ends.high[DEALT]['classification']:.0f} "
-            "at the largest ε",
-            ends.high[DEALT]["regression"] > ends.high[DEALT]["classification"],
-            otherwise="the rows are others, and their classification is easy",
-        ),
+        _better(ends, where),
     ]
+
+
+def _better(ends: _Ends, where: str) -> Finding:
+    """Whether regression does better than classification, where that tells anything."""
+    claim = f"On {where} regression is much better than classification"
+    regression, classification = (ends.high[DEALT][task] for task in reversed(TASKS[1:]))
+    shown = f"{regression:.0f} and {classification:.0f} at the largest ε"
+    if "classification" not in ends.telling:
+        reason = "no row meets the conditions of its classification"
+        return Finding(claim, shown, Verdict.NOT_COMPARABLE, reason)
+    other = "with our shares of the budget both are close"
+    return Finding.judged(claim, shown, regression > classification, otherwise=other)
 
 
 def _grows(results: Results, ends: _Ends, task: str, where: str) -> Finding:
@@ -236,7 +260,20 @@ def _grows(results: Results, ends: _Ends, task: str, where: str) -> Finding:
     if task not in ends.telling:
         reason = "independent columns score as high as real rows on this table"
         return Finding(claim, shown, Verdict.NOT_COMPARABLE, reason)
+    if steps and not _falls_beyond_chance(results, task):
+        reason = f"it falls within chance of three fits from {', '.join(steps)}"
+        return Finding(claim, shown, Verdict.PARTLY, reason)
     return Finding.judged(claim, shown, not steps, otherwise=f"it falls from {', '.join(steps)}")
+
+
+def _falls_beyond_chance(results: Results, task: str) -> bool:
+    """Whether a step falls by more than two standard errors of the two means."""
+    epsilons = results.values("epsilon")
+    spreads = [Spread.of(results.where(epsilon=e).numbers(DEALT, task)) for e in epsilons]
+    return any(
+        a.mean - b.mean > 2 * math.hypot(a.deviation, b.deviation) / math.sqrt(a.count)
+        for a, b in itertools.pairwise(spreads)
+    )
 
 
 def _apart(results: Results, task: str, ways: tuple[str, str], claim: str) -> Finding:

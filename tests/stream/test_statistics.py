@@ -139,3 +139,25 @@ def test_relative_errors_need_samples_by_the_least_density() -> None:
         assert 2 * error < 0.1 * density
     with pytest.raises(UsageError, match="above 0 and at most 1"):
         sizing.relative_sample(0.1, 0.0)
+
+
+def test_narrow_bounds_hold_and_are_much_nearer_for_laplace_entries() -> None:
+    """Over 60 answers misses are no more than the bound, where the other bound says nothing."""
+    users, alpha = 2_000, 0.1
+    design = Design.of(users, epsilon=1, estimator="laplace")
+    wide, narrow = (
+        bound(alpha, users, whole=True)
+        for bound in (design.sizing.miss_chance, design.sizing.narrow_miss_chance)
+    )
+    assert 1 == wide
+    assert narrow < 0.5
+    grant, ids = Grant(Budget.unlimited()), np.arange(users // 2)
+    misses = 0
+    for _ in range(60):
+        visits = DensityEstimator.over(State.start(design), grant)
+        visits.update(ids)
+        misses += abs(visits.answer().density - 0.5) >= alpha
+    # An error of 0.1 is three standard deviations: 30 misses of 60 do not happen by chance.
+    assert misses <= 60 * 2 * narrow
+    bits = Design.of(users, epsilon=1).sizing
+    assert bits.miss_chance(0.02, users) >= bits.narrow_miss_chance(0.02, users)

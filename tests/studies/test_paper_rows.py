@@ -11,7 +11,7 @@ from pages.papers import VERDICTS, PaperRow, paper_rows, rows_table
 
 ROWS = paper_rows()
 # Of what is left to do, verdicts may only become better: lower these numbers when they do.
-MOST = {"wrong": 1, "missing": 13, "partly": 49}
+MOST = {"wrong": 1, "missing": 10, "partly": 48}
 
 
 def test_every_row_is_there_once() -> None:

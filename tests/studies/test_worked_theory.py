@@ -26,6 +26,7 @@ from understudy_studies.entropy_error import (
     noise_moment,
     noise_scale,
 )
+from understudy_studies.least_squares_levels import error_per_user, least_squares_points
 from understudy_studies.tables import domain_of
 
 # The table of TUC-2's examples 3.3 and 3.4: A and B are equal, D is constant.
@@ -178,3 +179,33 @@ def test_impossible_tables_are_refused() -> None:
         EntropyError(np.array([0.5, 0.5]), 10, 1, 1.0).central_moment(5)
     with pytest.raises(UsageError, match="one cell"):
         least_epsilon(np.array([1.0]), rows=10, holders=1, attributes=3, degree=1)
+
+
+# --- levels for the least squared error ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0])
+def test_two_levels_beat_levels_of_least_squared_error(epsilon: float) -> None:
+    """Points stand for the mean of their draws; more of them leave a density further off."""
+    errors = []
+    for levels in (2, 4, 8, 16):
+        points = least_squares_points(epsilon, levels)
+        assert points.tolist() == pytest.approx((-points[::-1]).tolist(), abs=1e-4)
+        errors.append(error_per_user(epsilon, points))
+    assert errors[0] == min(errors)
+    # An optimal bit takes less than any of them: (1/tanh² − 1)/4 for a user.
+    assert (1 / math.tanh(epsilon / 2) ** 2 - 1) / 4 < errors[0]
+    # Nearer to the draws than equal steps: the squared error is least, which is not what counts.
+    draws = np.random.default_rng(0).laplace(epsilon / 2, 1, 20_000)
+    draws[::2] -= epsilon
+    nearest, equal = (
+        float((np.abs(draws[:, None] - values).min(axis=1) ** 2).mean())
+        for values in (least_squares_points(epsilon, 4), np.linspace(-8, 8, 4))
+    )
+    assert nearest < equal
+
+
+def test_impossible_levels_are_refused() -> None:
+    """One level says nothing."""
+    with pytest.raises(UsageError, match="two or more"):
+        least_squares_points(0.5, 1)
