@@ -213,7 +213,7 @@ OURS = (
         "adaptive",
         {"delta": DELTA},
         with_target=True,
-        revision=2,
+        revision=3,
     ),
     OurMethod("nist", "`nist`", "nist", {"delta": DELTA}, revision=2),
     OurMethod("privbayes", "`privbayes`, δ = 0", "privbayes"),

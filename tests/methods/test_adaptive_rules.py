@@ -21,6 +21,7 @@ from understudy.models.model import Model
 from understudy.privacy.budget import Budget
 from understudy.rows.engines.memory import MemorySource
 from understudy.rows.table import Table
+from understudy.testing import seeded
 
 COLUMNS = {
     "age": {"kind": "integer", "min": 0, "max": 3},
@@ -96,6 +97,41 @@ def test_rows_of_a_saved_model_keep_the_independence(tmp_path: Path, kept: str) 
     for other in {*DOMAIN} - {"ill", *given}:
         statistic, freedom = _dependence(codes, "ill", other, given)
         assert statistic < freedom + 5 * np.sqrt(2 * freedom), other
+
+
+def _rare(rows: int = 20_000) -> MemorySource:
+    """Columns in pairs that are tied to each other, and a class of one in a hundred."""
+    generator = np.random.default_rng(5)
+    rare = generator.random(rows) < 0.01
+    codes: dict[str, Codes] = {"class": rare.astype(np.uint8)}
+    for number in range(6):
+        tied = generator.integers(0, 4, rows)
+        codes[f"a{number}"] = np.where(rare, 3, tied).astype(np.uint8)
+        codes[f"b{number}"] = tied.astype(np.uint8)
+    return MemorySource(Table(Domain.of(_RARE), codes, rows))
+
+
+_RARE = Schema.parse(
+    {
+        "columns": {"class": {"kind": "integer", "min": 0, "max": 1}}
+        | {f"{n}{i}": {"kind": "integer", "min": 0, "max": 3} for i in range(6) for n in "ab"}
+    }
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", ["0.3", "1"])
+def test_a_target_gets_more_tables_that_hold_it(epsilon: str) -> None:
+    """A rare class moves no error beyond its noise: only a target has all of its pairs measured."""
+    found = {}
+    for target in (None, "class"):
+        method = seeded(AdaptiveMarginals(_RARE, epsilon=epsilon, delta="1e-6", target=target), 1)
+        asked = _asked(method.fit(_rare(), ledger=None).model_)
+        found[target] = {frozenset(t) for t in asked if len(t) > 1 and "class" in t}
+    pairs = {frozenset(("class", name)) for name in _RARE.columns if name != "class"}
+    assert pairs <= found["class"]
+    assert not pairs <= found[None]
+    assert len(found[None]) < len(found["class"])
 
 
 @pytest.mark.slow

@@ -101,9 +101,9 @@ class Workload:
             raise UsageError(f"{where}: is not {kind}; correct the file") from None
         return cls.of(document, where=where)
 
-    def towards(self, target: str | None) -> Workload:
+    def towards(self, target: str | None, *, weight: float = USUAL_WEIGHT) -> Workload:
         """The workload of people who predict a target, too."""
-        return self if target is None else Workload((*self.sets, NamedSet((target,))))
+        return self if target is None else Workload((*self.sets, NamedSet((target,), weight)))
 
     def weight(self, columns: Collection[str]) -> float:
         """How much the marginal of some columns counts."""

@@ -21,7 +21,7 @@ from understudy.facts.capacity import ensure_pool_fits
 from understudy.facts.domain import Attributes, Domain
 from understudy.facts.protection import Protection
 from understudy.facts.unit import Unit
-from understudy.facts.workload import Workload
+from understudy.facts.workload import USUAL_WEIGHT, Workload
 from understudy.methods.abilities import TABLE_OPTIONS, Abilities
 from understudy.methods.base import Synthesizer
 from understudy.methods.estimation.law import POOL_ROWS, Estimation
@@ -65,6 +65,9 @@ from understudy.system.arrays import Floats
 # of the budget, and not fewer or more than these.
 _DISPLACED, _LEAST_CELLS = 0.5, 3_000
 _MOST_TABLES = 2_000
+# How much more tables with the target count. Without a delta the largest weight makes every private
+# choice less certain, and the usual one has to do.
+_TARGET_WEIGHT = 10.0
 # Tables of four and five attributes are small ones, or are not considered.
 _MOST_LARGER_CELLS = 64
 
@@ -146,7 +149,9 @@ class AdaptiveMarginals(Synthesizer):
     def _rules(self) -> TableRules:
         """Which tables may be asked about, and how much each counts."""
         workload, targets = self.workload or Workload(), self._targets
-        towards = workload.towards(targets[0] if targets else None)
+        pure = self.budget.measure is Measure.PURE
+        weight = USUAL_WEIGHT if pure else _TARGET_WEIGHT
+        towards = workload.towards(targets[0] if targets else None, weight=weight)
         return TableRules(Domain.of(self.schema), towards, self.restrictions)
 
     def learn(self, curator: Curator) -> Learned:
@@ -172,7 +177,25 @@ class AdaptiveMarginals(Synthesizer):
             [count] = curator.measure([()], share)
             size = max(float(count.total), 1.0)
         left = Budget(curator.budget.measure, curator.budget.amount - share.amount)
-        return RoundPlan.of(curator.domain, left, curator.unit, size, pairs=self._fewest_pairs)
+        return RoundPlan.of(
+            curator.domain,
+            left,
+            curator.unit,
+            size,
+            pairs=self._fewest_pairs,
+            unasked=[curator.domain.cells(pair) for pair in self._target_pairs],
+        )
+
+    @property
+    def _target_pairs(self) -> list[Attributes]:
+        """Every other column with the target, as finely as a table may be.
+
+        Few rows of a class move the error of a table by less than its noise, however much they
+        differ from others, so that errors would never tell.
+        """
+        domain, targets = self._rules.domain, {*self._targets}
+        pairs = tables_of(domain, (2,), most_cells=MOST_CELLS)
+        return self._rules.among(p for p in pairs if {*map(domain.base, p)} & targets)
 
     @property
     def _fewest_pairs(self) -> int:
@@ -197,9 +220,10 @@ class AdaptiveMarginals(Synthesizer):
     ) -> tuple[list[Attributes], Budget]:
         """Ask for noisy errors of all candidates at once, and choose in closed form."""
         domain, unit, left = curator.domain, curator.unit, planned.measuring
-        tables = self._candidates(found, planned)
+        unasked = self._unasked(found, planned)
+        tables = [table for table in self._candidates(found, planned) if table not in unasked]
         if not tables:
-            return [], planned.budget
+            return unasked, planned.budget
         kernel = ModelErrors.of(found.pool, tables)
         errors, variance = curator.score(tables, kernel.score(unit), planned.choosing)
         anyway = self._anyway(found, kernel, tables, left)
@@ -211,7 +235,16 @@ class AdaptiveMarginals(Synthesizer):
             candidates = candidates.with_larger(
                 domain, most_cells=_MOST_LARGER_CELLS, allowed=self._rules.allows
             )
-        return Choice(mean_noise(left, unit), 2 / 3).among(candidates, domain), left
+        beside = sum(domain.cells(table) ** (2 / 3) for table in unasked)
+        choice = Choice(mean_noise(left, unit), 2 / 3, beside=beside)
+        return [*unasked, *choice.among(candidates, domain)], left
+
+    def _unasked(self, found: Estimation, planned: Round) -> list[Attributes]:
+        """The pairs with the target that were not measured yet, where they are affordable."""
+        measured = {marginal.attributes for marginal in found.marginals}
+        pairs = [pair for pair in self._target_pairs if pair not in measured]
+        cells = [found.domain.cells(pair) for pair in pairs]
+        return pairs if planned.affords(cells, found.total, self.unit) else []
 
     def _candidates(self, found: Estimation, planned: Round) -> list[Attributes]:
         """The tables to ask about: all, those that count more if all are too many, or none."""

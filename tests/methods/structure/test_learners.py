@@ -320,7 +320,7 @@ def test_no_pair_below_the_cap_leaves_everybody_alone() -> None:
 def test_what_all_pairs_show_counts_where_a_single_score_is_lost_in_noise() -> None:
     """Scores of 10 under noise of 10: of many the mean is sure, of one alone nothing is."""
     many = Domain({f"a{i}": 2 for i in range(12)})
-    spread = np.resize([0.0, 20.0], 66)
+    spread = [0.0, 20.0] * 33
     sure = _pairs(many, spread, noise=10.0).discounted()
     assert all(score > 8 for score in sure.scores.values())
     alone = _pairs(Domain({"a": 2, "b": 2}), [10.0], noise=10.0).discounted()
@@ -330,7 +330,7 @@ def test_what_all_pairs_show_counts_where_a_single_score_is_lost_in_noise() -> N
 def test_few_pairs_that_stand_out_are_not_drawn_to_the_others() -> None:
     """One pair of 66 is tied; it is discounted by the largest of twelve draws of noise at most."""
     many = Domain({f"a{i}": 2 for i in range(12)})
-    values = [100.0, *np.resize([-10.0, 10.0], 65)]
+    values = [100.0, *[-10.0, 10.0] * 32, 0.0]
     sure = _pairs(many, values, noise=10.0).discounted()
     scores = [*sure.scores.values()]
     assert scores[0] >= 100 - 10 * math.sqrt(2 * math.log(12))

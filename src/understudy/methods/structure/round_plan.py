@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -31,8 +32,9 @@ _PICKS_PER_ATTRIBUTE, _TOGETHER_PER_ATTRIBUTE = 3, Fraction(1, 3)
 _PICK_SHARE = Fraction(1, 10)
 # Triples are asked about too where so many tables for each attribute would be useful.
 _PICKS_FOR_TRIPLES = 2
-# Of the rows, what the noise of a picked table may displace.
-_USEFUL = 0.25
+# Of the rows, what the noise of a picked table may displace, and what that of tables that are
+# measured without being asked about may.
+_USEFUL, _UNASKED = 0.25, 0.1
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,15 @@ class Round:
         """Whether the errors of some tables would be more than noise."""
         return tables > 0 and errors_noise(self.choosing, unit, tables) <= self.most_noise * rows
 
+    def affords(self, cells: Sequence[int], rows: float, unit: Unit) -> bool:
+        """Whether tables that nobody asks about first would be more than noise.
+
+        The mean L1 noise of all, were they alone in the round, is compared with the rows.
+        """
+        parts = sum(count ** (2 / 3) for count in cells)
+        noise = mean_noise(self.measuring, unit) * parts ** (3 / 2) / max(len(cells), 1)
+        return bool(cells) and not self.picks and noise <= _UNASKED * rows
+
     @property
     def budget(self) -> Budget:
         """All that the round spends."""
@@ -93,7 +104,14 @@ class RoundPlan:
 
     @classmethod
     def of(
-        cls, domain: Domain, budget: Budget, unit: Unit, size: float, *, pairs: int | None = None
+        cls,
+        domain: Domain,
+        budget: Budget,
+        unit: Unit,
+        size: float,
+        *,
+        pairs: int | None = None,
+        unasked: Sequence[int] = (),
     ) -> RoundPlan:
         """Divide a budget: the noisier one-way tables would be, the more they get of it.
 
@@ -105,6 +123,7 @@ class RoundPlan:
             unit: whom the promise protects.
             size: the number of rows, as far as it is known.
             pairs: how many have to be asked about at least; all unless given.
+            unasked: the cells of pairs that are measured without being asked about, if affordable.
         """
         one_way = budget * one_way_share(domain, budget, unit, size)
         left = Budget(budget.measure, budget.amount - one_way.amount)
@@ -116,7 +135,8 @@ class RoundPlan:
             return cls._one_by_one(domain, one_way, left, unit, size)
         rounds = _by_errors(budget, left)
         pairs = len(domain) * (len(domain) - 1) // 2 if pairs is None else pairs
-        if not rounds[0].may_ask(max(pairs, 1), size, unit):
+        first = rounds[0]
+        if not first.may_ask(max(pairs, 1), size, unit) and not first.affords(unasked, size, unit):
             return cls(budget, (), again=False)
         return cls(one_way, rounds, again=True)
 

@@ -292,11 +292,13 @@ class Choice:
         noise: the mean absolute noise on a cell of one table that had the whole budget.
         power: of a table's cells in the cost: ⅔ for Gaussian noise, ½ for Laplace noise.
         most: how many tables are taken.
+        beside: of tables that share the budget anyway, the sum of cells to that power.
     """
 
     noise: float
     power: float
     most: int = 400
+    beside: float = 0.0
 
     def among(self, candidates: CandidateTables, domain: Domain) -> list[Attributes]:
         """Return the tables to measure, best first.
@@ -315,7 +317,7 @@ class Choice:
     ) -> list[int]:
         parts, overlaps = candidates.cells**self.power, Overlaps(held)
         left, open_to = np.maximum(candidates.errors, 0.0), np.ones(len(parts), bool)
-        taken, chosen = 0.0, list[int]()
+        taken, chosen = self.beside, list[int]()
         while len(chosen) < min(self.most, len(parts)):
             # Without noise tables cost nothing, and any error is worth it.
             cost = np.maximum(REMAINING * self.noise * self._growth(taken, parts), 1e-12)
