@@ -157,7 +157,7 @@ def test_a_sheet_of_samples_is_inspected(tmp_path: Path) -> None:
     _learned(stripes()).save(tmp_path / "model.zip")
     inspect(tmp_path / "model.zip", output=tmp_path / "sheet.png")
     assert b"\x89PNG" == (tmp_path / "sheet.png").read_bytes()[:4]
-    with pytest.raises(UsageError, match="name a .png file"):
+    with pytest.raises(UsageError, match=r"name a \.png file"):
         inspect(tmp_path / "model.zip", output=tmp_path / "sheet.svg")
 
 
