@@ -14,6 +14,7 @@ from understudy.gan import waves
 from understudy.gan.image_size import ImageSize
 from understudy.gan.images import LabelledImages
 from understudy.methods.auditing import LowerBound, lower_bound
+from understudy.privacy.accounting.events import FineGaussianEvent
 from understudy.privacy.curator import Instruments
 from understudy.privacy.replay import Exchange, Recorder
 
@@ -58,8 +59,9 @@ def _evidence(table: LabelledImages, other: LabelledImages, epsilon: float) -> f
     total = 0.0
     for exchange, elsewhere in zip(tape.exchanges, given.exact, strict=True):
         own, far = (exchange.released - exact for exact in (exchange.exact, elsewhere))
-        variance = float(exchange.charge.event.sigma_squared)
-        total += float((far * far - own * own).sum()) / (2 * variance)
+        event = exchange.charge.event
+        assert isinstance(event, FineGaussianEvent)
+        total += float((far * far - own * own).sum()) / (2 * float(event.sigma_squared))
     return total
 
 

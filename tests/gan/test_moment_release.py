@@ -73,8 +73,7 @@ def test_an_image_is_within_the_sensitivity(name: str, size: ImageSize) -> None:
     question = QUESTIONS[name](size)
     parts = list(_adds(question, _extreme(size)))
     alone, instead = (
-        question.sensitivity(relation)
-        for relation in (Neighbours.ADD_REMOVE, Neighbours.REPLACE)
+        question.sensitivity(relation) for relation in (Neighbours.ADD_REMOVE, Neighbours.REPLACE)
     )
     assert max(_squared(part) for part in parts) <= alone.squared
     assert max(np.count_nonzero(part) for part in parts) <= alone.moved

@@ -91,7 +91,7 @@ def test_vectors_that_see_other_images_are_caught(monkeypatch: pytest.MonkeyPatc
 
     def centred(self: waves.ImageVectors, pixels: Any) -> Integers:
         lines = true(self, pixels)
-        return lines - lines.mean(axis=0).astype(np.int64)
+        return np.asarray(lines - lines.mean(axis=0).astype(np.int64))
 
     monkeypatch.setattr(waves.ImageVectors, "of", centred)
     with pytest.raises(LeakFound, match="more than the sensitivity"):
