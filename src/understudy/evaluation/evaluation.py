@@ -15,6 +15,8 @@ from understudy.errors import UsageError
 from understudy.evaluation.comparison import Comparison
 from understudy.evaluation.failures.cells import CellErrors, cell_errors
 from understudy.evaluation.failures.copies import Copies, copies
+from understudy.evaluation.failures.detection import NOT_ASKED, Detection, detection
+from understudy.evaluation.failures.subgroups import Subgroups, check_subgroup, subgroups
 from understudy.evaluation.marginals.association import Association, associations
 from understudy.evaluation.marginals.distributions import ColumnShares, distributions
 from understudy.evaluation.marginals.nist import Tasks, roles_of, tasks
@@ -87,6 +89,8 @@ class Evaluation:
         raw: every column as it is in the files; empty for tables of codes.
         cells: single cells of cross tables: the worst, and how small a count is usable.
         copies: synthetic rows that equal a real one.
+        subgroups: both tables within the groups of a column; None where none was named.
+        detection: how well a classifier tells the tables apart, where that was asked for.
         draws: how many resamples, and tables of independent columns, results are means over.
         notes: what a reader should know before the numbers.
         seconds: that each part took.
@@ -103,6 +107,8 @@ class Evaluation:
     raw: tuple[RawColumn, ...]
     cells: CellErrors
     copies: Copies
+    subgroups: Subgroups | None
+    detection: Detection
     seed: int
     draws: int
     notes: tuple[str, ...]
@@ -136,6 +142,8 @@ class Evaluation:
             "raw": [found.document() for found in self.raw],
             "cells": self.cells.document(),
             "copies": self.copies.document(),
+            "subgroups": None if self.subgroups is None else self.subgroups.document(),
+            "detection": self.detection.document(),
             "seed": self.seed,
             "draws": self.draws,
             "notes": list(self.notes),
@@ -167,6 +175,8 @@ def evaluate(
     holdout: Rows | Table | None = None,
     classifiers: str | Sequence[str] = "default",
     roles: Mapping[str, str] | None = None,
+    subgroup: str | None = None,
+    detect: bool = False,
     seed: int = 0,
     seconds_per_model: float = SECONDS_PER_MODEL,
     most_rows: int = MOST_ROWS,
@@ -184,6 +194,8 @@ def evaluate(
         classifiers: `default`, `all`, `tuc-2`, `sba`, `none`, or names of learners.
         roles: the columns that are `city`, `gender` and `income` in NIST's regression task; the
             schema's free key `roles` unless given.
+        subgroup: a column, within whose groups the tables are compared too.
+        detect: whether a classifier is taught to tell real rows from synthetic ones.
         seed: of everything that is drawn: rows of large tables, resamples, splits, learners.
         seconds_per_model: when a model is ended that has not come to an end by itself.
         most_rows: the most rows of a table that are compared, chosen by the seed.
@@ -204,6 +216,8 @@ def evaluate(
     """
     settings = Settings(classifiers, seconds=seconds_per_model, seed=seed)
     asked = _asked(schema, target, roles, settings)
+    if subgroup is not None:
+        check_subgroup(schema, subgroup)
     steps = _Steps(progress or notebook_bar("Comparing"), len(_STAGES) + len(learners(classifiers)))
     given = {"real": real, "synthetic": synthetic}
     if holdout is not None:
@@ -220,6 +234,8 @@ def evaluate(
     raw = steps.take(
         "raw values", lambda: raw_columns(real, synthetic, schema, file_format=file_format)
     )
+    grouped = steps.take("subgroups", lambda: _grouped(both, columns, subgroup, asked))
+    told = steps.take("detection", lambda: _detected(schema, sheets, settings, detect=detect))
     copied = steps.take("copies", lambda: copies(sheets["real"], sheets["synthetic"]))
     nist = steps.take("NIST tasks", lambda: tasks(both, asked.roles))
     prediction = steps.take("prediction", lambda: _predicted(schema, sheets, asked, steps.inner))
@@ -235,6 +251,8 @@ def evaluate(
         raw=raw,
         cells=cells,
         copies=copied,
+        subgroups=grouped,
+        detection=told,
         seed=seed,
         draws=both.draws,
         notes=notes,
@@ -244,7 +262,7 @@ def evaluate(
 
 _STAGES = (
     *("reading", "drawing", "columns", "marginals", "associations"),
-    *("cells", "raw values", "copies", "NIST tasks"),
+    *("cells", "raw values", "subgroups", "detection", "copies", "NIST tasks"),
 )
 
 
@@ -304,6 +322,31 @@ class _Steps:
 
 def _compared(sheets: Mapping[str, EvaluationTable], schema: Schema, seed: int) -> Comparison:
     return Comparison.of(schema, sheets["real"], sheets["synthetic"], seed=seed)
+
+
+def _grouped(
+    both: Comparison, columns: Sequence[ColumnShares], subgroup: str | None, asked: _Asked
+) -> Subgroups | None:
+    """The groups of a column, if one was named; a model is taught where learners are wanted."""
+    if subgroup is None:
+        return None
+    shares = next(column for column in columns if column.column == subgroup)
+    wanted = bool(learners(asked.settings.classifiers))
+    return subgroups(both, shares, target=asked.target, models=wanted)
+
+
+def _detected(
+    schema: Schema, sheets: Mapping[str, EvaluationTable], settings: Settings, *, detect: bool
+) -> Detection:
+    if not detect:
+        return NOT_ASKED
+    return detection(
+        schema,
+        real=sheets["real"],
+        synthetic=sheets["synthetic"],
+        seed=settings.seed,
+        seconds=settings.seconds,
+    )
 
 
 def _predicted(
