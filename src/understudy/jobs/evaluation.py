@@ -281,6 +281,7 @@ def _attacked(request: EvaluationRequest, progress: JobProgress) -> Disclosure:
             keys=[name.strip() for name in names_of(asked.known or "")],
             holdout=asked.holdout,
             classifiers=asked.learners or "sba",
+            leaky=True,
             seed=request.seed,
             file_format=request.spelling.file_format,
             progress=_numbered(show),

@@ -106,6 +106,7 @@ def evaluation_page(
         prediction_table=predictions.prediction_table(prediction),
         disclosure=[] if disclosure is None else disclosures.disclosure_figures(disclosure),
         disclosure_notes=[] if disclosure is None else disclosures.disclosure_notes(disclosure),
+        singled_out=None if disclosure is None else disclosures.singled_out(disclosure),
         seed=found.seed,
         draws=found.draws,
         decimal=decimal,
