@@ -178,11 +178,13 @@ class _Rates:
         rare = kinds[counts.argmin()]
         groups = [sheet.table.codes[column] for sheet in sheets]
         strength, asked = (
-            _probabilities(comparison, sheets, wanted, rare, column) if models else (None, None)
+            _probabilities(comparison, sheets, wanted, rare=rare, column=column)
+            if models
+            else (None, None)
         )
         is_rare = [each == rare for each in classes]
         label = f"{target} = {wanted.label(int(rare))}"
-        return cls(label, groups, is_rare, strength, asked)
+        return cls(label=label, groups=groups, classes=is_rare, strength=strength, asked=asked)
 
     def of_group(self, code: int) -> tuple[float | None, float | None]:
         """The share of the class in both tables."""
@@ -205,6 +207,7 @@ def _probabilities(
     comparison: Comparison,
     sheets: Sequence[EvaluationTable],
     wanted: Target,
+    *,
     rare: float,
     column: str,
 ) -> tuple[Floats | None, Array | None]:
