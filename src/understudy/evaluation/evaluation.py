@@ -16,12 +16,13 @@ from understudy.evaluation.comparison import Comparison
 from understudy.evaluation.failures.cells import CellErrors, cell_errors
 from understudy.evaluation.failures.copies import Copies, copies
 from understudy.evaluation.failures.detection import NOT_ASKED, Detection, detection
+from understudy.evaluation.failures.ranges import range_queries
 from understudy.evaluation.failures.subgroups import Subgroups, check_subgroup, subgroups
 from understudy.evaluation.marginals.association import Association, associations
 from understudy.evaluation.marginals.distributions import ColumnShares, distributions
 from understudy.evaluation.marginals.nist import Tasks, roles_of, tasks
 from understudy.evaluation.marginals.variation import WAYS, Variation, variation
-from understudy.evaluation.metric import StepProgress
+from understudy.evaluation.metric import Result, StepProgress
 from understudy.evaluation.prediction.features import Target
 from understudy.evaluation.prediction.learners import learners
 from understudy.evaluation.prediction.prediction import (
@@ -88,6 +89,7 @@ class Evaluation:
         tasks: those of the NIST challenge.
         raw: every column as it is in the files; empty for tables of codes.
         cells: single cells of cross tables: the worst, and how small a count is usable.
+        ranges: the mean error of random range queries, and the error that most of them keep.
         copies: synthetic rows that equal a real one.
         subgroups: both tables within the groups of a column; None where none was named.
         detection: how well a classifier tells the tables apart, where that was asked for.
@@ -106,6 +108,7 @@ class Evaluation:
     prediction: Prediction
     raw: tuple[RawColumn, ...]
     cells: CellErrors
+    ranges: tuple[Result, Result]
     copies: Copies
     subgroups: Subgroups | None
     detection: Detection
@@ -141,6 +144,7 @@ class Evaluation:
             "prediction": self.prediction.document(),
             "raw": [found.document() for found in self.raw],
             "cells": self.cells.document(),
+            "ranges": [found.document() for found in self.ranges],
             "copies": self.copies.document(),
             "subgroups": None if self.subgroups is None else self.subgroups.document(),
             "detection": self.detection.document(),
@@ -231,6 +235,7 @@ def evaluate(
     variations = steps.take("marginals", lambda: tuple(variation(both, ways) for ways in WAYS))
     associated = steps.take("associations", lambda: associations(both))
     cells = steps.take("cells", lambda: cell_errors(both, columns))
+    ranges = steps.take("range queries", lambda: range_queries(both))
     raw = steps.take(
         "raw values", lambda: raw_columns(real, synthetic, schema, file_format=file_format)
     )
@@ -250,6 +255,7 @@ def evaluate(
         prediction=prediction,
         raw=raw,
         cells=cells,
+        ranges=ranges,
         copies=copied,
         subgroups=grouped,
         detection=told,
@@ -262,7 +268,7 @@ def evaluate(
 
 _STAGES = (
     *("reading", "drawing", "columns", "marginals", "associations"),
-    *("cells", "raw values", "subgroups", "detection", "copies", "NIST tasks"),
+    *("cells", "range queries", "raw values", "subgroups", "detection", "copies", "NIST tasks"),
 )
 
 
