@@ -35,6 +35,7 @@ BENCHMARKS = (
     "hierarchies",
     "schema_inference",
     "evaluation",
+    "verdicts",
     "disclosure",
     "plan",
     "plan_populations",

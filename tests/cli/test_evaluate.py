@@ -85,7 +85,8 @@ def test_attacks_are_asked_for_by_name(made: Desk) -> None:
     spent = made.spent
     attack = ("--sensitive", "name", "--known", "age", "--classifiers", "logistic-regression")
     document = _evaluate(made, *attack, "--json").document
-    assert ["original", "synthetic"] == [t["name"] for t in document["disclosure"]["tables"]]
+    names = [table["name"] for table in document["disclosure"]["tables"]]
+    assert ["original", "synthetic", "leaky"] == names
     assert 'id="disclosure"' in _page(made).read_text(encoding="utf-8")
     assert spent == made.spent
     assert None is _evaluate(made, "--json").document["disclosure"]

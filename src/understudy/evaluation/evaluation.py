@@ -15,11 +15,14 @@ from understudy.errors import UsageError
 from understudy.evaluation.comparison import Comparison
 from understudy.evaluation.failures.cells import CellErrors, cell_errors
 from understudy.evaluation.failures.copies import Copies, copies
+from understudy.evaluation.failures.detection import NOT_ASKED, Detection, detection
+from understudy.evaluation.failures.ranges import range_queries
+from understudy.evaluation.failures.subgroups import Subgroups, check_subgroup, subgroups
 from understudy.evaluation.marginals.association import Association, associations
 from understudy.evaluation.marginals.distributions import ColumnShares, distributions
 from understudy.evaluation.marginals.nist import Tasks, roles_of, tasks
 from understudy.evaluation.marginals.variation import WAYS, Variation, variation
-from understudy.evaluation.metric import StepProgress
+from understudy.evaluation.metric import Result, StepProgress
 from understudy.evaluation.prediction.features import Target
 from understudy.evaluation.prediction.learners import learners
 from understudy.evaluation.prediction.prediction import (
@@ -86,7 +89,10 @@ class Evaluation:
         tasks: those of the NIST challenge.
         raw: every column as it is in the files; empty for tables of codes.
         cells: single cells of cross tables: the worst, and how small a count is usable.
+        ranges: the mean error of random range queries, and the error that most of them keep.
         copies: synthetic rows that equal a real one.
+        subgroups: both tables within the groups of a column; None where none was named.
+        detection: how well a classifier tells the tables apart, where that was asked for.
         draws: how many resamples, and tables of independent columns, results are means over.
         notes: what a reader should know before the numbers.
         seconds: that each part took.
@@ -102,7 +108,10 @@ class Evaluation:
     prediction: Prediction
     raw: tuple[RawColumn, ...]
     cells: CellErrors
+    ranges: tuple[Result, Result]
     copies: Copies
+    subgroups: Subgroups | None
+    detection: Detection
     seed: int
     draws: int
     notes: tuple[str, ...]
@@ -135,7 +144,10 @@ class Evaluation:
             "prediction": self.prediction.document(),
             "raw": [found.document() for found in self.raw],
             "cells": self.cells.document(),
+            "ranges": [found.document() for found in self.ranges],
             "copies": self.copies.document(),
+            "subgroups": None if self.subgroups is None else self.subgroups.document(),
+            "detection": self.detection.document(),
             "seed": self.seed,
             "draws": self.draws,
             "notes": list(self.notes),
@@ -167,6 +179,8 @@ def evaluate(
     holdout: Rows | Table | None = None,
     classifiers: str | Sequence[str] = "default",
     roles: Mapping[str, str] | None = None,
+    subgroup: str | None = None,
+    detect: bool = False,
     seed: int = 0,
     seconds_per_model: float = SECONDS_PER_MODEL,
     most_rows: int = MOST_ROWS,
@@ -184,6 +198,8 @@ def evaluate(
         classifiers: `default`, `all`, `tuc-2`, `sba`, `none`, or names of learners.
         roles: the columns that are `city`, `gender` and `income` in NIST's regression task; the
             schema's free key `roles` unless given.
+        subgroup: a column, within whose groups the tables are compared too.
+        detect: whether a classifier is taught to tell real rows from synthetic ones.
         seed: of everything that is drawn: rows of large tables, resamples, splits, learners.
         seconds_per_model: when a model is ended that has not come to an end by itself.
         most_rows: the most rows of a table that are compared, chosen by the seed.
@@ -204,6 +220,8 @@ def evaluate(
     """
     settings = Settings(classifiers, seconds=seconds_per_model, seed=seed)
     asked = _asked(schema, target, roles, settings)
+    if subgroup is not None:
+        check_subgroup(schema, subgroup)
     steps = _Steps(progress or notebook_bar("Comparing"), len(_STAGES) + len(learners(classifiers)))
     given = {"real": real, "synthetic": synthetic}
     if holdout is not None:
@@ -217,9 +235,12 @@ def evaluate(
     variations = steps.take("marginals", lambda: tuple(variation(both, ways) for ways in WAYS))
     associated = steps.take("associations", lambda: associations(both))
     cells = steps.take("cells", lambda: cell_errors(both, columns))
+    ranges = steps.take("range queries", lambda: range_queries(both))
     raw = steps.take(
         "raw values", lambda: raw_columns(real, synthetic, schema, file_format=file_format)
     )
+    grouped = steps.take("subgroups", lambda: _grouped(both, columns, subgroup, asked))
+    told = steps.take("detection", lambda: _detected(schema, sheets, settings, detect=detect))
     copied = steps.take("copies", lambda: copies(sheets["real"], sheets["synthetic"]))
     nist = steps.take("NIST tasks", lambda: tasks(both, asked.roles))
     prediction = steps.take("prediction", lambda: _predicted(schema, sheets, asked, steps.inner))
@@ -234,7 +255,10 @@ def evaluate(
         prediction=prediction,
         raw=raw,
         cells=cells,
+        ranges=ranges,
         copies=copied,
+        subgroups=grouped,
+        detection=told,
         seed=seed,
         draws=both.draws,
         notes=notes,
@@ -244,7 +268,7 @@ def evaluate(
 
 _STAGES = (
     *("reading", "drawing", "columns", "marginals", "associations"),
-    *("cells", "raw values", "copies", "NIST tasks"),
+    *("cells", "range queries", "raw values", "subgroups", "detection", "copies", "NIST tasks"),
 )
 
 
@@ -304,6 +328,31 @@ class _Steps:
 
 def _compared(sheets: Mapping[str, EvaluationTable], schema: Schema, seed: int) -> Comparison:
     return Comparison.of(schema, sheets["real"], sheets["synthetic"], seed=seed)
+
+
+def _grouped(
+    both: Comparison, columns: Sequence[ColumnShares], subgroup: str | None, asked: _Asked
+) -> Subgroups | None:
+    """The groups of a column, if one was named; a model is taught where learners are wanted."""
+    if subgroup is None:
+        return None
+    shares = next(column for column in columns if column.column == subgroup)
+    wanted = bool(learners(asked.settings.classifiers))
+    return subgroups(both, shares, target=asked.target, models=wanted)
+
+
+def _detected(
+    schema: Schema, sheets: Mapping[str, EvaluationTable], settings: Settings, *, detect: bool
+) -> Detection:
+    if not detect:
+        return NOT_ASKED
+    return detection(
+        schema,
+        real=sheets["real"],
+        synthetic=sheets["synthetic"],
+        seed=settings.seed,
+        seconds=settings.seconds,
+    )
 
 
 def _predicted(

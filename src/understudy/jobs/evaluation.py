@@ -40,6 +40,8 @@ class ComparisonRequest(JobRequest):
         classifiers: a set of learners by its name, or learners by theirs, with commas.
         sensitive: a column that attackers want to infer.
         known: the columns that attackers know about everybody, with commas.
+        subgroup: a column within whose groups the tables are compared too.
+        detection: teach a classifier to tell real rows from synthetic ones.
     """
 
     target: str | None = None
@@ -47,6 +49,8 @@ class ComparisonRequest(JobRequest):
     classifiers: str | None = None
     sensitive: str | None = None
     known: str | None = None
+    subgroup: str | None = None
+    detection: bool = False
 
     def check(self) -> None:
         """Refuse half of what an attack needs."""
@@ -251,6 +255,8 @@ def _compared(request: EvaluationRequest, progress: JobProgress) -> Evaluation:
             target=asked.target,
             holdout=asked.holdout,
             classifiers=asked.learners or "default",
+            subgroup=asked.subgroup,
+            detect=asked.detection,
             seed=request.seed,
             file_format=request.spelling.file_format,
             progress=_numbered(show),
@@ -275,6 +281,7 @@ def _attacked(request: EvaluationRequest, progress: JobProgress) -> Disclosure:
             keys=[name.strip() for name in names_of(asked.known or "")],
             holdout=asked.holdout,
             classifiers=asked.learners or "sba",
+            leaky=True,
             seed=request.seed,
             file_format=request.spelling.file_format,
             progress=_numbered(show),

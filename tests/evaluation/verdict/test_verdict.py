@@ -128,7 +128,9 @@ def test_uses_and_advice_name_things() -> None:
     assert any("education with job" in use for use in flat.not_good_for)
     assert any("--method adaptive" in line for line in flat.improve)
     near = judge(_spoiled("census", "independent columns"), _statement())
-    assert any("understudy plan --rows 2000 --epsilon 2" in line for line in near.improve)
+    assert any(
+        "understudy plan --schema SCHEMA --rows 2000 --epsilon 2" in line for line in near.improve
+    )
 
 
 def test_the_verdict_is_json_and_warns_of_choosing() -> None:

@@ -81,6 +81,24 @@ class ComparisonOptions(ComparisonRequest):
             "--sensitive.",
         ),
     ] = None
+    subgroup: Annotated[
+        str | None,
+        typer.Option(
+            "--subgroup",
+            metavar="COLUMN",
+            rich_help_panel=METHOD,
+            help="Compare within the groups of this column too, such as sex or region.",
+        ),
+    ] = None
+    detection: Annotated[
+        bool,
+        typer.Option(
+            "--detection",
+            rich_help_panel=METHOD,
+            help="Teach a classifier to tell real rows from synthetic ones, and show by which "
+            "columns it does.",
+        ),
+    ] = False
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ from understudy.evaluation.disclosure.membership import (
     Membership,
     membership,
 )
+from understudy.evaluation.disclosure.singling_out import singling_out
 from understudy.evaluation.metric import StepProgress, unwatched_steps
 from understudy.evaluation.prediction.features import Target
 from understudy.evaluation.prediction.learners import learners
@@ -49,6 +50,8 @@ from understudy.system.frames import Rows
 from understudy.system.notebooks import notebook_bar
 
 ORIGINAL = "original"
+LEAKY = "leaky"
+"""A stand-in that leaks on purpose, so that readers see what the attacks can find."""
 
 _OWN_ROWS = (
     "in the original every real row is attacked with itself in the table, as SBA does: its numbers "
@@ -67,6 +70,7 @@ def disclosure_risk(
     length: int | None = None,
     holdout: Rows | Table | None = None,
     classifiers: str | Sequence[str] = "sba",
+    leaky: bool = False,
     seed: int = 0,
     seconds_per_model: float = SECONDS_PER_MODEL,
     most_rows: int = MOST_ROWS,
@@ -84,6 +88,8 @@ def disclosure_risk(
         length: how many of these they do know, every choice in turn; all unless given.
         holdout: real rows that no fit has seen; without them membership is not attacked.
         classifiers: `sba`, `default`, `all`, `tuc-2`, `none`, or names of learners.
+        leaky: whether half of the real rows, copied, are attacked with as one more stand-in: an
+            attack that finds nothing there would find nothing anywhere.
         seconds_per_model: when a model is ended that has not come to an end by itself.
         most_rows: the most rows of a table that are looked at, chosen by the seed.
         file_format: how files of real rows are spelled, in place of what the schema says.
@@ -113,20 +119,32 @@ def disclosure_risk(
     if holdout is not None:
         given["held-out"] = holdout
     sheets = load_all(given, schema, seed=seed, most=most_rows, file_format=file_format)
+    held = {name: sheets[name] for name in stand_ins}
+    if leaky:
+        held[LEAKY] = leaked(sheets["real"], seed)
     return attacked(
         schema,
         scenario,
         real=sheets["real"],
-        stand_ins={name: sheets[name] for name in stand_ins},
+        stand_ins=held,
         held_out=sheets.get("held-out"),
         settings=settings,
         watch=progress or notebook_bar("Attacking"),
     )
 
 
+def leaked(real: EvaluationTable, seed: int) -> EvaluationTable:
+    """Half of the real rows as they are, chosen by the seed.
+
+    Privacy: real rows; they are attacked with, and never leave.
+    """
+    order = np.random.default_rng([seed, 21]).permutation(real.rows)
+    return real.take(np.sort(order[: (real.rows + 1) // 2]))
+
+
 def _check(stand_ins: Mapping[str, Any], settings: Settings) -> None:
     """Refuse names that are taken, and classifiers that are not there."""
-    if taken := {ORIGINAL, *OWN_SIDES} & stand_ins.keys():
+    if taken := {ORIGINAL, LEAKY, *OWN_SIDES} & stand_ins.keys():
         raise UsageError(f"a stand-in cannot be called {min(taken)!r}; call it otherwise")
     if any(learner.classifier.module == "xgboost" for learner in learners(settings.classifiers)):
         require("xgboost", extra="evaluate")
@@ -156,6 +174,10 @@ def attacked(
     )
     exposures = [attackers.exposure(name, sheet) for name, sheet in tables.items()]
     found = {name: attackers.membership(real, sheet) for name, sheet in stand_ins.items()}
+    singled = {
+        name: singling_out(schema, real=real, control=held_out, synthetic=sheet, seed=settings.seed)
+        for name, sheet in stand_ins.items()
+    }
     sheets = {"real": real, **stand_ins, **({} if held_out is None else {"held-out": held_out})}
     notes = (*_remarks(sheets, settings.seed), *attackers.notes(tables))
     baseline, value = attackers.zero_rule()
@@ -167,6 +189,7 @@ def attacked(
         most_frequent=value,
         exposures=tuple(exposures),
         memberships=found,
+        singled_out=singled,
         seed=settings.seed,
         notes=notes,
     )

@@ -14,6 +14,7 @@ from understudy.evaluation.disclosure.anonymity import Anonymity
 from understudy.evaluation.disclosure.attack import Attack, Scenario
 from understudy.evaluation.disclosure.attribution import Attribution, metrics
 from understudy.evaluation.disclosure.membership import AUC, Membership
+from understudy.evaluation.disclosure.singling_out import SinglingOut
 from understudy.evaluation.metric import Goal, Metric
 
 PRIVATE = (
@@ -77,7 +78,7 @@ class Disclosure:
         victims: real rows with a sensitive value.
         baseline: the accuracy of always naming their most frequent value, `most_frequent`.
         exposures: the original first, then the stand-ins as they were given.
-        memberships: of each stand-in.
+        memberships: of each stand-in. `singled_out`: predicates of each stand-in.
 
     Privacy: private throughout.
     """
@@ -88,6 +89,7 @@ class Disclosure:
     most_frequent: str | None
     exposures: tuple[Exposure, ...]
     memberships: Mapping[str, Membership]
+    singled_out: Mapping[str, SinglingOut]
     seed: int
     notes: tuple[str, ...] = ()
 
@@ -108,6 +110,7 @@ class Disclosure:
             "tables": [exposure.document(over) for exposure in self.exposures],
             "averaged_over": list(over),
             "membership": {name: found.document() for name, found in self.memberships.items()},
+            "singling_out": {name: found.document() for name, found in self.singled_out.items()},
             "metrics": {name: metric.document() for name, metric in self._metrics.items()},
             "seed": self.seed,
             "notes": list(self.notes),

@@ -153,6 +153,7 @@ def other_measures(found: Evaluation) -> Listing:
     """Every other metric of whole tables, with its references and its goal."""
     results = [r for v in found.variations for r in (v.divergence, v.cross_entropy)]
     results += [a.difference for a in found.associations.values()]
+    results += found.ranges
     tasks = found.tasks
     results += [tasks.clustering, tasks.classification, tasks.regression]
     lines = [

@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from understudy.evaluation.disclosure.attack import Attack
+from understudy.evaluation.disclosure.disclosure import LEAKY
 from understudy.evaluation.disclosure.exposure import Disclosure
-from understudy.evaluation.disclosure.membership import CAPTION
+from understudy.evaluation.disclosure.membership import CAPTION, Membership
+from understudy.evaluation.disclosure.singling_out import CAPTION as SINGLED_OUT
 from understudy.evaluation.report.dots import DotChart, DotLine
-from understudy.evaluation.report.figure import NONE, Figure, Listing, TableRow, decimal
+from understudy.evaluation.report.figure import NONE, Figure, Listing, TableRow, decimal, percent
 
 STAND_IN = "synthetic"
 
-_STYLES = ("real-dot", "synthetic-dot")
+_STYLES = ("real-dot", "synthetic-dot", "leaky-dot")
+_HELD = (
+    "holding the real table",
+    "holding the synthetic table",
+    "holding half of the real rows, copied: a leak made on purpose",
+)
 
 
 def disclosure_figures(found: Disclosure) -> list[Figure]:
@@ -31,7 +38,22 @@ def disclosure_notes(found: Disclosure) -> list[str]:
         f"{scenario.sensitive}. Without any table they would always name {found.most_frequent}."
     )
     reasons = [f"membership: {m.reason}" for m in found.memberships.values() if m.reason]
-    return [told, *found.notes, *reasons]
+    return [told, *found.notes, *dict.fromkeys(reasons)]
+
+
+def singled_out(found: Disclosure) -> Listing:
+    """The success of predicates on real and held-out rows, with each stand-in."""
+    lines = tuple(
+        (
+            _TABLES.get(name, name),
+            *map(percent, (each.real, each.control, each.risk)),
+            f"{each.guesses:,}",
+        )
+        for name, each in found.singled_out.items()
+        if each.guesses
+    )
+    head = ("predicates of", "one real row", "one held-out row", "risk beyond chance", "guesses")
+    return Listing(head, lines, note=SINGLED_OUT if lines else "")
 
 
 def _accuracy(found: Disclosure) -> Figure:
@@ -40,7 +62,7 @@ def _accuracy(found: Disclosure) -> Figure:
     lines = [
         DotLine(
             by_table[0][name].title,
-            {s: held[name].accuracy for s, held in zip(_STYLES, by_table, strict=True)},
+            {s: held[name].accuracy for s, held in zip(_STYLES, by_table, strict=False)},
         )
         for name in names
     ]
@@ -51,18 +73,16 @@ def _accuracy(found: Disclosure) -> Figure:
         found.baseline,
         high=1.0,
     )
-    legend = (
-        ("real-dot", "holding the real table"),
-        ("synthetic-dot", "holding the synthetic table"),
-        ("reference", f"zero rule, {decimal(found.baseline)}"),
-    )
+    shown = list(zip(_STYLES, _HELD, strict=True))[: len(by_table)]
+    legend = (*shown, ("reference", f"zero rule, {decimal(found.baseline)}"))
     caption = (
         "How often attackers name the sensitive value of a real row whose key they know. At the "
         "broken line they have learned nothing. What is above it is not always about a person: "
-        "columns that depend on each other reveal something of strangers as well."
+        "columns that depend on each other reveal something of strangers as well. An attack that "
+        "finds little with copied rows cannot find much with any table."
     )
     data = Listing(
-        ("attack", "with the real table", "with the synthetic table"),
+        ("attack", *(f"with {_TABLES[e.name]}" for e in found.exposures)),
         tuple(_line([held[name] for held in by_table]) for name in names),
     )
     return Figure(
@@ -74,41 +94,54 @@ def _accuracy(found: Disclosure) -> Figure:
     )
 
 
+_TABLES = {"original": "the real table", STAND_IN: "the synthetic table", LEAKY: "copied rows"}
+_TITLES = {STAND_IN: "members told", LEAKY: "with copied rows"}
+
+
 def _line(attacks: Sequence[Attack]) -> TableRow:
     return (attacks[0].title, *(decimal(attack.accuracy) for attack in attacks))
 
 
 def _membership(found: Disclosure) -> Figure:
-    members = found.memberships[STAND_IN]
-    span = None
-    if members.low is not None and members.high is not None:
-        span = (members.low, members.high)
-    line = DotLine("members told", {"synthetic-dot": members.auc}, spans=span)
+    """Members told from others, with the stand-in and with a leak made on purpose."""
+    known = {n: m for n, m in found.memberships.items() if n in _TITLES and m.auc is not None}
+    lines = [
+        DotLine(_TITLES[name], {_DOTS[name]: members.auc}, spans=_span(members))
+        for name, members in known.items()
+    ]
     chart = DotChart(
-        [line],
+        lines,
         "chance that a member lies nearer",
         "Members told from others by distance",
         0.5,
         high=1.0,
     )
     legend = (("synthetic-dot", "with its 95 % interval"), ("reference", "a coin, 0.500"))
-    interval = NONE if span is None else f"{span[0]:.3f} to {span[1]:.3f}"
+    leak = (("leaky-dot", "half of the real rows, copied: a leak made on purpose"),)
     data = Listing(
         ("attack", "AUC", "95 % interval", "members", "others"),
-        (
-            (
-                "by distance",
-                decimal(members.auc),
-                interval,
-                f"{members.members:,}",
-                f"{members.others:,}",
-            ),
-        ),
+        tuple(_member_line(_TITLES[name], members) for name, members in known.items()),
     )
     return Figure(
         title="Who was in the table",
         picture=chart.picture(),
         caption=CAPTION,
         data=data,
-        legend=legend,
+        legend=(*legend, *(leak if LEAKY in known else ())),
     )
+
+
+_DOTS = {STAND_IN: "synthetic-dot", LEAKY: "leaky-dot"}
+
+
+def _span(members: Membership) -> tuple[float, float] | None:
+    if members.low is None or members.high is None:
+        return None
+    return members.low, members.high
+
+
+def _member_line(title: str, members: Membership) -> TableRow:
+    span = _span(members)
+    interval = NONE if span is None else f"{span[0]:.3f} to {span[1]:.3f}"
+    counts = (f"{members.members:,}", f"{members.others:,}")
+    return (title, decimal(members.auc), interval, *counts)

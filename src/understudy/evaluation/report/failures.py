@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from understudy.evaluation.evaluation import Evaluation
 from understudy.evaluation.failures.cells import CLOSE, MOST_OF, CellGap
+from understudy.evaluation.failures.subgroups import Subgroup
 from understudy.evaluation.raw.columns import PROBABILITIES, RawColumn, number_text
 from understudy.evaluation.report.dots import DotChart, DotLine
 from understudy.evaluation.report.figure import (
@@ -125,3 +126,40 @@ def _gaps(cells: tuple[CellGap, ...]) -> Listing:
     lines = tuple((cell.words, f"{cell.real:,.0f}", f"{cell.synthetic:,.0f}") for cell in cells)
     note = "Synthetic rows are scaled to the number of real ones."
     return Listing(("group", "real rows", "synthetic rows"), lines, note=note)
+
+
+def subgroup_table(found: Evaluation) -> Listing:
+    """Every group with its shares, distances, rates and the mean prediction."""
+    known = found.subgroups
+    if known is None:
+        return Listing(("group",), ())
+    rated = known.positive is not None
+    head: TableRow = (
+        *(known.column, "rows", "real share", "synthetic share"),
+        *("columns", "floor", "pairs", "floor", "worst column"),
+        *(("real rate", "synthetic rate", "predicted rate") if rated else ()),
+    )
+    lines = tuple(_group_line(group, rated=rated) for group in known.groups)
+    left = (
+        f"{known.left_out:,} values have too few rows, or are left out. " if known.left_out else ""
+    )
+    rates = f"Rates are of {known.positive}." if rated else ""
+    return Listing(head, lines, note=f"{left}{rates}".strip())
+
+
+def _group_line(group: Subgroup, *, rated: bool) -> TableRow:
+    worst = NONE if group.worst is None else f"{group.worst[0]} ({group.worst[1]:.3f})"
+    distances = (group.distance[0], group.floor[0], group.distance[1], group.floor[1])
+    rates = (*group.rate, group.predicted) if rated else ()
+    return (
+        *(group.value, f"{group.rows:,}", percent(group.real), percent(group.synthetic)),
+        *map(decimal, distances),
+        worst,
+        *map(percent, rates),
+    )
+
+
+def detection_table(found: Evaluation) -> Listing:
+    """The columns by which real and synthetic rows are told apart."""
+    lines = tuple((name, decimal(fall)) for name, fall in found.detection.columns if fall > 0)
+    return Listing(("column", "AUROC falls by, if it is shuffled"), lines)

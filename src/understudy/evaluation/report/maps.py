@@ -130,7 +130,8 @@ def network(subject: Subject) -> Markup | None:
     """The picture of the model's network; a model without one has none."""
     if subject.model is None or not subject.model.network.families:
         return None
-    return Markup(network_svg(subject.model))
+    named = 'role="img" aria-label="Network of the model; the table below has its edges"'
+    return Markup(network_svg(subject.model).replace('role="img"', named, 1))
 
 
 def network_edges(subject: Subject) -> Listing:

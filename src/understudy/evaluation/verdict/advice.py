@@ -79,9 +79,14 @@ def _budget(found: Evaluation, statement: Statement | None, fidelity: Light) -> 
     about = round(rows / nearby) * nearby
     yield (
         f"Give more ε: noise falls about as 1/ε, sampling error does not. `understudy plan "
-        f"--rows {about} --epsilon {at_most_text(2 * epsilon)}` forecasts the distances for twice "
-        "as much, and spends nothing."
+        f"--schema SCHEMA --rows {about} --epsilon {at_most_text(2 * epsilon)}{_delta(statement)}` "
+        "forecasts the distances for twice as much, and spends nothing."
     )
+
+
+def _delta(statement: Statement) -> str:
+    delta = statement.bound.delta
+    return f" --delta {at_most_text(delta)}" if delta else ""
 
 
 def _coarser(found: Evaluation, fidelity: Light) -> Iterator[str]:

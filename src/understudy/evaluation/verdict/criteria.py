@@ -53,7 +53,7 @@ class Criterion:
             return "–"
         if self.times:
             return f"{value:.0f} in 100"
-        digits = f"{100 * value:.0f}" if value >= 0.1 or value == 0 else f"{100 * value:.2g}"
+        digits = f"{100 * value:.3g}" if value >= 0.1 else f"{100 * value:.2g}"
         return f"{digits} %"
 
     def finding(self, value: float | None, sentence: str) -> Finding:

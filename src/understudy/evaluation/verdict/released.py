@@ -83,14 +83,15 @@ def _open(findings: list[Finding]) -> Light:
     )
 
 
-def _judged(criterion: Criterion, low: float, value: float, high: float, said: str) -> Finding:
+def _judged(criterion: Criterion, ends: tuple[float, float, float], said: str) -> Finding:
     """The colour of an interval: amber from green to amber, unknown where red is not certain."""
-    ends = {criterion.colour(low), criterion.colour(high)}
+    low, value, high = ends
+    colours = {criterion.colour(low), criterion.colour(high)}
     plain = criterion.finding(value, said)
-    if len(ends) == 1:
+    if len(colours) == 1:
         return plain
     span = f"{criterion.text(low)} to {criterion.text(high)}"
-    if Colour.RED not in ends:
+    if Colour.RED not in colours:
         return replace(plain, colour=Colour.AMBER, sentence=f"{said} With noise: {span}.")
     open_words = f"{said} Its noise leaves {span}: a larger --release-epsilon would tell."
     return replace(plain, colour=Colour.UNKNOWN, sentence=open_words)
@@ -111,7 +112,8 @@ def _dependence(summary: Summary, yardsticks: Mapping[int, Yardstick]) -> list[F
         f"In pairs of columns {pairs.value:.3f} of rows would have to change on average, between "
         f"{low:.3f} for fresh rows and {ceiling:.3f} for independent columns."
     )
-    return [_judged(DEPENDENCE, part(pairs.low), part(pairs.value), part(pairs.high), said)]
+    ends = part(pairs.low), part(pairs.value), part(pairs.high)
+    return [_judged(DEPENDENCE, ends, said)]
 
 
 def _floor(yardsticks: Mapping[int, Yardstick]) -> float:
@@ -138,7 +140,7 @@ def _columns(summary: Summary, yardsticks: Mapping[int, Yardstick]) -> list[Find
     name = max(summary.columns, key=lambda each: summary.columns[each].value)
     ends = _beyond(summary, name, floor)
     said = f"The worst column is {name}: about {summary.columns[name].value:.3f} of rows differ."
-    return [_judged(SINGLE_COLUMN, *ends, said)]
+    return [_judged(SINGLE_COLUMN, ends, said)]
 
 
 def _good(summary: Summary, yardsticks: Mapping[int, Yardstick]) -> list[str]:
