@@ -76,7 +76,7 @@ def measure(schema: Schema, table: Table, method: str, epsilon: str, runs: int) 
         model = _ALL[method](schema, epsilon).fit(MemorySource(table), ledger=None).model_
         fit_seconds.append(time.process_time() - started)
         codes = model.law.draw(max(model.rows, 1), np.random.default_rng(run))
-        made = Table(table.domain, codes, model.rows)
+        made = Table(table.domain, codes, max(model.rows, 1))
         ways = [total_variation(table, made, workload(table.domain, k)).mean() for k in (1, 2, 3)]
         distances.append(ways)
     mean, spread = np.mean(distances, axis=0), np.std(distances, axis=0)

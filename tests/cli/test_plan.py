@@ -40,7 +40,9 @@ def test_a_plan_for_machines(desk: Desk) -> None:
     )
     assert [0.1, 0.3, 0.5, 1, 3, 10] == [line["epsilon"] for line in document["outlook"]]
     assert document["error"] == document["outlook"][2]
-    assert {"expected", "low", "high"} == set(document["error"]["2-way"])
+    band = document["error"]["2-way"]
+    assert {"expected", "low", "high", "lowest", "highest"} == set(band)
+    assert band["lowest"] <= band["low"] <= band["expected"] <= band["high"] <= band["highest"]
     # Two columns have no three-way table.
     assert document["error"]["3-way"] is None
     assert {"fit_seconds", "sample_seconds", "row_bytes", "table_bytes"} == set(document["cost"])
@@ -62,6 +64,9 @@ def test_a_plan_for_machines(desk: Desk) -> None:
         (("--rows", 10, "--epsilon", 1, "--method", "guess"), "method 'guess' is unknown"),
         (("--rows", 10, "--epsilon", 1, "--structure", "star"), "structure 'star' is unknown"),
         (("--rows", 10, "--epsilon", 1, "--neighbours", "kin"), "neighbours is 'kin'"),
+        (("--rows", 10, "--epsilon", 1, "--error", 2), "error is 2; a distance is above 0"),
+        (("--rows", 10, "--epsilon", 1, "--way", "2-way"), "give --error too"),
+        (("--rows", 10, "--epsilon", 1, "--error", "0.1", "--way", "9-way"), "way is '9-way'"),
     ],
 )
 def test_what_cannot_be_planned_is_refused(
@@ -72,3 +77,12 @@ def test_what_cannot_be_planned_is_refused(
     assert (2, "") == (result.code, result.out)
     assert words in result.err
     assert result.err.startswith("error: ")
+
+
+def test_a_plan_says_which_epsilon_an_error_needs(desk: Desk) -> None:
+    """In words beside the curve, and in JSON."""
+    asked = ("--rows", 900, "--epsilon", 1, "--method", "independent", "--error", 1)
+    result = desk.run("plan", "--schema", desk.schema, *asked)
+    assert "To expect a 2-way distance of at most 1, take epsilon = 0.1 or more" in result.out
+    need = desk.run("plan", "--schema", desk.schema, *asked, "--json").document["need"]
+    assert {"way": "2-way", "error": 1, "expected_epsilon": 0.1, "likely_epsilon": 0.1} == need

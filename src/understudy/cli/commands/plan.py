@@ -13,14 +13,18 @@ from understudy.cli.options.data import SchemaFile
 from understudy.cli.options.groups import grouped
 from understudy.cli.options.method import MethodOptions
 from understudy.cli.options.output import AsJson
-from understudy.cli.options.panels import DATA
+from understudy.cli.options.panels import DATA, OUTPUT
 from understudy.jobs.planning import PlanRequest
 from understudy.system.amounts import at_most_text
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from understudy.methods.planning import Band, Plan
+    from understudy.methods.planning import Band, Need, Plan
+
+
+# The widest bar of the curve of distances, in letters.
+_WIDEST = 40
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +42,23 @@ class PlanOptions(PlanRequest):
             help="Say about how many rows the private table has.",
         ),
     ]
+    error: Annotated[
+        float | None,
+        typer.Option(
+            metavar="DISTANCE",
+            rich_help_panel=OUTPUT,
+            help="Also say which epsilon is needed for this distance, such as 0.05.",
+        ),
+    ] = None
+    way: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WAY",
+            rich_help_panel=OUTPUT,
+            help="Say which distance --error is about: 1-way, 2-way or 3-way. The default is the "
+            "largest that can be compared.",
+        ),
+    ] = None
     method: MethodOptions
 
 
@@ -47,13 +68,15 @@ def plan(*, asked: PlanOptions, as_json: AsJson = False) -> None:
     from understudy.jobs.planning import plan
 
     planned = plan(asked, progress=TerminalProgress())
+    need = None if asked.error is None else planned.need(asked.error, asked.way)
     if as_json:
-        print_json(planned.document())
+        needed = {} if need is None else {"need": need.document()}
+        print_json({**planned.document(), **needed})
     else:
-        _show(planned)
+        _show(planned, need)
 
 
-def _show(planned: Plan) -> None:
+def _show(planned: Plan, need: Need | None) -> None:
     console = results()
     console.print(
         f"{planned.method} on {planned.rows:,} rows × {len(planned.cells)} columns, "
@@ -66,6 +89,10 @@ def _show(planned: Plan) -> None:
         console.print(sentence)
     console.print("\nExpected distance of synthetic rows: 0 is the same, 1 has nothing in common")
     console.print(_outlooks(planned))
+    if len(planned.outlooks) > 1:
+        console.print(_curve(planned))
+    if need is not None:
+        console.print(need.sentence, style="bold")
     console.print(planned.error_basis + "\n")
     console.print(_cost(planned))
     console.print(planned.cost_basis)
@@ -110,15 +137,31 @@ def _outlooks(planned: Plan) -> Table:
     for outlook in planned.outlooks:
         mine = outlook.epsilon == planned.budget.amount
         bands = (_band(band) for band in outlook.distances)
-        mark = "← this" if mine else ""
+        mark = "←" if mine else ""
         table.add_row(at_most_text(outlook.epsilon), *bands, mark, style="bold" if mine else None)
+    return table
+
+
+def _curve(planned: Plan) -> Table:
+    """The distance of the largest tables over ε, as bars."""
+    from understudy.methods.planning.band import WAYS
+
+    way = planned.expected.largest
+    table = table_of(["epsilon", f"expected {way} distance"])
+    bands = [(o.epsilon, o.distances[WAYS.index(way)]) for o in planned.outlooks]
+    curve = [(epsilon, band.expected) for epsilon, band in bands if band is not None]
+    most = max(distance for _, distance in curve)
+    for epsilon, distance in curve:
+        bar = "█" * max(round(_WIDEST * distance / most), 1)
+        table.add_row(at_most_text(epsilon), f"{bar} {distance:.2g}")
     return table
 
 
 def _band(band: Band | None) -> str:
     if band is None:
         return "too large"
-    return f"{band.expected:.2g} ({band.low:.2g}–{band.high:.2g})"
+    low, high = band.likely
+    return f"{band.expected:.2g} ({low:.2g}–{high:.2g})"
 
 
 def _cost(planned: Plan) -> str:

@@ -7,13 +7,15 @@ the synthetic rows were from the made-up ones. How good such a forecast is: docs
 Privacy: nothing here takes data. What comes out depends on public facts alone.
 """
 
+from understudy.methods.planning.band import Band
 from understudy.methods.planning.forecast import (
     EPSILONS,
     MOST_COLUMNS,
     MOST_ROWS,
     plan_fit,
 )
-from understudy.methods.planning.plan import Band, Families, Outlook, Plan, Resources
+from understudy.methods.planning.need import Need
+from understudy.methods.planning.plan import Families, Outlook, Plan, Resources
 
 __all__ = [
     "EPSILONS",
@@ -21,6 +23,7 @@ __all__ = [
     "MOST_ROWS",
     "Band",
     "Families",
+    "Need",
     "Outlook",
     "Plan",
     "Resources",

@@ -21,7 +21,8 @@ from understudy.facts.workload import workload
 from understudy.methods import Learned, Synthesizer
 from understudy.methods.base import check_synthesizer
 from understudy.methods.network import NetworkSynthesizer
-from understudy.methods.planning.plan import Band, Families, Outlook, Plan, Resources
+from understudy.methods.planning.band import Band, experience_of
+from understudy.methods.planning.plan import Families, Outlook, Plan, Resources
 from understudy.methods.planning.populations import LADDER, Character, imagine
 from understudy.methods.planning.rehearsal import (
     Agenda,
@@ -98,7 +99,7 @@ def plan_fit(
         spendable=reading.spendable,
         stages=_stages(reading, here),
         families=_families(synthesizer, domain, rows=rows, reading=reading, rehearsals=here),
-        outlooks=tuple(Outlook(e, _bands(found[e])) for e in sorted(found)),
+        outlooks=tuple(Outlook(e, _bands(synthesizer, found[e])) for e in sorted(found)),
         cost=_cost(domain, rows, scene.size, here),
         rehearsed_rows=scene.size.rows,
         rehearsals=len(here),
@@ -241,8 +242,10 @@ def _stages(reading: Agenda, rehearsals: Sequence[Rehearsal]) -> tuple[Stage, ..
     return (*reading.stages[:known], *middle.stages[known:])
 
 
-def _bands(rehearsals: Sequence[Rehearsal]) -> tuple[Band | None, ...]:
-    return tuple(Band.of(each) for each in zip(*(r.distances for r in rehearsals), strict=True))
+def _bands(synthesizer: Synthesizer, rehearsals: Sequence[Rehearsal]) -> tuple[Band | None, ...]:
+    ways = zip(*(rehearsal.distances for rehearsal in rehearsals), strict=True)
+    known = experience_of(synthesizer.method)
+    return tuple(Band.of(way, experience) for way, experience in zip(ways, known, strict=True))
 
 
 def _families(

@@ -3,42 +3,18 @@
 from __future__ import annotations
 
 import math
-import statistics
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from understudy.errors import UsageError
 from understudy.facts.unit import Unit
+from understudy.methods.planning.band import WAYS, Band
+from understudy.methods.planning.need import Need, check_need, smallest_epsilon
 from understudy.methods.planning.watching import Stage
 from understudy.privacy.budget import Budget
 from understudy.system.amounts import at_most, at_most_text
 from understudy.system.notebooks import Card
-
-WAYS = ("1-way", "2-way", "3-way")
-# Keeps the geometric mean of a distance that came out as nothing.
-_NOTHING = 1e-9
-
-
-@dataclass(frozen=True)
-class Band:
-    """A forecast from several rehearsals: their geometric mean, and the least and the most."""
-
-    expected: float
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, distances: Sequence[float | None]) -> Band | None:
-        """The band of what was measured; None where nothing could be."""
-        found = [max(distance, _NOTHING) for distance in distances if distance is not None]
-        if not found:
-            return None
-        return cls(statistics.geometric_mean(found), min(found), max(found))
-
-    def document(self) -> dict[str, float]:
-        """Make a JSON object of the band."""
-        return {"expected": self.expected, "low": self.low, "high": self.high}
 
 
 @dataclass(frozen=True)
@@ -73,6 +49,11 @@ class Outlook:
 
     epsilon: Fraction
     distances: tuple[Band | None, ...]
+
+    @property
+    def largest(self) -> str:
+        """The tables of most columns that were compared, such as 3-way."""
+        return [way for way, band in zip(WAYS, self.distances, strict=True) if band is not None][-1]
 
     def document(self) -> dict[str, Any]:
         """Make a JSON object of the outlook."""
@@ -148,8 +129,8 @@ class Plan:
         return (
             f"Simulation: the method was run on {self.rehearsals} made-up tables of these columns "
             f"with {self.rehearsed_rows:,} rows{stretched}, from columns that are uneven and "
-            "strongly dependent to columns that are even and weakly dependent. Expected is the "
-            "geometric mean, low and high are the extremes. Your table may lie outside."
+            "strongly dependent to columns that are even and weakly dependent. About four of "
+            "five public tables were inside the range in brackets; yours may lie outside."
             + (" That fewer rows scatter more is allowed for, roughly." if times > 1 else "")
         )
 
@@ -168,6 +149,30 @@ class Plan:
             "Estimate: seconds as in the simulations on this machine, counting and sampling "
             "scaled to the rows; bytes of coded rows, and of table cells with their copies. "
             "Reading and writing files comes on top."
+        )
+
+    def need(self, error: float, way: str | None = None) -> Need:
+        """Read off the outlooks which ε is needed for an error.
+
+        Args:
+            error: the distance that is wanted, above 0 and at most 1.
+            way: 1-way, 2-way or 3-way; the largest of them that was compared unless given.
+        """
+        check_need(error, way)
+        known = [
+            (float(o.epsilon), dict(zip(WAYS, o.distances, strict=True))) for o in self.outlooks
+        ]
+        compared = [each for each in WAYS if known[0][1][each] is not None]
+        chosen = way or compared[-1]
+        if chosen not in compared:
+            raise UsageError(f"the {way} tables of these columns are too large to be compared")
+        bands = [(epsilon, band) for epsilon, by_way in known if (band := by_way[chosen])]
+        return Need(
+            way=chosen,
+            error=error,
+            expected=smallest_epsilon([(e, band.expected) for e, band in bands], error),
+            likely=smallest_epsilon([(e, band.likely[1]) for e, band in bands], error),
+            most=bands[-1][0],
         )
 
     def share(self, stage: Stage) -> Fraction:
