@@ -7,12 +7,13 @@ chosen by noisy errors in closed form, and the estimate is a re-weighted network
 
 from __future__ import annotations
 
+import copy
 import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -70,6 +71,8 @@ _MOST_TABLES = 2_000
 _TARGET_WEIGHT = 10.0
 # Tables of four and five attributes are small ones, or are not considered.
 _MOST_LARGER_CELLS = 64
+# Fewer rows than these show next to nothing; a plan takes fewer than a fit.
+_LEAST_POOL_ROWS, _REHEARSED_POOL_ROWS = 1_000, 25_000
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -85,6 +88,7 @@ class AdaptiveMarginals(Synthesizer):
         target: the column that others are used to predict: tables that hold it count more.
         workload: sets of columns that count more, as `Workload.load` reads them from a file.
         restrictions: pairs that no table holds, and protected attributes, which are drawn last.
+        pool_rows: how many made-up rows the estimate weighs; fewer are faster and less near.
 
     Example:
         >>> from understudy.facts.schema import Schema
@@ -106,6 +110,14 @@ class AdaptiveMarginals(Synthesizer):
     target: str | None = None
     workload: Workload | None = None
     restrictions: Restrictions = NONE
+    pool_rows: int = POOL_ROWS
+
+    @property
+    def rehearsing(self) -> Self:
+        """The same method with a small pool: a plan learns many models, and time is short."""
+        twin = copy.copy(self)
+        twin.pool_rows = min(self.pool_rows, _REHEARSED_POOL_ROWS)
+        return twin
 
     @property
     def pricing(self) -> Pricing:
@@ -131,8 +143,13 @@ class AdaptiveMarginals(Synthesizer):
                 f"the targets are {' and '.join(map(repr, self._targets))}; name one of them"
             )
         self._rules.workload.check(domain)
+        if self.pool_rows < _LEAST_POOL_ROWS:
+            raise UsageError(
+                f"pool_rows is {self.pool_rows:,}; an estimate weighs at least "
+                f"{_LEAST_POOL_ROWS:,} rows"
+            )
         pairs = tables_of(domain, (2,), most_cells=MOST_CELLS)
-        ensure_pool_fits(domain, POOL_ROWS, [*pairs, *range_tables(domain, self.schema)])
+        ensure_pool_fits(domain, self.pool_rows, [*pairs, *range_tables(domain, self.schema)])
 
     @property
     def _last(self) -> Attributes:
@@ -167,7 +184,13 @@ class AdaptiveMarginals(Synthesizer):
         return Learned(found.law(self._last), made, found.marginals)
 
     def _estimated(self, curator: Curator, tables: list[NoisyMarginal]) -> Estimation:
-        return Estimation.of(tables, curator.domain, self.schema, rows=curator.public_rows)
+        return Estimation.of(
+            tables,
+            curator.domain,
+            self.schema,
+            rows=curator.public_rows,
+            pool_rows=self.pool_rows,
+        )
 
     def _plan(self, curator: Curator) -> RoundPlan:
         """The budgets of all stages, from public numbers and the number of rows."""

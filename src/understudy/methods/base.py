@@ -126,6 +126,11 @@ class Synthesizer(ABC):
         return Adaptive()
 
     @property
+    def rehearsing(self) -> Self:
+        """The method as a plan tries it on made-up rows; one that takes long may be quicker."""
+        return self
+
+    @property
     def is_free(self) -> bool:
         """Whether a fit reads nothing and so spends nothing."""
         return False

@@ -222,4 +222,4 @@ def test_an_offset_without_a_zone_is_that_of_utc() -> None:
     texts = codec.spell(rows)["x"].to_pylist()
     assert all(text.endswith(" +0000") for text in texts)
     again = codec.encode(pa.table({"x": texts, "other": ["true"] * len(texts)}))
-    assert not again.dropped.any()
+    assert again.dropped is None or not again.dropped.any()

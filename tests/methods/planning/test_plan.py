@@ -186,7 +186,9 @@ def test_a_band_holds_what_it_expects() -> None:
     """Low, expected and high are in this order, and within what a distance can be."""
     for band in _planned(BUILDERS["nist"]()).expected.distances:
         assert band is not None
-        assert 0 < band.low <= band.expected <= band.high <= 1
+        low, high = band.likely
+        lowest, highest = band.nearly_sure
+        assert 0 < lowest <= low <= band.expected <= high <= highest <= 1
 
 
 @pytest.mark.slow
@@ -275,7 +277,7 @@ def test_extreme_budgets_are_planned(epsilon: str, delta: str) -> None:
     kind = PrivBayes if delta == "0" else Nist
     plan = _planned(kind(SCHEMA, epsilon=epsilon, delta=delta), 500)
     bands = [band for band in plan.expected.distances if band is not None]
-    assert all(0 < band.low <= band.high <= 1 for band in bands)
+    assert all(0 < band.likely[0] <= band.likely[1] <= 1 for band in bands)
     assert (epsilon == "1e6") == (bands[0].expected < 0.01)
 
 

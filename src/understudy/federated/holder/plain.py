@@ -8,13 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.facts.unit import Neighbours
-from understudy.methods.estimation.consistency import best_total
 from understudy.methods.estimation.learned import Learned
 from understudy.methods.structure.candidates import Candidates, grow
 from understudy.methods.structure.restrict import Restrictions
 from understudy.methods.structure.table_cost import TableCost
 from understudy.models.bayes_net import BayesNet
 from understudy.models.conditional import Conditional
+from understudy.models.estimation.consistency import best_total
 from understudy.models.network import Family, Network
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator

@@ -59,6 +59,7 @@ class Estimation:
         schema: Schema,
         *,
         rows: int | None = None,
+        pool_rows: int = POOL_ROWS,
     ) -> Estimation:
         """Fit a tree to released tables, and bring a pool of its rows near to all of them.
 
@@ -67,6 +68,7 @@ class Estimation:
             domain: the attributes.
             schema: has the constraints.
             rows: the number of rows, where it is public.
+            pool_rows: how many made-up rows are weighted.
 
         Privacy: post-processing of what was released.
         """
@@ -76,7 +78,7 @@ class Estimation:
         aims = aims_of(marginals, domain, nogoods)
         completions = Completions(schema.constraints)
         tree = BayesNet(domain, fitted_tree(aims, domain, total), completions)
-        pool, aims = raked(drawn_pool(tree, total), aims, sweeps=_SWEEPS)
+        pool, aims = raked(drawn_pool(tree, total, rows=pool_rows), aims, sweeps=_SWEEPS)
         return cls(
             domain, completions, tuple(marginals), max(round(known), 0), total, tuple(aims), pool
         )
@@ -100,16 +102,15 @@ class Estimation:
         pool, aims = self.pool, [aim for aim in self.aims if not self._holds(aim, last)]
         measured = [marginal.attributes for marginal in self.marginals]
         for number in range(_REFITS):
-            found = refitted_network(pool, measured, last=last)
-            base = BayesNet(self.domain, found, self.completions)
+            conditionals = refitted_network(pool, measured, last=last)
+            base = BayesNet(self.domain, conditionals, self.completions)
             start = [replace(aim, logarithms=np.zeros(aim.counts.shape)) for aim in aims]
-            drawn = drawn_pool(base, self.total, seed=_SEED + number)
+            drawn = drawn_pool(base, self.total, rows=len(self.pool), seed=_SEED + number)
             pool, aims = raked(drawn, start, sweeps=_LAST_SWEEPS, doubt=1.0)
-        return _scaled(
-            LogLinear(
-                replace(base, completions=Completions(())), tuple(aims), self.total, last=last
-            )
+        found = LogLinear(
+            replace(base, completions=Completions(())), tuple(aims), self.total, last=last
         )
+        return _scaled(found, rows=len(self.pool))
 
     def _holds(self, aim: Aim, names: Attributes) -> bool:
         return any(self.domain.base(name) in names for name in aim.attributes)
@@ -121,15 +122,15 @@ def _lost_in_noise(marginals: Sequence[NoisyMarginal]) -> float:
     return float(precision**-0.5) if precision else 0.0
 
 
-def drawn_pool(law: BayesNet, total: float, *, seed: int = _SEED) -> Pool:
+def drawn_pool(law: BayesNet, total: float, *, rows: int, seed: int = _SEED) -> Pool:
     """A pool of rows of a network, with equal weights."""
-    codes = deal_codes(law, POOL_ROWS, np.random.default_rng(seed))
+    codes = deal_codes(law, rows, np.random.default_rng(seed))
     return Pool.of(law.domain, codes, total)
 
 
-def _scaled(law: LogLinear) -> LogLinear:
+def _scaled(law: LogLinear, *, rows: int) -> LogLinear:
     """The law with what a row of its network weighs on average, and what it is worth."""
-    pool = drawn_pool(law.base, 1.0, seed=_SEED + _REFITS)
+    pool = drawn_pool(law.base, 1.0, rows=rows, seed=_SEED + _REFITS)
     scale = log_mean_weight(pool, law.aims)
     weighted = weighed(pool, law.aims)
     return replace(law, scale=scale, effective=min(weighted.effective / len(pool), 1.0))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import itemgetter
 from typing import TypeVar
 
 import numpy as np
@@ -42,7 +44,8 @@ from understudy.system.notebooks import notebook_bar
 from understudy.system.progress import ProgressCallback
 
 EPSILONS = tuple(Fraction(text) for text in ("0.1", "0.3", "1", "3", "10"))
-# Wide tables take long to rehearse, so every other ε is left out for more columns than these.
+# Wide tables take long to rehearse. For more columns than these every other ε is left out, and the
+# budgets that are not asked for are rehearsed on the made-up table in the middle alone.
 _NARROW = 12
 MOST_ROWS = 10**12
 MOST_COLUMNS = 200
@@ -50,6 +53,8 @@ MOST_COLUMNS = 200
 # A rehearsal counts so many rows for all scores together, within bounds on how many it has.
 _COUNTED = 7 * 10**8
 _FEWEST_ROWS, _MOST_ROWS = 20_000, 60_000
+# Nor more cells of rows than these.
+_MOST_CODES = 10**6
 # Tables of more cells are not compared, nor more tables than these.
 _MOST_CELLS, _MOST_TABLES = 2**20, 150
 # Made-up tables of one character have so many columns together, in so many draws at the most.
@@ -84,10 +89,12 @@ def plan_fit(
         ['one-way tables']
     """
     domain = _checked(synthesizer, rows)
+    synthesizer = synthesizer.rehearsing
     reading = read_through(synthesizer, domain, rows)
     ahead = _epsilons(len(domain)) if epsilons is None else epsilons
     budgets = _budgets(synthesizer, reading, domain=domain, rows=rows, epsilons=ahead)
-    scene = Scene(synthesizer, Thinning.of(rows, reading), workloads(domain))
+    size = Thinning.of(rows, reading, columns=len(domain))
+    scene = Scene(synthesizer, size, workloads(domain))
     found = scene.rehearse_all(budgets, watch or notebook_bar("Rehearsing"))
     here = found[synthesizer.budget.amount]
     return Plan(
@@ -99,7 +106,7 @@ def plan_fit(
         spendable=reading.spendable,
         stages=_stages(reading, here),
         families=_families(synthesizer, domain, rows=rows, reading=reading, rehearsals=here),
-        outlooks=tuple(Outlook(e, _bands(synthesizer, found[e])) for e in sorted(found)),
+        outlooks=tuple(Outlook(e, _bands(synthesizer, found[e], here)) for e in sorted(found)),
         cost=_cost(domain, rows, scene.size, here),
         rehearsed_rows=scene.size.rows,
         rehearsals=len(here),
@@ -163,9 +170,9 @@ class Thinning:
     times: int
 
     @classmethod
-    def of(cls, rows: int, reading: Agenda) -> Thinning:
+    def of(cls, rows: int, reading: Agenda, *, columns: int) -> Thinning:
         """As many rows as declared, or fewer where counting them all would take long."""
-        most = min(_COUNTED // max(reading.scored, 1), _MOST_ROWS)
+        most = min(_COUNTED // max(reading.scored, 1), _MOST_ROWS, _MOST_CODES // columns)
         times = math.ceil(rows / max(most, _FEWEST_ROWS))
         return cls(rows // times, times)
 
@@ -181,19 +188,32 @@ class Scene:
     def rehearse_all(
         self, budgets: Mapping[Fraction, Budget], watch: ProgressCallback
     ) -> dict[Fraction, list[Rehearsal]]:
-        """Every budget on every made-up table, which stay the same from budget to budget."""
+        """Every budget on every made-up table, which stay the same from budget to budget.
+
+        Of wide tables, other budgets than the method's own have the middle one alone.
+        """
         found: dict[Fraction, list[Rehearsal]] = {epsilon: [] for epsilon in budgets}
         cast = characters(len(self.domain))
-        total = len(cast) * len(budgets)
-        for seed, character in enumerate(cast):
-            source, yardsticks = self.imagined(character, seed)
-            for number, (epsilon, budget) in enumerate(budgets.items()):
-                watch(seed * len(budgets) + number, total)
+        tries = [
+            (seed, epsilon)
+            for seed in range(len(cast))
+            for epsilon in budgets
+            if self._is_rehearsed(seed, epsilon, of=len(cast))
+        ]
+        for seed, group in itertools.groupby(tries, key=itemgetter(0)):
+            source, yardsticks = self.imagined(cast[seed], seed)
+            for _, epsilon in group:
+                watch(sum(map(len, found.values())), len(tries))
+                budget = budgets[epsilon]
                 found[epsilon].append(
                     rehearse(self.synthesizer, source, budget, yardsticks, seed=seed)
                 )
-        watch(total, total)
+        watch(len(tries), len(tries))
         return found
+
+    def _is_rehearsed(self, seed: int, epsilon: Fraction, *, of: int) -> bool:
+        own = epsilon == self.synthesizer.budget.amount
+        return own or len(self.domain) <= _NARROW or seed == of // 2
 
     @property
     def domain(self) -> Domain:
@@ -242,10 +262,28 @@ def _stages(reading: Agenda, rehearsals: Sequence[Rehearsal]) -> tuple[Stage, ..
     return (*reading.stages[:known], *middle.stages[known:])
 
 
-def _bands(synthesizer: Synthesizer, rehearsals: Sequence[Rehearsal]) -> tuple[Band | None, ...]:
-    ways = zip(*(rehearsal.distances for rehearsal in rehearsals), strict=True)
+def _bands(
+    synthesizer: Synthesizer, rehearsals: Sequence[Rehearsal], own: Sequence[Rehearsal]
+) -> tuple[Band | None, ...]:
+    """Forecasts of 1-, 2- and 3-way distances.
+
+    Where one made-up table was tried alone, the others are taken to differ from it as they do at
+    the budget that was asked for.
+    """
     known = experience_of(synthesizer.method)
-    return tuple(Band.of(way, experience) for way, experience in zip(ways, known, strict=True))
+    tried, asked = ([*zip(*(r.distances for r in each), strict=True)] for each in (rehearsals, own))
+    return tuple(
+        Band.of(_as_apart(way, like), experience)
+        for way, like, experience in zip(tried, asked, known, strict=True)
+    )
+
+
+def _as_apart(way: Sequence[float | None], like: Sequence[float | None]) -> list[float | None]:
+    """The distances of all made-up tables, from that of the middle one where it is alone."""
+    middle = like[len(like) // 2]
+    if len(way) == len(like) or not middle or way[0] is None:
+        return [*way]
+    return [None if each is None else way[0] * each / middle for each in like]
 
 
 def _families(
