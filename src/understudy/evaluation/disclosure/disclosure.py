@@ -178,7 +178,8 @@ def attacked(
         name: singling_out(schema, real=real, control=held_out, synthetic=sheet, seed=settings.seed)
         for name, sheet in stand_ins.items()
     }
-    sheets = {"real": real, **stand_ins, **({} if held_out is None else {"held-out": held_out})}
+    given = {name: sheet for name, sheet in stand_ins.items() if name != LEAKY}
+    sheets = {"real": real, **given, **({} if held_out is None else {"held-out": held_out})}
     notes = (*_remarks(sheets, settings.seed), *attackers.notes(tables))
     baseline, value = attackers.zero_rule()
     victims = attackers.victims.sheet.rows

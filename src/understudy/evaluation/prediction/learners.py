@@ -89,7 +89,7 @@ LEARNERS: Mapping[str, Learner] = {
     for learner in (
         Learner(
             name="logistic-regression",
-            title="logistic (for numbers: linear) regression",
+            title="logistic or linear regression",
             classifier=Recipe(_SKLEARN + "linear_model", "LogisticRegression", _LOGISTIC),
             regressor=Recipe(_SKLEARN + "linear_model", "LinearRegression"),
             used_by=(SBA,),

@@ -18,7 +18,7 @@ from understudy.evaluation.report.shapes import (
     ticks,
 )
 
-_LABELS = 140.0
+_LABELS = 160.0
 _ROW, _TOP, _RIGHT = 26.0, 6.0, 12.0
 _RADIUS = 5.0
 
