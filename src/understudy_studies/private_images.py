@@ -141,7 +141,7 @@ class PrivateImages(Study):
             seconds = time.process_time() - started
             made = labelled_images([model.sample(int(setting["made"]), seed=1)])
             if setting["method"] == MOMENTS:
-                return _of_moments(held, model, made, teacher, passes) | {
+                return _of_moments(held, model=model, made=made, teacher=teacher, passes=passes) | {
                     "seconds": round(seconds, 1)
                 }
             found = worth(made, held.test, teacher, epochs=passes)
@@ -258,7 +258,7 @@ _RUNS = 3
 
 
 def _of_moments(
-    held: Digits, model: Model, made: LabelledImages, teacher: Student, passes: int
+    held: Digits, *, model: Model, made: LabelledImages, teacher: Student, passes: int
 ) -> dict[str, Any]:
     """Measure images by moments; nobody relabels them."""
     student = Student.taught(made, held.shape, epochs=passes)

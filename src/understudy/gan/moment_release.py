@@ -220,14 +220,12 @@ class NoisyMoments:
         sums: of their vectors.
         products: a symmetric matrix for each centre.
         deviation: of the noise on a square; on a product it is lower by √2.
-        count_deviation: of the noise on a count.
     """
 
     counts: Floats
     sums: Floats
     products: Floats
     deviation: float
-    count_deviation: float
 
     @classmethod
     def of(cls, noisy: Floats, deviation: float, *, waves: int) -> NoisyMoments:
@@ -239,9 +237,8 @@ class NoisyMoments:
         products += products.transpose(0, 2, 1)
         products[:, range(waves), range(waves)] = squares / (SQUARE * UNIT**2)
         return cls(
-            counts[:, 0] / _COUNT,
-            sums / (_SUM * UNIT),
-            products,
-            deviation / (SQUARE * UNIT**2),
-            deviation / _COUNT,
+            counts=counts[:, 0] / _COUNT,
+            sums=sums / (_SUM * UNIT),
+            products=products,
+            deviation=deviation / (SQUARE * UNIT**2),
         )

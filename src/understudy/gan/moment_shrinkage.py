@@ -42,7 +42,7 @@ def gaussians(moments: NoisyMoments) -> GaussianMixture:
     values, vectors = _pooled(moments, counts, own)
     roots = np.stack(
         [
-            _root(_towards(mine, values, vectors, moments.deviation / count))
+            _root(_towards(mine, values, vectors, noise=moments.deviation / count))
             for mine, count in zip(own, counts, strict=True)
         ]
     )
@@ -72,7 +72,7 @@ def _pooled(moments: NoisyMoments, counts: Floats, own: Floats) -> tuple[Floats,
     return np.maximum(values, max(values.max() * _FLOOR, edge / 4, 1e-9)), vectors
 
 
-def _towards(own: Floats, values: Floats, vectors: Floats, noise: float) -> Floats:
+def _towards(own: Floats, values: Floats, vectors: Floats, *, noise: float) -> Floats:
     """A covariance whose entries differ from the pooled ones as far as their noise allows.
 
     In the basis in which the pooled covariance is 1, an entry that truly differs by τ² on average

@@ -156,7 +156,9 @@ class MomentMethod:
         for step in range(_STEPS):
             question = CentreQuestion(self.size.classes, first.vectors, clusters)
             noisy, deviation = question.sensitivity(self.neighbours).released(
-                *(curator, _share(curator.budget, _CENTRES, parts=_STEPS), question),
+                curator,
+                _share(curator.budget, _CENTRES, parts=_STEPS),
+                question,
                 name=f"{CENTRES}, step {step + 1} of {_STEPS}",
             )
             clusters = question.means(noisy, deviation)
@@ -252,7 +254,12 @@ class PooledMoments:
         usual = float(np.sqrt(np.clip(variances.sum(), 1e-4, 1.0)))
         centre = wide.coefficients(np.clip(mean, -1, 1))
         vectors = ImageVectors(waves, centre, usual * wide.length)
-        return cls(rows, vectors, np.sqrt(variances) / usual * UNIT, _shares(tones))
+        return cls(
+            rows=rows,
+            vectors=vectors,
+            deviations=np.sqrt(variances) / usual * UNIT,
+            tones=_shares(tones),
+        )
 
 
 def _shares(tones: Floats) -> Floats:

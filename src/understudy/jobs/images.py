@@ -72,7 +72,7 @@ class ImageRequest(JobRequest):
             )
         height, width = self._required({"height": self.height, "width": self.width})
         channels = 1 if self.channels is None else self.channels
-        return ImageSize(height, width, self.classes or 1, channels)
+        return ImageSize(height, width, classes=self.classes or 1, channels=channels)
 
     @staticmethod
     def _required(sizes: dict[str, int | None]) -> list[int]:

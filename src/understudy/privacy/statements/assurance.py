@@ -187,7 +187,6 @@ RELEASES: Mapping[str, Assurance] = {
         ("tests/gan/test_moment_replay.py",),
         ("tests/gan/test_moment_canary.py",),
         (_CURVE,),
-        commands=("synth", "fit"),
     ),
     "persons": Assurance(
         ("codec_stability", "count_sensitivity", "scores"),
