@@ -23,8 +23,8 @@ EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 _NAMES = {"ibis-framework": "ibis", "scikit-learn": "sklearn", "xgboost-cpu": "xgboost"}
 # These change their interfaces between the versions named, and we call them.
 _CAPPED_IN_THE_CORE = {"pydantic", "dp_accounting"}
-# Given to us by callers who have it; never imported unless they do.
-_OF_CALLERS = {"polars"}
+# Given to us by callers who have it, or taken where it is installed; not needed otherwise.
+_OF_CALLERS = {"polars", "MySQLdb"}
 
 
 def _module(requirement: str) -> str:
@@ -39,6 +39,7 @@ OPTIONAL = {
     for extra, requirements in EXTRAS.items()
     if extra not in ("test", "all")
     for requirement in requirements
+    if not requirement.startswith("understudy[")
 }
 
 

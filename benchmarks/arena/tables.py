@@ -141,7 +141,7 @@ def _adult_test(schema: Schema) -> Table:
     return Table(Domain.of(schema), codes, rows.num_rows)
 
 
-def _benchmark(stem: str) -> Loaded:
+def benchmark_table(stem: str) -> Loaded:
     """A table that papers on marginals have in common, coded by them."""
     sizes = DataFolder(SHARED).description(f"benchmark/{stem}_domain.json")
     rows = pyarrow.parquet.read_table(SHARED / "benchmark" / f"{stem}_coded.parquet")
@@ -175,8 +175,10 @@ _BR2000 = ("x02", "x03", "x04", "x10", "x12")
 
 ENTRIES: dict[str, TableEntry] = {
     "adult": TableEntry("Adult", (39_074, 15), adult, "income"),
-    "nltcs": TableEntry("NLTCS", (21_574, 16), partial(_benchmark, "nltcs"), ordered=()),
-    "br2000": TableEntry("BR2000", (38_000, 14), partial(_benchmark, "br2000"), ordered=_BR2000),
+    "nltcs": TableEntry("NLTCS", (21_574, 16), partial(benchmark_table, "nltcs"), ordered=()),
+    "br2000": TableEntry(
+        "BR2000", (38_000, 14), partial(benchmark_table, "br2000"), ordered=_BR2000
+    ),
     "cmc": TableEntry(
         "Contraceptive choice", (1_178, 10), TABLES["cmc"], "contraceptive_method", _SCALES
     ),

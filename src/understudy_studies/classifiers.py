@@ -28,7 +28,7 @@ from understudy_studies.accuracy import (
     winners,
 )
 from understudy_studies.cells import CellValues, Results, Setting, Size, Spread
-from understudy_studies.study import Finding, Study, StudyTable
+from understudy_studies.study import JudgedClaim, Study, StudyTable
 from understudy_studies.tables import ADULT, HEART, POKER, DataFolder, parted
 
 REAL = "real rows"
@@ -118,7 +118,7 @@ class Classifiers(Study):
         parts = [_about(results.where(table=table)) for table in results.values("table")]
         return " ".join(filter(None, [*parts, _best(results), _coding(results)]))
 
-    def findings(self, results: Results) -> Sequence[Finding]:
+    def findings(self, results: Results) -> Sequence[JudgedClaim]:
         """Return the ε that is enough, the best classifier, and the divergence."""
         return [
             *_chosen_findings(results),
@@ -236,12 +236,12 @@ def _best(results: Results) -> str:
     return f"{said}; of the other {useful}, {best} is best, or as good as the best, in {count}."
 
 
-def _best_finding(results: Results) -> Finding:
+def _best_finding(results: Results) -> JudgedClaim:
     """Whether XGBoost is the best in most fits that learn anything."""
     private = [cell for cell in results if cell.setting["epsilon"] != REAL]
     won = [names for names in (winners(cell.numbers) for cell in private) if names]
     xgboost = sum("xgboost" in names for names in won)
-    return Finding.judged(
+    return JudgedClaim.judged(
         "XGBoost is the best classifier in most cases, then the perceptron and gradient boosting",
         f"{_best(results)} XGBoost is among the best in {xgboost}.",
         2 * xgboost > len(won) > 0,
@@ -249,7 +249,7 @@ def _best_finding(results: Results) -> Finding:
     )
 
 
-def _chosen_findings(results: Results) -> list[Finding]:
+def _chosen_findings(results: Results) -> list[JudgedClaim]:
     """For each table the least ε at which no more than 10 points are lost, beside the paper's."""
     found = []
     for table in (name for name in results.values("table") if name in _CHOSEN):
@@ -257,7 +257,7 @@ def _chosen_findings(results: Results) -> list[Finding]:
         enough = _enough(of_table)
         level = 100 * _baseline_lost(of_table)
         found.append(
-            Finding.judged(
+            JudgedClaim.judged(
                 f"On {table} at most 10 points are lost from ε = {_CHOSEN[table]:g} on",
                 f"From ε = {enough:g} on; naming the most frequent class loses {level:.1f} points"
                 if enough is not None
@@ -283,7 +283,7 @@ def _baseline_lost(results: Results) -> float:
     return Spread.of([mean - baseline for mean, baseline in pairs]).mean
 
 
-def _divergence_finding(results: Results) -> Finding:
+def _divergence_finding(results: Results) -> JudgedClaim:
     """Whether divergence falls with ε, for each table and degree."""
     falls, parts = [], []
     for table in results.values("table"):
@@ -293,7 +293,7 @@ def _divergence_finding(results: Results) -> Finding:
             bits = [Spread.of(cells.where(epsilon=e).numbers("divergence")).mean for e in epsilons]
             falls.append(bits[0] > bits[-1] or len(bits) == 1)
             parts.append(f"{table}, degree {degree}: {bits[0]:.2f} to {bits[-1]:.2f} bits")
-    return Finding.judged(
+    return JudgedClaim.judged(
         "Divergence decreases as ε grows", "; ".join(parts), all(falls), otherwise="not everywhere"
     )
 

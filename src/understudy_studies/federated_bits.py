@@ -23,7 +23,7 @@ from understudy.rows.table import Table
 from understudy.testing import seeded
 from understudy_studies import seven
 from understudy_studies.cells import CellValues, Results, Setting, SettingValue, Size, Spread
-from understudy_studies.study import Finding, Study, StudyTable
+from understudy_studies.study import JudgedClaim, Study, StudyTable
 from understudy_studies.tables import DIABETES, Coded, DataFolder, diabetes, parted
 
 SEVEN, REAL = "seven attributes", "diabetes"
@@ -155,7 +155,7 @@ class FederatedBits(Study):
         plain = setting["form"] in (PRINTED, UNCLIPPED)
         return [f"federated {protocol}{' as printed' if plain else ''}"]
 
-    def findings(self, results: Results) -> Sequence[Finding]:
+    def findings(self, results: Results) -> Sequence[JudgedClaim]:
         """Return the thesis' claims on each figure, in its own form."""
         return [found for figure in _shown(results) for found in _findings(figure, results)]
 
@@ -411,7 +411,7 @@ def _against(results: Results, alone: float) -> str:
 # --- the thesis' claims ------------------------------------------------------------------------
 
 
-def _findings(figure: Sweep, results: Results) -> list[Finding]:
+def _findings(figure: Sweep, results: Results) -> list[JudgedClaim]:
     """What the thesis says of a figure, judged by its own form."""
     own = figure.of(results).where(form=PRINTED)
     values = figure.values(results)
@@ -423,7 +423,7 @@ def _findings(figure: Sweep, results: Results) -> list[Finding]:
     shown = "; ".join(f"{p} {_listed(bits[p])}" for p in PROTOCOLS)
     measured = f"{_symbol(figure.over)} = {', '.join(map(str, values))}: {shown}"
     return [
-        Finding.judged(f"Figure {figure.name}: {claim}", measured, holds, otherwise=otherwise)
+        JudgedClaim.judged(f"Figure {figure.name}: {claim}", measured, holds, otherwise=otherwise)
         for claim, holds, otherwise in _judged(figure, bits, values)
     ]
 

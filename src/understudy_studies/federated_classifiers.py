@@ -33,7 +33,7 @@ from understudy_studies.cells import (
     Size,
     Spread,
 )
-from understudy_studies.study import Finding, Study, StudyTable
+from understudy_studies.study import JudgedClaim, Study, StudyTable
 from understudy_studies.tables import ADULT, HEART, POKER, DataFolder, parted
 
 PROTOCOLS = ("statistics", "votes", "model")
@@ -101,7 +101,7 @@ class FederatedClassifiers(Study):
         plain = " as printed" if setting["form"] == PRINTED else ""
         return [f"federated {setting['protocol']}{plain}"]
 
-    def findings(self, results: Results) -> Sequence[Finding]:
+    def findings(self, results: Results) -> Sequence[JudgedClaim]:
         """For each table the thesis' best cases beside ours, and which protocol loses least."""
         tables = [t for t in results.values("table") if f"{t}" != "small"]
         return [found for t in tables for found in _judged(results.where(table=t), str(t))]
@@ -324,7 +324,7 @@ def _beside(results: Results, epsilon: str) -> str:
     )
 
 
-def _judged(results: Results, table: str) -> list[Finding]:
+def _judged(results: Results, table: str) -> list[JudgedClaim]:
     """The claims on one table at the ε that the thesis chose, in its own form."""
     at = results.where(epsilon=_CHOSEN[table], form=PRINTED)
     lost = {p: _lost(results, at.where(protocol=p)).mean for p in PROTOCOLS}
@@ -334,7 +334,7 @@ def _judged(results: Results, table: str) -> list[Finding]:
     printed_best = [float(line.split()[1]) for line in _LINES[table, _CHOSEN[table]].split(", ")]
     shown = ", ".join(f"{p} {points:.1f}" for p, points in lost.items())
     return [
-        Finding.judged(
+        JudgedClaim.judged(
             f"On {table} at ε = {_CHOSEN[table]} the best cases lose {min(printed_best):.1f} to "
             f"{max(printed_best):.1f} points",
             f"The six best lose {best[0]:.1f} to {best[-1]:.1f}; naming the most frequent class "
@@ -342,13 +342,13 @@ def _judged(results: Results, table: str) -> list[Finding]:
             best[-1] <= max(printed_best) + _NEAR,
             otherwise="more is lost where the fit never sees the rows tested on",
         ),
-        Finding.judged(
+        JudgedClaim.judged(
             f"On {table} most of the best cases are of statistics",
             f"Points lost on average: {shown}",
             min(lost, key=lambda p: lost[p]) == "statistics",
             otherwise=f"{min(lost, key=lambda p: lost[p])} lose the least",
         ),
-        Finding.judged(
+        JudgedClaim.judged(
             f"On {table} ways of splitting differ little, and the central one is the best",
             ", ".join(f"{name} {points:.1f}" for name, points in splits.items()),
             min(splits, key=lambda name: splits[name]) == "central",

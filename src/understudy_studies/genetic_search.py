@@ -29,7 +29,7 @@ from understudy_studies.sba import (
     share_right,
     task,
 )
-from understudy_studies.study import Finding, Study, StudyTable
+from understudy_studies.study import JudgedClaim, Study, StudyTable
 from understudy_studies.tables import ADULT, CMC, CREDIT_CARD, DataFolder
 
 REAL = "real rows"
@@ -121,7 +121,7 @@ class GeneticNetworks(Study):
         """Return the method of synthetic rows; without noise its tables need no consistency."""
         return [] if setting["epsilon"] == OFF else ["privbayes"]
 
-    def findings(self, results: Results) -> Sequence[Finding]:
+    def findings(self, results: Results) -> Sequence[JudgedClaim]:
         """Which averages are reached, which search is the better one, and which the faster."""
         tables = [t for t in results.values("table") if (t, GENETIC) in _PRINTED]
         found = [_averages(results.where(table=t, epsilon=OFF), str(t)) for t in tables]
@@ -376,7 +376,7 @@ def _best(results: Results) -> float:
     return max(_average(results.where(degree=degree)) for degree in results.values("degree"))
 
 
-def _averages(results: Results, table: str) -> Finding:
+def _averages(results: Results, table: str) -> JudgedClaim:
     """For how many degrees the genetic search does no worse than the greedy one, as printed."""
     ours = [[_average(results.where(search=s, degree=k)) for k in _DEGREES[table]] for s in _BOTH]
     theirs = [_PRINTED[table, search] for search in _BOTH]
@@ -385,7 +385,7 @@ def _averages(results: Results, table: str) -> Finding:
     degrees = len(_DEGREES[table])
     listed = ["; ".join(_listed(line) for line in pair) for pair in (theirs, ours)]
     real = _average(results.where(degree=0))
-    return Finding.judged(
+    return JudgedClaim.judged(
         f"On {table} the genetic search does as well as the greedy one or better for {wins[0]} of "
         f"{degrees} degrees ({what}, greedy; genetic: {listed[0]})",
         f"For {wins[1]} of {degrees} ({listed[1]}; real rows {real:.1f}, "
@@ -395,7 +395,7 @@ def _averages(results: Results, table: str) -> Finding:
     )
 
 
-def _faster(results: Results, table: str) -> Finding:
+def _faster(results: Results, table: str) -> JudgedClaim:
     """Which search takes less of the processor for the most parents."""
     degree = _DEGREES[table][-1]
     greedy, genetic = (
@@ -405,7 +405,7 @@ def _faster(results: Results, table: str) -> Finding:
     claim = f"On {table} with {degree} parents the genetic search is faster"
     if table == FRAUDS:
         claim = f"{claim}: under 10 minutes for almost 12 hours"
-    return Finding.judged(
+    return JudgedClaim.judged(
         claim,
         f"{genetic:.2f} seconds of the processor for {greedy:.2f}",
         genetic < greedy,

@@ -29,7 +29,7 @@ from understudy_studies.cells import CellValues, Results, Setting, Size, Spread,
 from understudy_studies.census import SPECIFICATION, census_schema, dependent
 from understudy_studies.printed_nist import PrintedNist
 from understudy_studies.raw_tables import RawTape
-from understudy_studies.study import Finding, Study, StudyTable, Verdict
+from understudy_studies.study import JudgedClaim, Reproduction, Study, StudyTable
 from understudy_studies.tables import (
     ADULT,
     Coded,
@@ -143,7 +143,7 @@ class NistTasks(Study):
 
     methods = ("nist",)
 
-    def findings(self, results: Results) -> Sequence[Finding]:
+    def findings(self, results: Results) -> Sequence[JudgedClaim]:
         """Each part of the claim on each table with the paper's rule for tables, where it is."""
         found = []
         for table in results.values("table"):
@@ -229,7 +229,7 @@ def _fallen(groups: Sequence[Results]) -> str:
     return f" (falls: {'. '.join(found)})" if found else ""
 
 
-def _judged(results: Results, where: str) -> list[Finding]:
+def _judged(results: Results, where: str) -> list[JudgedClaim]:
     """The claims on one table, for one rule; a task that tells nothing is not comparable."""
     ends = _Ends.of(results)
     return [
@@ -240,30 +240,32 @@ def _judged(results: Results, where: str) -> list[Finding]:
     ]
 
 
-def _better(ends: _Ends, where: str) -> Finding:
+def _better(ends: _Ends, where: str) -> JudgedClaim:
     """Whether regression does better than classification, where that tells anything."""
     claim = f"On {where} regression is much better than classification"
     regression, classification = (ends.high[DEALT][task] for task in reversed(TASKS[1:]))
     shown = f"{regression:.0f} and {classification:.0f} at the largest ε"
     if "classification" not in ends.telling:
         reason = "no row meets the conditions of its classification"
-        return Finding(claim, shown, Verdict.NOT_COMPARABLE, reason)
+        return JudgedClaim(claim, shown, Reproduction.NOT_COMPARABLE, reason)
     other = "with our shares of the budget both are close"
-    return Finding.judged(claim, shown, regression > classification, otherwise=other)
+    return JudgedClaim.judged(claim, shown, regression > classification, otherwise=other)
 
 
-def _grows(results: Results, ends: _Ends, task: str, where: str) -> Finding:
+def _grows(results: Results, ends: _Ends, task: str, where: str) -> JudgedClaim:
     epsilons, steps = results.values("epsilon"), falls(results, task)
     means = [Spread.of(results.where(epsilon=e).numbers(DEALT, task)).mean for e in epsilons]
     claim = f"On {where} the scores of {task} grow with ε"
     shown = ", ".join(f"{m:.0f} at {e}" for m, e in zip(means, epsilons, strict=True))
     if task not in ends.telling:
         reason = "independent columns score as high as real rows on this table"
-        return Finding(claim, shown, Verdict.NOT_COMPARABLE, reason)
+        return JudgedClaim(claim, shown, Reproduction.NOT_COMPARABLE, reason)
     if steps and not _falls_beyond_chance(results, task):
         reason = f"it falls within chance of three fits from {', '.join(steps)}"
-        return Finding(claim, shown, Verdict.PARTLY, reason)
-    return Finding.judged(claim, shown, not steps, otherwise=f"it falls from {', '.join(steps)}")
+        return JudgedClaim(claim, shown, Reproduction.PARTLY, reason)
+    return JudgedClaim.judged(
+        claim, shown, not steps, otherwise=f"it falls from {', '.join(steps)}"
+    )
 
 
 def _falls_beyond_chance(results: Results, task: str) -> bool:
@@ -276,7 +278,7 @@ def _falls_beyond_chance(results: Results, task: str) -> bool:
     )
 
 
-def _apart(results: Results, task: str, ways: tuple[str, str], claim: str) -> Finding:
+def _apart(results: Results, task: str, ways: tuple[str, str], claim: str) -> JudgedClaim:
     """Whether a second way of drawing rows is better at the least ε by more than chance."""
     least = results.where(epsilon=results.values("epsilon")[0])
     pairs = zip(*(least.numbers(way, task) for way in ways), strict=True)
@@ -284,13 +286,13 @@ def _apart(results: Results, task: str, ways: tuple[str, str], claim: str) -> Fi
     error = gain.deviation / gain.count**0.5
     shown = f"{gain.mean:+.0f} of 1,000 at ε = {results.values('epsilon')[0]}, ± {error:.0f}"
     if abs(gain.mean) <= 2 * error or gain.count < 2:
-        return Finding(
-            f"{claim} {task}", shown, Verdict.NOT_COMPARABLE, f"{gain.count} fits cannot tell"
+        return JudgedClaim(
+            f"{claim} {task}", shown, Reproduction.NOT_COMPARABLE, f"{gain.count} fits cannot tell"
         )
     reason = "consistency undoes noise that a sampler of raw tables keeps"
     if ways[0] == REPLACED:
         reason = "it harms here, by more than the fits scatter"
-    return Finding.judged(f"{claim} {task}", shown, gain.mean > 0, otherwise=reason)
+    return JudgedClaim.judged(f"{claim} {task}", shown, gain.mean > 0, otherwise=reason)
 
 
 @dataclass(frozen=True)

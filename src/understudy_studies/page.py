@@ -17,7 +17,7 @@ from understudy_studies.record import (
     pictures,
     write_pictures,
 )
-from understudy_studies.study import Finding
+from understudy_studies.study import JudgedClaim
 
 _HEAD = ("the paper says", "measured here", "verdict")
 
@@ -58,7 +58,7 @@ def page_of(name: str, document: dict[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _findings(name: str, document: dict[str, Any]) -> Sequence[Finding]:
+def _findings(name: str, document: dict[str, Any]) -> Sequence[JudgedClaim]:
     return find(name).findings(Results(tuple(cells_of(document))))
 
 

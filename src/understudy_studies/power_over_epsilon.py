@@ -8,7 +8,7 @@ from understudy.models.pictures.charts import Panel
 from understudy_studies.cells import CellValues, Results, Setting, Size, Spread, settings
 from understudy_studies.copula import LEVEL, MENDED, PRINTED, means, power_of
 from understudy_studies.power_over_mixture import panel
-from understudy_studies.study import Finding, Study, StudyTable
+from understudy_studies.study import JudgedClaim, Study, StudyTable
 from understudy_studies.tables import DataFolder
 
 _BETAS = ("0.2", "0.5", "0.8")
@@ -60,21 +60,21 @@ class PowerOverEpsilon(Study):
         """For every version where power is least, what it rises to, and the size there."""
         return " ".join(_about(results.where(method=method)) for method in results.values("method"))
 
-    def findings(self, results: Results) -> Sequence[Finding]:
+    def findings(self, results: Results) -> Sequence[JudgedClaim]:
         """Where power is least and whether it rises, beside the figures; and why it rises."""
         printed = results.where(method=PRINTED)
         tiny = printed.where(epsilon=_first(printed))
         power, size = (Spread.of(means(tiny, w)).mean for w in ("power", "size"))
         same = power - size <= _two_errors(tiny, power)
         return [
-            Finding.judged(
+            JudgedClaim.judged(
                 "Power falls with ε down to about 0.1 and then rises, for every β; least, by its "
                 "figures, 0.825, 0.83 and 0.83 for β = 0.2, 0.5 and 0.8",
                 _least(printed),
                 _rises(printed),
                 otherwise="it does not rise by more than chance",
             ),
-            Finding.judged(
+            JudgedClaim.judged(
                 "The rise comes of negative cells that are set to 0",
                 f"At ε = {_first(printed)} power is {power:.2f}, and independent columns are "
                 f"rejected in {size:.2f} of runs",

@@ -24,7 +24,7 @@ from understudy_studies.copula import (
     means,
     power_of,
 )
-from understudy_studies.study import Finding, Study, StudyTable, Verdict
+from understudy_studies.study import JudgedClaim, Reproduction, Study, StudyTable
 from understudy_studies.tables import DataFolder
 
 EPSILONS = ("0.1", "1", "10", "100")
@@ -104,7 +104,7 @@ class PowerOverMixture(Study):
         """For every version the shape of power over β at each ε, beside the paper's."""
         return " ".join(_about(results.where(method=method)) for method in results.values("method"))
 
-    def findings(self, results: Results) -> Sequence[Finding]:
+    def findings(self, results: Results) -> Sequence[JudgedClaim]:
         """The shape at each ε, how power grows with ε, and the test on the original rows."""
         printed = results.where(method=PRINTED)
         epsilons = [e for e in printed.values("epsilon") if e in _PAPER]
@@ -143,7 +143,7 @@ class PowerOverMixture(Study):
         ]
 
 
-def _judged(results: Results, epsilon: str) -> Finding:
+def _judged(results: Results, epsilon: str) -> JudgedClaim:
     """The shape at one ε, judged by the pair that varies most, z1 and z5."""
     shares = [share for share, _ in _fifths(results.numbers("z1-z5", "power", "share"))]
     parts = [f"{b} {_shown(results, pair)}" for pair in PAIRS for b in pair[1:]]
@@ -155,12 +155,12 @@ def _judged(results: Results, epsilon: str) -> Finding:
     measured, found = f"Power of z1 with {'; '.join(parts)}", _pair_shape(results, PAIRS[-1])
     if _PAPER[epsilon] == _U != found and shares[1] < min(shares[0], shares[2]):
         reason = "it is least in between, and one of its arms is within chance"
-        return Finding(claim, measured, Verdict.PARTLY, reason)
+        return JudgedClaim(claim, measured, Reproduction.PARTLY, reason)
     other = f"z1 and z5 are {found}"
-    return Finding.judged(claim, measured, _PAPER[epsilon] == found, otherwise=other)
+    return JudgedClaim.judged(claim, measured, _PAPER[epsilon] == found, otherwise=other)
 
 
-def _growth(results: Results) -> list[Finding]:
+def _growth(results: Results) -> list[JudgedClaim]:
     """Whether the mean over β and pairs grows with ε."""
     epsilons = sorted(results.values("epsilon"), key=float)
     found = [Spread.of(means(results.where(epsilon=e), "power")).mean for e in epsilons]
@@ -168,7 +168,7 @@ def _growth(results: Results) -> list[Finding]:
         return []
     shown = ", ".join(f"{p:.3f} at {e}" for e, p in zip(epsilons, found, strict=True))
     return [
-        Finding.judged(
+        JudgedClaim.judged(
             "Overall power increases with ε",
             f"Mean over β and pairs: {shown}",
             found == sorted(found),
@@ -177,13 +177,13 @@ def _growth(results: Results) -> list[Finding]:
     ]
 
 
-def _original(results: Results) -> list[Finding]:
+def _original(results: Results) -> list[JudgedClaim]:
     """Return the power on the real rows, where it was measured."""
     if any("original" not in cell.numbers["z1-z5"] for cell in results):
         return []
     found = min(Spread.of(results.numbers(f"{a}-{b}", "original", "share")).mean for a, b in PAIRS)
     return [
-        Finding.judged(
+        JudgedClaim.judged(
             "On the original rows the test rejects nearly always",
             f"In at least {found:.2%} of runs, for each pair",
             found > 0.99,
@@ -192,7 +192,7 @@ def _original(results: Results) -> list[Finding]:
     ]
 
 
-def _price(results: Results) -> list[Finding]:
+def _price(results: Results) -> list[JudgedClaim]:
     """What privacy costs like for like at the middle β, beside what another search costs."""
     beta, methods = results.values("beta")[len(results.values("beta")) // 2], (MENDED, FREED)
     at = results.where(beta=beta)
@@ -200,11 +200,11 @@ def _price(results: Results) -> list[Finding]:
         return []
     power = [means(at.where(method=m, epsilon="1"), "power")[0] for m in (PRINTED, *methods)]
     return [
-        Finding(
+        JudgedClaim(
             "The listing's noise is enough for privacy",
             f"At ε = 1, β = {beta} mean power is {power[0]:.3f} as printed; like for like with "
             f"noise on joint counts {power[1]:.3f}, with a free order of columns {power[2]:.3f}",
-            Verdict.CONTRADICTED,
+            Reproduction.CONTRADICTED,
             "a row moves a conditional of few rows by more than 2/n",
         )
     ]

@@ -31,7 +31,7 @@ from understudy_studies.sba import (
     share_right,
     task,
 )
-from understudy_studies.study import Finding, Study, StudyTable
+from understudy_studies.study import JudgedClaim, Study, StudyTable
 from understudy_studies.tables import ADULT, CMC, DataFolder
 
 ORIGINAL, ORDINARY, PROTECTED = "original", "ordinary", "protected"
@@ -110,7 +110,7 @@ class ProtectedNetworks(Study):
         """Return the method of synthetic rows; without noise its tables need no consistency."""
         return [] if setting["epsilon"] == OFF else ["privbayes"]
 
-    def findings(self, results: Results) -> Sequence[Finding]:
+    def findings(self, results: Results) -> Sequence[JudgedClaim]:
         """For each table what attackers name rightly, and what protection costs."""
         return [
             found
@@ -191,7 +191,7 @@ class ProtectedNetworks(Study):
         ]
 
 
-def _claims(results: Results, table: str) -> list[Finding]:
+def _claims(results: Results, table: str) -> list[JudgedClaim]:
     """The claims on one table: ordinary rows help attackers, protected ones do not, at no cost."""
     if (table, ORIGINAL) not in _PRINTED:
         return []
@@ -205,14 +205,14 @@ def _claims(results: Results, table: str) -> list[Finding]:
     above = ", ".join(f"{p.attack:.1f}" for p in printed)
     cost = (printed[1].utility or 0) - (printed[2].utility or 0)
     return [
-        Finding.judged(
+        JudgedClaim.judged(
             f"On {table} attackers of original, ordinary and protected rows name {above} %: "
             "protected rows bring them to the zero rule",
             f"{attack[0]:.1f}, {attack[1]:.1f} and {attack[2]:.1f} %; zero rule {zero:.1f}",
             attack[1] > zero and attack[2] - zero <= _REACH_ATTACK,
             otherwise="protected rows leave attackers more than 2 points above it",
         ),
-        Finding.judged(
+        JudgedClaim.judged(
             f"Protection costs {cost:.1f} points of utility on {table}",
             f"{utility[1] - utility[2]:.1f} points, from {utility[1]:.1f} %",
             utility[1] - utility[2] <= _REACH_UTILITY,

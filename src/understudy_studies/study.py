@@ -27,7 +27,7 @@ class StudyTable:
         return [dict(zip(self.columns, line, strict=True)) for line in self.lines]
 
 
-class Verdict(StrEnum):
+class Reproduction(StrEnum):
     """What became of one claim of a paper."""
 
     REPRODUCED = "reproduced"
@@ -37,7 +37,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True)
-class Finding:
+class JudgedClaim:
     """One claim of a paper beside what was measured.
 
     Attributes:
@@ -49,15 +49,15 @@ class Finding:
 
     claim: str
     measured: str
-    verdict: Verdict
+    verdict: Reproduction
     reason: str = ""
 
     @classmethod
-    def judged(cls, claim: str, measured: str, holds: bool, *, otherwise: str) -> Finding:
+    def judged(cls, claim: str, measured: str, holds: bool, *, otherwise: str) -> JudgedClaim:
         """A claim that the numbers bear out, or contradict for a reason that is given."""
         if holds:
-            return cls(claim, measured, Verdict.REPRODUCED)
-        return cls(claim, measured, Verdict.CONTRADICTED, otherwise)
+            return cls(claim, measured, Reproduction.REPRODUCED)
+        return cls(claim, measured, Reproduction.CONTRADICTED, otherwise)
 
     @property
     def line(self) -> tuple[str, str, str]:
@@ -126,12 +126,12 @@ class Study(ABC):
     def panels(self, results: Results) -> Sequence[Panel | HeatMap]:
         """Return the numbers as charts."""
 
-    def findings(self, results: Results) -> Sequence[Finding]:
+    def findings(self, results: Results) -> Sequence[JudgedClaim]:
         """Return each claim of the paper with what was measured, and the verdict.
 
         A study that does not judge its claims one by one has them all in one line.
         """
-        return [Finding(self.claim, self.sentence(results), Verdict.PARTLY)]
+        return [JudgedClaim(self.claim, self.sentence(results), Reproduction.PARTLY)]
 
     def pictures(self, results: Results) -> Mapping[str, bytes]:
         """Further pictures of the numbers, PNG files by name, which are beside the page."""
