@@ -84,7 +84,7 @@ def test_pictures_stand_beside_record_and_page(tmp_path: Path) -> None:
         assert names == sorted(path.name for path in (tmp_path / folder).glob("*.png"))
     page = (tmp_path / "page" / "gan-mnist.md").read_text(encoding="utf-8")
     assert all(f"]({name})" in page for name in names)
-    assert 3 == document["planned"]
+    assert 4 == document["planned"]
 
 
 def test_a_file_that_is_no_mnist_is_refused(tmp_path: Path) -> None:
