@@ -96,10 +96,10 @@ class PrivateImages(Study):
         "(66.3 %, and collapsed); the run shown is the same one without it. Each line is one run, "
         "and runs of the same settings differ by several points: lines that differ by less are "
         "not told apart. `moments` trains nothing: it releases the noisy mean and covariance of "
-        "each class and draws from Gaussians. Its lines are means of runs that differ in their "
-        "noise alone, and it makes 60,000 images, as the thesis did. Its settings were chosen on "
-        "10,000 of the training images, by fits on the other 50,000 that had noise; no test image "
-        "had a part in that."
+        "each class and draws from Gaussians. Its lines, once on record, are means of runs that "
+        "differ in noise alone, and it makes 60,000 images, as the thesis did. Its settings were "
+        "chosen on 10,000 of the training images, by fits on the other 50,000 that had noise; no "
+        "test image had a part in that."
     )
     reduced = (
         "small networks, fewer images made, and a training of minutes, whose steps stand in each "

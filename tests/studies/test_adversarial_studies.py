@@ -75,12 +75,16 @@ def test_pictures_stand_beside_record_and_page(tmp_path: Path) -> None:
     need_torch()
     document = run("gan-mnist", Size.SMOKE, tmp_path / "out", shelf=NOWHERE)
     write_page("gan-mnist", tmp_path / "out" / "gan-mnist.json", tmp_path / "page" / "gan-mnist.md")
-    names = ["gan-mnist-figure-59-dpgan-10.png", "gan-mnist-figure-65-noise-gan-10.png"]
+    names = [
+        "gan-mnist-figure-59-dpgan-10.png",
+        "gan-mnist-figure-65-noise-gan-10.png",
+        "gan-mnist-moments-10.png",
+    ]
     for folder in ("out", "page"):
         assert names == sorted(path.name for path in (tmp_path / folder).glob("*.png"))
     page = (tmp_path / "page" / "gan-mnist.md").read_text(encoding="utf-8")
     assert all(f"]({name})" in page for name in names)
-    assert 3 == document["planned"]
+    assert 4 == document["planned"]
 
 
 def test_a_file_that_is_no_mnist_is_refused(tmp_path: Path) -> None:
