@@ -39,9 +39,9 @@ def _options(command: click.Command) -> list[click.Option]:
 
 @pytest.mark.parametrize("name", ["fit", "synth"])
 def test_help_says_what_a_table_needs(name: str) -> None:
-    """Options that images or random rows go without are required for tables, and say so."""
+    """What images or random rows go without, and what is learned unless it is given."""
     said = {option.name: option.help or "" for option in _options(COMMANDS[name])}
-    assert "Required for tables" in said["schema"]
+    assert "Without it, a part of the budget learns the schema" in said["schema"]
     assert "Required for tables" in said["epsilon"]
 
 

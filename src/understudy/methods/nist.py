@@ -37,7 +37,7 @@ class Nist(NetworkSynthesizer):
     )
     # 2: further parents are scored given those that are there, and tables are made consistent
     # until no cell is negative.
-    law: ClassVar[int] = 2
+    law: ClassVar[int] = 3
     default_structure: ClassVar[str] = "pairwise"
 
     @property

@@ -136,7 +136,7 @@ class Statement:
             "neighbours": str(self.unit.neighbours),
             "accounting": self.bound.accounting,
             "inference": None if self.inference is None else _amounts(self.inference),
-            "reading": self.reading,
+            **({} if self.reading is None else {"reading": self.reading}),
             "protection": None if self.protection is None else self.protection.document(),
             "ledger": None if self.record is None else self.record.document(),
             "sentence": self.sentence,
