@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.arena.page import grouped
-from benchmarks.plan import CLAIMED, DEFAULT_FACTOR, FACTOR, WAYS
+from benchmarks.plan import CLAIMED, DEFAULT_FACTOR, FACTOR, WAYS, left_out
 from benchmarks.utility import DEFAULT
 
 Record = dict[str, Any]
@@ -151,10 +151,14 @@ def plan_sentence(found: dict[str, Record]) -> str:
         for key in ("in band", "in outer band")
     )
     *others, last = (_TITLES[name] for name in CLAIMED)
+    known = [d for d in found["plan"]["details"] if d["method"] == DEFAULT]
+    blind = [sum(band[key] for band in left_out(known)) for key in ("in band", "in outer band")]
     close = sum(1 / DEFAULT_FACTOR <= each["ratio"] <= DEFAULT_FACTOR for each in of[DEFAULT])
     return (
         f"On {', '.join(others)} and {last} the factor of {FACTOR} is kept by {kept}; "
         f"`{DEFAULT}`, the default, keeps {DEFAULT_FACTOR} in {close}.\n"
         f"The measured error lies in the range of four in five in {inside} of "
-        f"{len(of[DEFAULT])}, and in that of nineteen in twenty in {nearly}."
+        f"{len(of[DEFAULT])}, and in that of nineteen in twenty in {nearly}.\n"
+        f"With ranges for `{DEFAULT}` that know nothing of the table itself, it is {blind[0]} and "
+        f"{blind[1]}."
     )

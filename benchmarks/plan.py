@@ -19,6 +19,7 @@ from benchmarks.scoreboard import Scoreboard
 from benchmarks.utility import DEFAULT, EPSILONS, METHODS, measure, method_of
 from understudy.facts.schema import Schema
 from understudy.methods.planning import Plan, plan_fit
+from understudy.methods.planning.band import LEAST_SCATTER, Band, Experience
 from understudy.rows.table import Table
 
 FACTOR, DEFAULT_FACTOR = 1.5, 1.3
@@ -65,20 +66,34 @@ def _add_lines(board: Scoreboard, method: str) -> None:
         ("in outer band", "95 %", NEARLY_SURE),
     ):
         held = sum(each[key] for each in compared)
-        what = f"errors of {method} inside the {words} range, of {of}"
-        board.add(what, held, "", least, at_most=False)
+        board.add(f"errors of {method} inside the {words} range, of {of}", held, "")
+        blind = sum(band[key] for band in left_out(details))
+        what = f"the same without experience of the table itself, {method}, {words}"
+        board.add(what, blind, "", least, at_most=False)
     for way in WAYS:
-        shift, scatter = experience([line[way] for line in details])
-        board.add(f"mean log of measured over rehearsed, {method}, {way}", shift, "")
-        board.add(f"scatter beyond rehearsals, {method}, {way}", scatter, "")
+        found = experience([line[way] for line in details])
+        board.add(f"mean log of measured over rehearsed, {method}, {way}", found.shift, "")
+        board.add(f"scatter beyond rehearsals, {method}, {way}", found.scatter, "")
 
 
-def experience(lines: Sequence[dict[str, Any]]) -> tuple[float, float]:
+def left_out(details: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """What is compared on the claimed tables, by the experience of all other tables alone."""
+    for way in WAYS:
+        for line in details:
+            if line["table"] in CLAIMED:
+                known = [other[way] for other in details if other["table"] != line["table"]]
+                mine = line[way]
+                band = Band(mine["rehearsed"], mine["apart"], experience(known))
+                yield compared_with(band, mine["measured"])
+
+
+def experience(lines: Sequence[dict[str, Any]]) -> Experience:
     """The mean of measured over rehearsed as logarithms, and the scatter beyond rehearsals."""
     logs = [math.log(line["measured"] / line["rehearsed"]) for line in lines]
     between = statistics.pvariance(logs)
     among = statistics.fmean(line["apart"] ** 2 for line in lines)
-    return statistics.fmean(logs), math.sqrt(max(between - among, 0.0))
+    scatter = math.sqrt(max(between - among, 0.0))
+    return Experience(statistics.fmean(logs), max(scatter, LEAST_SCATTER))
 
 
 def lines_of(name: str, epsilons: tuple[str, ...], runs: int) -> Iterator[dict[str, Any]]:
@@ -101,9 +116,14 @@ def lines_of(name: str, epsilons: tuple[str, ...], runs: int) -> Iterator[dict[s
             }
 
 
-def _compared(plan: Plan, place: int, measured: float) -> dict[str, float | bool]:
+def _compared(plan: Plan, place: int, measured: float) -> dict[str, Any]:
     band = plan.expected.distances[place]
     assert band is not None
+    return compared_with(band, measured)
+
+
+def compared_with(band: Band, measured: float) -> dict[str, Any]:
+    """A forecast beside what was measured."""
     (low, high), (lowest, highest) = band.likely, band.nearly_sure
     return {
         **band.document(),

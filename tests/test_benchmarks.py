@@ -22,11 +22,13 @@ from benchmarks import counting, environments, pairs, peers, report
 from benchmarks.__main__ import BENCHMARKS, main
 from benchmarks.counting import Task
 from benchmarks.measuring import apart, in_turns, run_child, speed
+from benchmarks.plan import WAYS, experience
 from benchmarks.plot import Curve, picture
 from benchmarks.scoreboard import RESULTS, Line, Scoreboard, Size
 from benchmarks.tables import skewed
 from support.memory import hold
 from support.torches import need_torch
+from understudy.methods.planning.band import EXPERIENCE
 
 RECORDS = report.records()
 
@@ -277,3 +279,15 @@ def test_pages_would_not_hide_another_result(name: str, document: str) -> None:
         detail["1-way"]["ratio"] *= 2
     path = report.ROOT / "docs" / "guides" / f"{document}.md"
     assert report.texts(changed)[path] != path.read_text(encoding="utf-8")
+
+
+def test_plans_use_the_experience_on_record() -> None:
+    """The constants that make ranges of forecasts are those of the last measurement."""
+    record = json.loads((RESULTS / "plan.json").read_text(encoding="utf-8"))
+    for method, known in EXPERIENCE.items():
+        lines = [line for line in record["details"] if line["method"] == method]
+        for way, constant in zip(WAYS, known, strict=True):
+            found = experience([line[way] for line in lines])
+            assert (found.shift, found.scatter) == pytest.approx(
+                (constant.shift, constant.scatter), abs=0.0051
+            )
