@@ -56,7 +56,7 @@ class Tally:
     asked: int = 0
 
     def add(self, low: Floats, high: Floats, truth: Floats) -> None:
-        """Compare intervals with what is true; rounding is no miss."""
+        """Compare intervals with what is true; rounding does not count as a miss."""
         near = 1e-9 * np.maximum(np.abs(truth), 1.0)
         self.held += int(((low <= truth + near) & (truth - near <= high)).sum())
         self.asked += int(np.size(truth))
@@ -274,7 +274,7 @@ def _grid() -> dict[str, Any]:
 
 
 def _many() -> dict[str, Any]:
-    """So many rows of the population that their shares are its chances."""
+    """As many rows of the population that their shares are its chances."""
     times = np.rint(_population().ravel() * 10**6).astype(int)
     return {name: np.repeat(held, times) for name, held in _grid().items()}
 

@@ -77,7 +77,7 @@ def _add_lines(board: Scoreboard, method: str) -> None:
 
 
 def left_out(details: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """What is compared on the claimed tables, by the experience of all other tables alone."""
+    """Compare the claimed tables, by the experience of all other tables alone."""
     for way in WAYS:
         for line in details:
             if line["table"] in CLAIMED:

@@ -48,7 +48,7 @@ class Cell:
 
     @property
     def check(self) -> str:
-        """Tells whether a cell on disk is the one that was written."""
+        """Says whether a cell on disk is the one that was written."""
         parts: list[Any] = [self.setting, self.numbers, self.version]
         text = json.dumps([*parts, self.laws] if self.laws else parts, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]

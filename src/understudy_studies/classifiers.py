@@ -299,7 +299,7 @@ def _divergence_finding(results: Results) -> JudgedClaim:
 
 
 def _coding(results: Results) -> str:
-    """What flags instead of whole numbers change for classifiers of real rows."""
+    """Compare flags with whole numbers for classifiers of real rows."""
     real = results.where(epsilon=REAL)
     if any(FLAGS not in cell.numbers for cell in real):
         return ""

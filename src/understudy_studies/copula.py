@@ -104,7 +104,7 @@ def mended(
 def freed(
     table: Table, *, epsilon: str, share: str, generator: np.random.Generator
 ) -> Mapping[str, Codes]:
-    """The same with this package's search: any order of columns, empty parent sets among others."""
+    """A network by this package's search: any order of columns, empty parent sets among others."""
     curator, structure, tables = _parted(table, epsilon, share, generator)
     score = mutual_information(table.rows, binary=True)
     network = greedy_network(curator, structure, score=score, table_cost=FREE, degree=DEGREE)

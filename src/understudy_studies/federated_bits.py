@@ -412,7 +412,7 @@ def _against(results: Results, alone: float) -> str:
 
 
 def _findings(figure: Sweep, results: Results) -> list[JudgedClaim]:
-    """What the thesis says of a figure, judged by its own form."""
+    """Judge the thesis' words on a figure by its own form."""
     own = figure.of(results).where(form=PRINTED)
     values = figure.values(results)
     if len(own.values("protocol")) < len(PROTOCOLS):

@@ -124,7 +124,7 @@ class NistTasks(Study):
         return found
 
     def sentence(self, results: Results) -> str:
-        """What becomes of each part of the claim, over all tables and rules."""
+        """Judge each part of the claim, over all tables and rules."""
         groups = _groups(results)
         ends, epsilons = [_Ends.of(group) for group in groups], results.values("epsilon")
         grown = [t for t in TASKS if not any(falls(group, t) for group in groups)]
@@ -230,7 +230,7 @@ def _fallen(groups: Sequence[Results]) -> str:
 
 
 def _judged(results: Results, where: str) -> list[JudgedClaim]:
-    """The claims on one table, for one rule; a task that tells nothing is not comparable."""
+    """The claims on one table, for one rule; a task that shows nothing is not comparable."""
     ends = _Ends.of(results)
     return [
         *(_grows(results, ends, task, where) for task in TASKS),
@@ -241,7 +241,7 @@ def _judged(results: Results, where: str) -> list[JudgedClaim]:
 
 
 def _better(ends: _Ends, where: str) -> JudgedClaim:
-    """Whether regression does better than classification, where that tells anything."""
+    """Whether regression does better than classification, where that shows anything."""
     claim = f"On {where} regression is much better than classification"
     regression, classification = (ends.high[DEALT][task] for task in reversed(TASKS[1:]))
     shown = f"{regression:.0f} and {classification:.0f} at the largest ε"

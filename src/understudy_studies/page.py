@@ -46,7 +46,7 @@ def page_of(name: str, document: dict[str, Any]) -> str:
         f"{study.source}. Measured {document['date']} with `{document['command']}`"
         f" ({_size(document)}).",
         *_outdated(name, document),
-        _table([dict(zip(_HEAD, f.line, strict=True)) for f in _findings(name, document)]),
+        _judged(_findings(name, document)),
         f"**The paper says:** {study.claim}",
         f"**Measured here:** {document['sentence']}",
         f"![{study.title}]({name}.svg)",
@@ -60,6 +60,13 @@ def page_of(name: str, document: dict[str, Any]) -> str:
 
 def _findings(name: str, document: dict[str, Any]) -> Sequence[JudgedClaim]:
     return find(name).findings(Results(tuple(cells_of(document))))
+
+
+def _judged(claims: Sequence[JudgedClaim]) -> str:
+    """A line for each claim of the paper; a small run may have too few cells to judge any."""
+    if not claims:
+        return "Too little was measured to judge a claim of the paper."
+    return _table([dict(zip(_HEAD, claim.line, strict=True)) for claim in claims])
 
 
 def _outdated(name: str, document: dict[str, Any]) -> list[str]:

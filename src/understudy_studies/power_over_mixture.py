@@ -193,7 +193,7 @@ def _original(results: Results) -> list[JudgedClaim]:
 
 
 def _price(results: Results) -> list[JudgedClaim]:
-    """What privacy costs like for like at the middle β, beside what another search costs."""
+    """The cost of privacy like for like at the middle β, beside what another search costs."""
     beta, methods = results.values("beta")[len(results.values("beta")) // 2], (MENDED, FREED)
     at = results.where(beta=beta)
     if not {PRINTED, *methods} <= set(at.values("method")) or "1" not in at.values("epsilon"):

@@ -33,7 +33,7 @@ def as_printed(
 def as_written(
     table: Table, *, epsilon: str, share: str, generator: np.random.Generator
 ) -> Mapping[str, Codes]:
-    """The same with the noise of the paper's text: 2^(1 + q)·d/(n·ε₂) for q parents.
+    """Conditionals with the noise of the paper's text: 2^(1 + q)·d/(n·ε₂) for q parents.
 
     The listing never takes it: the condition that it depends on is always true.
     """

@@ -94,7 +94,7 @@ def updated_variance(
 def printed_variance(
     tables: Sequence[NoisyTable], place: int, share: Mapping[int, float], names: Sequence[str]
 ) -> float:
-    """The same as eq. 3.3 prints it."""
+    """The variance as eq. 3.3 prints it."""
     table, w = tables[place], share[place]
     q = table.summed(names)
     own = (1 - w / q) ** 2 + (w / q) ** 2 * (q - 1)

@@ -28,7 +28,7 @@ class StudyTable:
 
 
 class Reproduction(StrEnum):
-    """What became of one claim of a paper."""
+    """The outcome of one claim of a paper."""
 
     REPRODUCED = "reproduced"
     CONTRADICTED = "contradicted"

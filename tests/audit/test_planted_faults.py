@@ -415,8 +415,8 @@ def test_a_pool_of_the_exact_number_of_rows_is_caught(
         read.append(int(found[0].counts.sum()))
         return found
 
-    def for_all(marginals: Any, domain: Any, schema: Any, *, rows: int | None = None) -> Estimation:
-        return true_estimate(marginals, domain, schema, rows=read[-1])
+    def for_all(marginals: Any, domain: Any, schema: Any, **options: Any) -> Estimation:
+        return true_estimate(marginals, domain, schema, **{**options, "rows": read[-1]})
 
     _replace(monkeypatch, MemorySource, "count", counted)
     _replace(monkeypatch, Estimation, "of", for_all)

@@ -29,7 +29,9 @@ def test_a_file_that_cannot_be_read_costs_nothing(desk: Desk, name: str) -> None
         paid = ["--epsilon", 1, "-o", desk.output] if command == "synth" else []
         refused = desk.run(command, path, "--schema", desk.schema, *paid, *more)
         assert refused.code in (2, 4), refused.err
-        assert words in refused.err
+        # `check` reads block by block, and may find the line too long before the file.
+        other = "is not a readable" if command == "check" and name in SLOW else words
+        assert words in refused.err or other in refused.err
         assert SECRET not in refused.err + refused.out
         assert ({}, before) == (desk.spent, desk.files - {"ledger.jsonl"})
 

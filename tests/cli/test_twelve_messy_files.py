@@ -44,7 +44,7 @@ class Trouble:
         schema: the declaration, as TOML.
         read: code for the real file.
         accepts: for each column, what its cells must be.
-        options: how the command is told about the file.
+        options: the options that describe the file.
         output: the name of the stand-in.
         read_made: code for the stand-in, where the real file is of a format that is not written.
         withheld: columns of which no real cell may be in the stand-in, whatever the noise.
@@ -112,7 +112,7 @@ def spelled(pattern: str) -> Callable[[pd.Series[Any]], bool]:
 
 
 def within(low: Any, high: Any, decimals: int | None = None) -> Callable[[pd.Series[Any]], bool]:
-    """Whether all cells are between two bounds, with at most so many decimals."""
+    """Whether all cells are between two bounds, with at most a number of decimals."""
 
     def holds(column: pd.Series[Any]) -> bool:
         rounded = column if decimals is None else column.round(decimals)

@@ -170,7 +170,7 @@ def test_a_way_that_a_kind_does_not_have_is_refused(model: Model) -> None:
 
 
 def test_rows_are_rows_of_the_schema(model: Model, kind: str) -> None:
-    """As many as the model says, unless told otherwise; pixels stand beside their label."""
+    """As many as the model says, by default; pixels are beside their label."""
     beside = ["x"] if kind in OF_IMAGES else []
     assert [*beside, *SCHEMAS[kind].columns] == model.sample(3, seed=1).column_names
     assert ROWS == model.sample(seed=1).num_rows

@@ -10,7 +10,7 @@ from understudy.jobs.auditing import AuditRequest, audit
 
 
 def _audited(monkeypatch: pytest.MonkeyPatch, seconds: float) -> RecordedProgress:
-    """An audit of the fastest method, which says its estimate after so many seconds."""
+    """An audit of the fastest method, which says its estimate after some seconds."""
     monkeypatch.setattr(auditing, "_SECONDS_BEFORE_ESTIMATE", seconds)
     shown = RecordedProgress()
     audit(AuditRequest(method="random", epsilon="1", runs=20, processes=1), progress=shown)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from support.commands import ROWS
+from support.progress import RecordedProgress
 from understudy.errors import DataError, UsageError
 from understudy.jobs.checking import ROWS_LOST, CheckRequest, check_data
+from understudy.jobs.images import ImageRequest
 from understudy.jobs.learning import LearningRequest, fit, synthesize
 from understudy.jobs.ledgers import LedgerRequest
 from understudy.jobs.method import FitRequest
@@ -36,11 +39,16 @@ class Onlooker:
 
     answer: bool
     seen: list[DataCheck] = field(default_factory=list)
+    heard: list[str] = field(default_factory=list)
 
     def agrees(self, found: DataCheck) -> bool:
         """Give the answer, whatever is lost."""
         self.seen.append(found)
         return self.answer
+
+    def told(self, text: str) -> None:
+        """Remember a sentence."""
+        self.heard.append(text)
 
 
 @pytest.fixture
@@ -101,3 +109,19 @@ def test_unchecked_shows_nothing(asked: LearningRequest, tmp_path: Path) -> None
     owner = Onlooker(answer=False)
     fit(replace(asked, unchecked=True), tmp_path / "model.zip", owner=owner)
     assert [] == owner.seen
+
+
+def test_only_an_owner_who_looks_on_hears_how_few_images_there_are(tmp_path: Path) -> None:
+    """Their number is private: without an owner neither progress nor a result speaks of it."""
+    np.savez(tmp_path / "few.npz", x=np.full((37, 8, 8), 9, "u1"), y=np.arange(37) % 2)
+    asked = LearningRequest(
+        data=str(tmp_path / "few.npz"),
+        fit=FitRequest(epsilon="1", delta="1e-5"),
+        images=ImageRequest(height=8, width=8, classes=2),
+        payer=LedgerRequest(ledger=tmp_path / "l.jsonl"),
+    )
+    owner, watched = Onlooker(answer=True), RecordedProgress()
+    fit(asked, tmp_path / "seen.npz", owner=owner)
+    assert any("37 images" in text for text in owner.heard)
+    result = fit(asked, tmp_path / "alone.npz", progress=watched)
+    assert "37" not in " ".join([*watched.shown, *result.sentences, *result.remarks])

@@ -50,7 +50,7 @@ class _Path:
         return replace(self, sight=(self.counter, self.entry))
 
     def visited(self, crop: int) -> list[_Path]:
-        """One more visit: the counter goes on, and at 0 the entry is drawn again."""
+        """One more visit: the counter continues, and at 0 the entry is drawn again."""
         counter = (self.counter + 1) % crop
         if counter:
             return [replace(self, counter=counter)]
@@ -66,7 +66,7 @@ def _law(words: tuple[int, ...]) -> list[Fraction]:
 
 
 def _courses(visits: int, sight: int, crop: int) -> Course:
-    """One user with so many visits, seen after `sight` of them: every path of the randomness."""
+    """One user with some visits, seen after `sight` of them: every path of the randomness."""
     first = _law(optimal_bernoulli(EPSILON).initial)
     starts = itertools.product(range(crop), (0, 1))
     paths = [_Path(start, bit, first[bit] / crop) for start, bit in starts]
@@ -165,7 +165,7 @@ def test_statistics_are_those_of_the_visits() -> None:
 
 
 def test_standard_errors_are_about_those_of_many_runs() -> None:
-    """Over 200 states the scatter is no larger than stated, and not far below."""
+    """Over 200 states the scatter is not larger than stated, and not far below."""
     users, values, errors = 500, [], []
     ids = np.repeat(np.arange(users), _visits(users))
     for seed in range(200):

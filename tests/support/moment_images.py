@@ -14,7 +14,7 @@ SIZE = ImageSize(6, 5, classes=3)
 
 
 def stripes(rows: int = 90, size: ImageSize = SIZE, *, seed: int = 0) -> LabelledImages:
-    """A bright line for each class, whose place tells the class, among dark pixels."""
+    """A bright line for each class, whose place is that of the class, among dark pixels."""
     labels = np.arange(rows) % size.classes
     generator = np.random.default_rng(seed)
     pixels = generator.integers(0, 60, (rows, *size.extent)).astype(np.uint8)

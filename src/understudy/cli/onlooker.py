@@ -43,6 +43,10 @@ class TerminalOwner:
             return True
         return typer.confirm("Spend the budget on the other rows?", default=False, err=True)
 
+    def told(self, text: str) -> None:
+        """Show a sentence that may be exact."""
+        messages().print(text, style="yellow")
+
 
 def _by_column(found: DataCheck) -> str:
     """Which columns lose how many rows, the first that does counted alone."""

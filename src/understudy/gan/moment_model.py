@@ -112,7 +112,7 @@ class ImageMoments(Distribution):
     def rows_note(self) -> str:
         """Say how large the images are."""
         labels = "" if self.size.classes == 1 else f" in {self.size.classes} classes"
-        return f"images of {self.size.text}{labels} unless told otherwise, by moments"
+        return f"images of {self.size.text}{labels} by default, by moments"
 
     def decoder(self, schema: Schema, within: Mapping[str, Region] | None = None) -> Decoder:
         """Return what makes an image for each label."""
@@ -258,7 +258,7 @@ class MomentDecoder(Decoder):
 
 
 def facts(size: ImageSize) -> dict[str, int]:
-    """The sizes of images, for JSON."""
+    """Return the sizes of images for JSON."""
     return {
         "height": size.height,
         "width": size.width,

@@ -1,4 +1,4 @@
-"""What `moments` asks of images: sums of bounded whole numbers, with Gaussian noise, in rounds.
+"""The questions of `moments`: sums of bounded whole numbers, with Gaussian noise, in rounds.
 
 Proof: docs/proofs/moments.md.
 """
@@ -175,7 +175,7 @@ class MomentQuestion(ImageSum):
 
     @property
     def of_sum(self) -> int:
-        """What a vector of norm 1 is in the cells of a sum."""
+        """Return a vector of norm 1 in the cells of a sum."""
         return _SUM * UNIT
 
     def sensitivity(self, neighbours: Neighbours) -> MomentSensitivity:
@@ -197,7 +197,7 @@ class MomentQuestion(ImageSum):
 
 
 def contribution(lines: Integers) -> Integers:
-    """What vectors add to the cells of their centre: exact, as sums are below 2⁵³."""
+    """Return what vectors add to the cells of their centre: exact, as sums are below 2⁵³."""
     doubles = lines.astype(np.float64)
     products = (doubles.T @ doubles).astype(np.int64)
     upper = np.triu_indices(len(products), 1)

@@ -1,6 +1,6 @@
 """`moments`: images by the noisy means and covariances of their classes, released in rounds.
 
-A first round tells how many images each class has, and where all of them lie. Where the noise
+A first round measures how many images each class has, and where all of them lie. Where the noise
 allows it, a few steps of private k-means then find centres within each class. The last round, which
 has most of the budget, releases the moments around every centre. PyTorch is not needed.
 
@@ -228,7 +228,7 @@ class MomentMethod:
 
 @dataclass(frozen=True, eq=False)
 class PooledMoments:
-    """What the first round tells: how many images, where they lie, and which tones they have.
+    """Answers of the first round: how many images, where they lie, and which tones they have.
 
     Attributes:
         rows: how many images there are, with noise.

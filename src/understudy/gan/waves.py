@@ -1,7 +1,7 @@
 """Images as whole numbers: public cosine waves, and vectors whose norm is bounded exactly.
 
 Everything here is computed in integers, so that the vector of an image depends on that image and on
-public or released numbers alone, to the last bit, whatever images stand beside it. Doubles carry
+public or released numbers alone, to the last bit, whatever images are beside it. Doubles carry
 integers below 2⁵³, of which sums and products are exact in any order.
 Proof: docs/proofs/moments.md.
 """

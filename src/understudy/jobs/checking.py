@@ -46,6 +46,9 @@ class Owner(Protocol):
     def agrees(self, found: DataCheck) -> bool:
         """Show the owner what would be lost, and return whether the run may begin."""
 
+    def told(self, text: str) -> None:
+        """Show the owner a sentence about the rows as they are."""
+
 
 def check_data(request: CheckRequest, *, progress: JobProgress = SILENT) -> DataCheck:
     """Check private rows against a schema, cell by cell; nothing is spent.

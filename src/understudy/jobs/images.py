@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from understudy.gan.image_size import ImageSize
     from understudy.gan.moments import MomentMethod
     from understudy.gan.pictures import ImageGAN
+    from understudy.jobs.checking import Owner
     from understudy.jobs.learning import LearningRequest
     from understudy.jobs.progress import BarUpdate, JobProgress
     from understudy.models.model import Model
@@ -172,6 +173,7 @@ def synthesize_images(
     seed: int | None,
     signer: Signer | None,
     progress: JobProgress,
+    owner: Owner | None,
 ) -> JobResult:
     """Fit a model of private images, sample from it, and write the images with a statement."""
     from understudy.gan.images import check_image_file
@@ -183,7 +185,7 @@ def synthesize_images(
     check_stated_output(output)
     check_unpaid(output, force=request.force)
     watch = Stopwatch()
-    model = _fitted(method, request, progress, watch)
+    model = _fitted(method, request, progress, watch=watch, owner=owner)
     with kept_on_failure(model, progress), watch.timed("sample"):
         made = model.decoder.write(sample_blocks(model, request.fit.rows, seed=seed), output)
         record = model.statement.record
@@ -199,7 +201,12 @@ def synthesize_images(
 
 
 def fit_images(
-    request: LearningRequest, output: Path, *, signer: Signer | None, progress: JobProgress
+    request: LearningRequest,
+    output: Path,
+    *,
+    signer: Signer | None,
+    progress: JobProgress,
+    owner: Owner | None,
 ) -> JobResult:
     """Fit a model of private images and save it."""
     from understudy.models.archive import check_place
@@ -210,7 +217,7 @@ def fit_images(
     check_place(output)
     check_unpaid(output, force=request.force)
     watch = Stopwatch()
-    model = _fitted(method, request, progress, watch)
+    model = _fitted(method, request, progress, watch=watch, owner=owner)
     with kept_on_failure(model, progress):
         model.save(output, signer=signer)
     return JobResult(
@@ -227,8 +234,11 @@ def _fitted(
     method: ImageGAN | MomentMethod,
     request: LearningRequest,
     progress: JobProgress,
+    *,
     watch: Stopwatch,
+    owner: Owner | None,
 ) -> Model:
+    """Read and fit; what a method says of exact numbers is shown to an owner who looks on alone."""
     from understudy.gan.images import read_images
     from understudy.gan.pictures import ImageGAN
     from understudy.privacy.spending.fingerprints import Sighting
@@ -238,7 +248,9 @@ def _fitted(
     images = read_images(data, method.shape if isinstance(method, ImageGAN) else method.size)
     name = request.dataset
     payer.warn_of_copies(name, Sighting(data))
-    method.notice = progress.warning
+    # What `moments` says is exact; what a training says is about the training.
+    told = None if owner is None else owner.told
+    method.notice = progress.warning if trained else told
     with watch.timed("fit"), progress.bar("training" if trained else "moments") as update:
         if isinstance(method, ImageGAN):
             method.progress = _TrainingBar(update)

@@ -117,7 +117,7 @@ def fit(
 
     signer = signer_of(sign)
     if request.of_images:
-        return fit_images(request, output, signer=signer, progress=progress)
+        return fit_images(request, output, signer=signer, progress=progress, owner=owner)
     check_apart(output, *request.inputs)
     check_place(output)
     check_unpaid(output, force=request.force)
@@ -161,7 +161,9 @@ def synthesize(
 
     signer = signer_of(sign)
     if request.of_images:
-        return synthesize_images(request, output, seed=seed, signer=signer, progress=progress)
+        return synthesize_images(
+            request, output, seed=seed, signer=signer, progress=progress, owner=owner
+        )
     check_apart(output, *request.inputs)
     check_stated_output(check_written(output))
     check_unpaid(output, force=request.force)

@@ -214,7 +214,7 @@ class AdaptiveMarginals(Synthesizer):
         """Every other column with the target, as finely as a table may be.
 
         Few rows of a class move the error of a table by less than its noise, however much they
-        differ from others, so that errors would never tell.
+        differ from others, so that errors would never show it.
         """
         domain, targets = self._rules.domain, {*self._targets}
         pairs = tables_of(domain, (2,), most_cells=MOST_CELLS)

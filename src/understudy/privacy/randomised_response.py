@@ -105,11 +105,11 @@ class RandomisedResponse:
         return chances
 
     def report(self, answer: int, bits: Callable[[int], int] = secrets.randbits) -> int:
-        """What a respondent says; drawn from the operating system.
+        """Draw what a respondent says; drawn from the operating system.
 
         Args:
             answer: the true one.
-            bits: draws a number of so many bits; another source is for tests alone.
+            bits: draws a number of some bits; another source is for tests alone.
         """
         if not 0 <= answer < self.values:
             raise UsageError(f"an answer is one of {self.values}, numbered from 0; number it so")

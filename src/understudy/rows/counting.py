@@ -100,7 +100,7 @@ class TellsReading(Protocol):
 
     @property
     def reading(self) -> str | None:
-        """What one reading of the rows means where they are; public, None where it is a file's."""
+        """The meaning of one reading of the rows; public, None where it is a file's."""
 
 
 def reading_of(source: object) -> str | None:

@@ -23,7 +23,7 @@ def _sections(page: str) -> list[str]:
 
 
 def test_the_verdict_comes_first_and_limits_last() -> None:
-    """Sections stand in their order; the network is there because a model is."""
+    """Sections are in their order; the network is there because a model is."""
     page = evaluation_page(*clinic())
     order = ["verdict", "promise", "summary", "columns", "raw", "failures", "pairs", "network"]
     order += ["prediction", "limits"]

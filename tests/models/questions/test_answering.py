@@ -134,7 +134,7 @@ def test_counts_are_of_real_rows_and_not_of_declared_ones() -> None:
 
 
 def test_very_large_answers_have_no_intervals() -> None:
-    """Drawn noise for so many cells would not fit into memory."""
+    """Drawn noise for such a number of cells would not fit into memory."""
     table = NoisyMarginal(("age",), np.array([100, 200, 300, 400]), 25.0)
     noise = AnswerNoise(by_hand(tables=(table,)), lambda: model_with("network").refits)
     asked = read_any("P(age)", SCHEMA.columns)

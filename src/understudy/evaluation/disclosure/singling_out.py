@@ -57,7 +57,7 @@ class SinglingOut:
 
     @property
     def risk(self) -> float | None:
-        """What is beyond chance, from 0 to 1: (real − control)/(1 − control)."""
+        """The part beyond chance, from 0 to 1: (real − control)/(1 − control)."""
         if self.real is None or self.control is None or self.control >= 1:
             return None
         return max(self.real - self.control, 0.0) / (1 - self.control)

@@ -61,7 +61,7 @@ class CellErrors:
     Attributes:
         usable_from: the least number of rows from which on four of five counts are within a
             quarter of the real one; None where no size is.
-        sizes: for cells of at least so many rows and fewer than the next: how many there are, and
+        sizes: for cells of at least these rows and fewer than the next: how many there are, and
             the relative error that four of five of them keep.
         worst: the cells with the largest difference of rows.
         lost: groups of at least 1 % of rows of which less than half is left.

@@ -196,7 +196,7 @@ def _compared(name: str, real: RawCells, synthetic: RawCells) -> RawColumn:
 
 
 def _listed(real: RawCells, synthetic: RawCells) -> dict[str, Any]:
-    """Of values without a line: distance, and those that are rare or lost."""
+    """Compare values without a line: distance, and those that are rare or lost."""
     seen, made = _shares(real), _shares(synthetic)
     strange = [count / max(_total(real), 1) for count in real.strange.values()]
     apart = sum(abs(seen.get(v, 0.0) - made.get(v, 0.0)) for v in seen.keys() | made.keys())
@@ -222,7 +222,7 @@ def _shares(cells: RawCells) -> dict[str, float]:
 
 
 def _line(real: RawCells, synthetic: RawCells) -> dict[str, Any]:
-    """Of numbers and dates: distance, moments, quantiles and tails."""
+    """Compare numbers and dates: distance, moments, quantiles and tails."""
     ours, theirs = real.numbers, synthetic.numbers
     found: dict[str, Any] = {
         "real": Moments.of(ours),

@@ -95,7 +95,7 @@ def _accuracy(found: Disclosure) -> Figure:
 
 
 _TABLES = {"original": "the real table", STAND_IN: "the synthetic table", LEAKY: "copied rows"}
-_TITLES = {STAND_IN: "members told", LEAKY: "with copied rows"}
+_TITLES = {STAND_IN: "members found", LEAKY: "with copied rows"}
 
 
 def _line(attacks: Sequence[Attack]) -> TableRow:

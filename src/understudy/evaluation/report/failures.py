@@ -19,7 +19,7 @@ from understudy.facts.column import BinnedColumn
 
 
 def raw_losses(found: Evaluation) -> Listing:
-    """What the schema did to the cells of every column, the most changed first."""
+    """Show how the schema changed the cells of every column, the most changed first."""
     coded = {column.column: column.distance for column in found.distributions}
     order = sorted(found.raw, key=lambda c: (-c.changed, -(c.distance or 0.0)))
     head = (

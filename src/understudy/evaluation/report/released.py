@@ -42,7 +42,7 @@ class Release:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict by released numbers alone."""
+        """Show the verdict by released numbers alone."""
         return judge_released(self.summary, self.yardsticks, self.subject.statement)
 
     def document(self) -> dict[str, Any]:

@@ -164,12 +164,12 @@ CRITERIA = (
 CLEAR_RELATION = 0.1
 """Cramér's V from which on two columns of the real table have a relation."""
 SAME_STRENGTH, SAME_PART, SAME_BY_CHANCE = 0.05, 1 / 3, 3.0
-"""A relation is kept where V differs by this, by this part of it, or by so many over √rows."""
+"""A relation is kept where V differs by this, by this part of it, or by this number over √rows."""
 FEW_ROWS = 200
 """With fewer rows on either side distances say little, and fidelity is not green."""
 EXPECTED_ROWS = 10
-"""A value is lost where so many synthetic rows were to be expected and none has it."""
+"""A value is lost where this number of synthetic rows were to be expected and none has it."""
 FRESH = 2**0.5
-"""Fresh rows of the same population are so many floors away: the real rows are a sample too."""
+"""Fresh rows of the population are this number of floors away: the real rows are a sample too."""
 DISTINCT = 1.25
-"""The ceiling is above the floor where it is so many times as high."""
+"""The ceiling is above the floor where it is this many times as high."""

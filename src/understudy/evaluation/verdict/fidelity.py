@@ -161,7 +161,7 @@ def _few(found: Evaluation) -> list[Finding]:
             name="few rows",
             colour=Colour.AMBER,
             value=float(rows),
-            sentence=f"{rows:,} rows are too few to tell a near stand-in from a far one.",
+            sentence=f"{rows:,} rows are too few to separate a near stand-in from a far one.",
             rule=f"With fewer than {FEW_ROWS} rows on either side fidelity is not green.",
         )
     ]

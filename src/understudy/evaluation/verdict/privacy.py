@@ -58,7 +58,7 @@ def _exposed(statement: Statement | None, rows: int) -> list[Finding]:
     if statement is None or not statement.private or not statement.bound.delta:
         return []
     value = float(statement.bound.delta) * rows
-    said = f"δ times {rows:,} rows is {value:.2g}: for so many rows the promise may fail."
+    said = f"δ times {rows:,} rows is {value:.2g}: for that number of rows the promise may fail."
     return [EXPOSED.finding(value, said)]
 
 

@@ -2,7 +2,7 @@
 
 The summary is noisy. A light is green or red only where the whole interval of its number is, and
 amber where the interval reaches no further. Where red is possible and not certain the light is
-unknown, and says that a larger budget would tell.
+unknown, and says that a larger budget would show it.
 
 Privacy: post-processing of released numbers, synthetic rows and statements; it costs nothing.
 """
@@ -93,7 +93,7 @@ def _judged(criterion: Criterion, ends: tuple[float, float, float], said: str) -
     span = f"{criterion.text(low)} to {criterion.text(high)}"
     if Colour.RED not in colours:
         return replace(plain, colour=Colour.AMBER, sentence=f"{said} With noise: {span}.")
-    open_words = f"{said} Its noise leaves {span}: a larger --release-epsilon would tell."
+    open_words = f"{said} Its noise leaves {span}: a larger --release-epsilon would show it."
     return replace(plain, colour=Colour.UNKNOWN, sentence=open_words)
 
 

@@ -1,4 +1,4 @@
-"""What a stand-in is good for and what not, with columns, pairs, targets and groups by name."""
+"""Good and bad uses of a stand-in, with columns, pairs, targets and groups by name."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ CHOOSING = (
 
 
 class Decision(StrEnum):
-    """What the owner can do with the rows."""
+    """The owner's choices: release, release with limits, or not."""
 
     RELEASE = "release"
     LIMITED = "release with limits"

@@ -43,7 +43,7 @@ EXPERIENCE: dict[str, Experiences] = {
 
 
 def experience_of(method: str) -> Experiences:
-    """What is known of a method, or, where nothing is, the widest of what is known."""
+    """The experience with a method, or, without any, the widest that there is."""
     known = EXPERIENCE.get(method)
     if known is not None:
         return known
@@ -82,7 +82,7 @@ class Band:
 
     @property
     def expected(self) -> float:
-        """What is expected, after experience."""
+        """Return the expected distance, after experience."""
         return self._at(0)
 
     @property
@@ -96,7 +96,7 @@ class Band:
         return self._at(-_NINETEEN_OF_TWENTY), self._at(_NINETEEN_OF_TWENTY)
 
     def _at(self, steps: float) -> float:
-        """So many standard deviations from what is expected; a distance is at most 1."""
+        """Some standard deviations from the expected distance; a distance is at most 1."""
         spread = math.hypot(self.experience.scatter, self.apart)
         return min(self.rehearsed * math.exp(self.experience.shift + steps * spread), 1.0)
 

@@ -31,7 +31,7 @@ class Need:
 
     @property
     def sentence(self) -> str:
-        """What is needed, in words."""
+        """Say which ε is needed."""
         wanted = f"a {self.way} distance of at most {self.error:g}"
         if self.expected is None:
             return f"Even epsilon = {self.most:g} is not expected to give {wanted}."

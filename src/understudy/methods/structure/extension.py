@@ -87,7 +87,7 @@ class Extension:
     def believed(
         self, asked: Sequence[tuple[str, Attributes]], values: Floats, variance: float
     ) -> Floats:
-        """What parents add, as far as it is sure: by their own scores, or by those of their pairs.
+        """The score that parents surely add: by their own scores, or by those of their pairs.
 
         Where scores are mostly noise, a parent is judged by a part of its pair's score, and where
         they are not, by what the rows say: the two are averaged by their precisions.

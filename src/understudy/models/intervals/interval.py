@@ -47,7 +47,7 @@ class NoiseInterval:
 
     @property
     def sentence(self) -> str:
-        """What the interval is about, in words."""
+        """Describe the interval in words."""
         if self.ends is None:
             return f"no interval for the noise of privacy: {self.reason}"
         if self.basis == MEASURED:

@@ -124,7 +124,7 @@ def _settled(names: Attributes, seen: Sequence[_View], found: dict[Attributes, F
 
 
 def _correction(wanted: Floats, counts: Floats, names: Attributes, fewer: Attributes) -> Floats:
-    """What every cell lacks where sums over the other names are to be as wanted."""
+    """Return what every cell lacks where sums over the other names are to be as wanted."""
     sums = counts.sum(axis=_gone(names, fewer), keepdims=True)
     return np.asarray((wanted.reshape(sums.shape) - sums) * (sums[0].size / counts[0].size))
 

@@ -31,7 +31,7 @@ def _not_asked() -> NoiseInterval:
 
 @dataclass(frozen=True, kw_only=True)
 class BaseAnswer(ABC):
-    """What all answers of a model have.
+    """The base of all answers of a model.
 
     Attributes:
         question: as it was asked.
@@ -57,7 +57,7 @@ class BaseAnswer(ABC):
     @property
     @abstractmethod
     def text(self) -> str:
-        """The answer in a few words."""
+        """Say the answer in a few words."""
 
     @property
     def sampling_error(self) -> float | None:
@@ -66,7 +66,7 @@ class BaseAnswer(ABC):
 
     @property
     def notes(self) -> list[str]:
-        """What a reader should know about the answer, in sentences."""
+        """Sentences that a reader should know beside the answer."""
         way = "exact in the model"
         if not self.exact:
             error = self.sampling_error
@@ -127,7 +127,7 @@ class Answer(BaseAnswer):
 
     @property
     def sampling_error(self) -> float | None:
-        """The largest standard error of sampling."""
+        """Return the largest standard error of sampling."""
         return float(self.errors.max())
 
     def _in_words(self, place: int) -> str:
@@ -219,13 +219,13 @@ class RowAnswer(BaseAnswer):
 
     @property
     def text(self) -> str:
-        """The labels and the probability."""
+        """Return the labels and the probability."""
         named = ", ".join(f"{name} = {_shown(label)}" for name, label in self.row.items())
         return f"{named}; probability {self.probability:.4g}"
 
     @property
     def lines(self) -> list[dict[str, Any]]:
-        """The row and its probability."""
+        """Return the row and its probability."""
         return [{"row": dict(self.row), "probability": self.probability}]
 
 
@@ -245,7 +245,7 @@ class PairsAnswer(BaseAnswer):
 
     @property
     def text(self) -> str:
-        """The pairs with their scores."""
+        """Return the pairs with their scores."""
         found = zip(self.pairs, self.scores, strict=True)
         return ", ".join(f"{a} & {b} {score:.3f}" for (a, b), score in found)
 

@@ -44,7 +44,7 @@ class CodePlaces:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The smallest and the largest value."""
+        """Return the smallest and the largest value."""
         return float(self.ends.min()), float(self.ends.max())
 
     @property

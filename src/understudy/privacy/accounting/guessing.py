@@ -1,4 +1,4 @@
-"""What a promise means for one person: how often somebody can guess right about them.
+"""The meaning of a promise for one person: how often somebody can guess right about them.
 
 Somebody who could only toss a coin before sees a release and says which of two neighbouring tables
 it was made from. The bounds here say how often they can be right.
@@ -33,7 +33,7 @@ def right_guesses(epsilon: float, delta: float = 0.0) -> float:
 
 
 def right_gaussian_guesses(rho: float, *, epsilon: float = 0.0, delta: float = 0.0) -> float:
-    """The same for Gaussian rounds on fine grids of ρ in all, after something (ε, δ)-DP.
+    """The chance for Gaussian rounds on fine grids of ρ in all, after something (ε, δ)-DP.
 
     For each ε of the Gaussian curve the δ that is proved with it is looked up, and the least of all
     bounds is taken. For ε → 0 it is Φ(√(ρ/2)), but for what grids add.

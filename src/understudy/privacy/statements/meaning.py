@@ -1,4 +1,4 @@
-"""What a statement means for one person, in plain words and one number."""
+"""The meaning of a statement for one person, in plain words and one number."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class RightGuesses:
 
     Attributes:
         chance: the bound, for somebody who could only toss a coin before.
-        sentence: the same in words, as so many times in 100.
+        sentence: the same in words, as times in 100.
         by_curve: whether the Gaussian curve was used, which says more than ε and δ do.
     """
 
@@ -80,7 +80,7 @@ def _by_curve(statement: Statement, epsilon: Fraction) -> float | None:
 
 
 def _sentence(statement: Statement, times: int) -> str:
-    """Right so many times in 100, about what, and for whom."""
+    """How many times in 100 one is right, about what, and for whom."""
     label = statement.unit.label
     about = (
         "which of two rows is in the table"

@@ -45,7 +45,7 @@ def _is_duckdb(address: str) -> bool:
 
 @contextmanager
 def opened(data: Any, table: str | None) -> Iterator[ir.Table]:
-    """A table of a database.
+    """Return a table of a database.
 
     Args:
         data: the address of a database, or a table that ibis knows.
@@ -79,7 +79,7 @@ def _prepare(database: Database) -> None:
 
 
 def _composed(text: str | None) -> str | None:
-    """A text in Unicode's composed form."""
+    """Return a text in Unicode's composed form."""
     return None if text is None else unicodedata.normalize("NFC", text)
 
 
@@ -229,7 +229,7 @@ def _in_memory(backend: Any) -> Iterator[None]:
 
     DuckDB would write what outgrows memory beside the database, unencrypted and for everyone to
     read. The setting is the database's: connections that this process has to it share it, so it is
-    set back. One that has already written there cannot be told otherwise.
+    set back. One that has already written there cannot be changed.
     """
     [(before,)] = backend.raw_sql("SELECT current_setting('temp_directory')").fetchall()
     _set_folder(backend, "")

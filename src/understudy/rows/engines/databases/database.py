@@ -1,6 +1,6 @@
 """An open database and its dialect: queries go in, rows of their results come out.
 
-Whatever the database or its driver raises is told in our words, because theirs may quote cells.
+Whatever the database or its driver raises is said in our words, because theirs may quote cells.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def asking() -> Iterator[None]:
 
 
 def refusal(error: Exception) -> DataError:
-    """What a database or its driver raised, in our words."""
+    """Say in our words what a database or its driver raised."""
     return DataError(f"the database {_reason(error)}")
 
 

@@ -1,4 +1,4 @@
-"""What each kind of database can do, and how it is asked: one frozen value for each of them.
+"""The abilities of each kind of database, and how it is asked: one frozen value for each of them.
 
 A kind that is not listed here is refused by its name, before anything is read or spent.
 """
@@ -89,7 +89,7 @@ class Dialect:
 
     @property
     def reading(self) -> str:
-        """What one reading of a table means here, for the statement."""
+        """The meaning of one reading of a table here, for the statement."""
         held = self.held.value if self.held else "questions may see different rows"
         return f"{self.title}: {held}"
 
@@ -243,7 +243,7 @@ def dialect_of(rows: ir.Table) -> Dialect:
 
 
 def dialect_named(name: str) -> Dialect:
-    """The dialect of an ibis backend.
+    """Return the dialect of an ibis backend.
 
     Raises:
         UsageError: the kind of database is not known here, or cannot promise one reading.

@@ -219,7 +219,7 @@ def _written_down(database: Database, codes: ir.Table, rows: int) -> Iterator[ir
 
 
 def _fits(database: Database, codes: ir.Table, rows: int) -> bool:
-    """Whether the codes of so many rows take a small part of the memory that DuckDB may take."""
+    """Whether the codes of the rows take a small part of the memory that DuckDB may take."""
     needed = rows * sum(kind.nbytes for kind in codes.schema().types)
     return bool(_PARTS * needed <= _memory_limit(database))
 

@@ -50,7 +50,7 @@ class DatabaseSource:
 
     @property
     def reading(self) -> str:
-        """What one reading of these rows means; public."""
+        """The meaning of one reading of these rows; public."""
         return self.database.dialect.reading
 
     def count(self, sets: Sequence[Attributes]) -> list[Marginal]:
@@ -77,7 +77,7 @@ class DatabaseSource:
                 yield from self._count(batch[start : start + most])
 
     def _count(self, sets: Sequence[Attributes]) -> list[Marginal]:
-        """One query for these sets; the order of attributes is no matter to it."""
+        """One query for these sets; the order of attributes does not matter to it."""
         places = {name: place for place, name in enumerate(self.domain.names)}
         held = [tuple(sorted(attributes, key=places.__getitem__)) for attributes in sets]
         tables = self._tables(list(dict.fromkeys(held)))
