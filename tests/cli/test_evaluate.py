@@ -308,7 +308,7 @@ def test_the_promise_is_for_whom_the_rows_promise(made: Desk) -> None:
     again = ("--neighbours", "replace", "--json", "--force")
     other = _evaluate(made, "--release-epsilon", "1", *again)
     assert "replace" == other.document["statement"]["neighbours"]
-    assert "Both were made from the same rows" not in _page(made).read_text(encoding="utf-8")
+    assert "Together they promise" not in _page(made).read_text(encoding="utf-8")
     persons = {"unit": "person with at most 2 rows", "rows_per_person": 2}
     _restate(made, persons | {"neighbours": "add-remove"})
     refused = _evaluate(made, "--release-epsilon", "0.5", "--force")

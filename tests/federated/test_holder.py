@@ -166,6 +166,7 @@ def test_an_unknown_question_spends_nothing() -> None:
         (Vote(share="1/2", score="TVD"), (sets, np.zeros(1))),
         (Vote(share="1/2", score="F"), (sets, np.zeros(1))),
         (Fit(structure="greedy", degree=60), ()),
+        (Fit(structure="tree", degree=60, plain=True), ()),
         (Tables(), ()),
     ]
     kinds = [asked(holder, body, *arrays).body.kind for body, arrays in bad]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from support.moment_images import SIZE, moment_method, stripes
-from understudy.errors import DataError, UsageError
+from understudy.errors import CapacityError, DataError, UsageError
 from understudy.gan.image_size import ImageSize
 from understudy.gan.images import LabelledImages, labelled_images, read_images
 from understudy.gan.moment_model import ImageMoments
@@ -205,3 +205,26 @@ def test_without_noise_nothing_is_promised() -> None:
     """Exact moments are marked as not private."""
     model = moment_method(epsilon=Budget.unlimited()).fit(stripes(), ledger=None)
     assert "NOT PRIVATE" in model.statement.sentence
+
+
+def test_too_many_classes_are_refused_before_anything_is_spent(tmp_path: Path) -> None:
+    """Sums for all classes would not fit into memory; that is said first."""
+    size = ImageSize(64, 64, classes=2_000_000)
+    ledger = Ledger(tmp_path / "l.jsonl")
+    images = LabelledImages(np.zeros((2, 64, 64), np.uint8), np.zeros(2, np.int64))
+    with pytest.raises(CapacityError, match="use fewer"):
+        MomentMethod(size=size, epsilon=1, delta=1e-5).fit(images, ledger=ledger, dataset="x")
+    assert {} == ledger.accounts()
+
+
+@pytest.mark.parametrize(("pixels", "labels"), [((5, 8, 8), 3), ((5, 4, 16), 5), ((5, 8, 8, 3), 5)])
+def test_images_that_are_not_as_declared_cost_nothing(
+    tmp_path: Path, pixels: tuple[int, ...], labels: int
+) -> None:
+    """Other sizes, or another number of labels, are refused from Python too."""
+    ledger = Ledger(tmp_path / "l.jsonl")
+    images = LabelledImages(np.zeros(pixels, np.uint8), np.zeros(labels, np.int64))
+    size = ImageSize(8, 8, classes=2)
+    with pytest.raises(DataError):
+        MomentMethod(size=size, epsilon=1, delta=1e-5).fit(images, ledger=ledger, dataset="x")
+    assert {} == ledger.accounts()

@@ -34,6 +34,7 @@ from understudy.facts.column import (
     TextColumn,
     text_of,
 )
+from understudy.facts.column.numbers import NumberBase
 from understudy.facts.constraints import Constraint, check_satisfiable, read_constraint
 from understudy.facts.file_format import FileFormat
 from understudy.facts.schema_cost import Inference
@@ -91,7 +92,7 @@ class Schema:
             raise SchemaError(problems)
         check_satisfiable(constraints)
         extras = {k: v for k, v in document.items() if k not in ("columns", "constraints")}
-        return cls(columns, extras, constraints)
+        return cls(_in_marks(columns, document), extras, constraints)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Schema:
@@ -281,6 +282,19 @@ def _problems_of_the_inference(document: Mapping[str, Any]) -> Iterator[str]:
             Inference.parse(document["inference"])
         except ValueError as error:
             yield str(error)
+
+
+def _in_marks(columns: dict[str, Column], document: Mapping[str, Any]) -> dict[str, Column]:
+    """The columns with units and signs in the marks of the file, where they have none themselves.
+
+    Their numbers are read and written as texts, so that a mark of the file has to be known there.
+    """
+    held = FileFormat.parse(_format_table(document) or {})
+    decimal, thousands = held.decimal or ".", held.thousands or ""
+    return {
+        name: column.marked_as(decimal, thousands) if isinstance(column, NumberBase) else column
+        for name, column in columns.items()
+    }
 
 
 def _format_table(document: Mapping[str, Any]) -> Mapping[str, Any] | None:

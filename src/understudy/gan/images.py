@@ -73,6 +73,14 @@ def read_images(path: Path, shape: Shape | ImageSize) -> LabelledImages:
 
 def checked(x: Any, y: Any, shape: Shape | ImageSize, *, name: str = "images") -> LabelledImages:
     """Images and labels that keep to public facts."""
+    check_extent(x, y, shape, name=name)
+    if len(x) == 0:
+        raise DataError(f"{name}: holds no images; there is nothing to learn from")
+    return LabelledImages(x, y.astype(np.int64))
+
+
+def check_extent(x: Any, y: Any, shape: Shape | ImageSize, *, name: str = "images") -> None:
+    """Refuse pixels and labels that are not as declared."""
     sizes = " × ".join(str(size) for size in shape.extent)
     if x.dtype != np.uint8 or x.shape[1:] != shape.extent:
         raise DataError(
@@ -81,14 +89,11 @@ def checked(x: Any, y: Any, shape: Shape | ImageSize, *, name: str = "images") -
         )
     if y.ndim != 1 or len(y) != len(x) or not np.issubdtype(y.dtype, np.integer):
         raise DataError(f"{name}: y must hold one whole number for each image")
-    if len(x) == 0:
-        raise DataError(f"{name}: holds no images; there is nothing to learn from")
     labels = y.astype(np.int64)
     if ((labels < 0) | (labels >= shape.classes)).any():
         raise DataError(
             f"{name}: y holds labels outside 0 to {shape.classes - 1}; give the right --classes"
         )
-    return LabelledImages(x, labels)
 
 
 def _arrays(path: Path) -> dict[str, Any]:

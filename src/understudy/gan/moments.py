@@ -15,10 +15,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from understudy.errors import UsageError
+from understudy.errors import CapacityError, UsageError
+from understudy.facts.capacity import available_bytes, bytes_of_tables
 from understudy.facts.unit import Neighbours, Unit
 from understudy.gan.image_size import ImageSize
-from understudy.gan.images import ImageSource, LabelledImages, label_schema
+from understudy.gan.images import ImageSource, LabelledImages, check_extent, label_schema
 from understudy.gan.moment_model import LEVELS, ImageMoments
 from understudy.gan.moment_release import (
     TONES,
@@ -51,6 +52,8 @@ _MOST_CENTRES = 8
 _IMAGES_FOR_NOISE = 1000
 # The noise of a class mean, as a share of the largest norm, above which images show little.
 _FAINT = 0.5
+# Vectors of all images are held so many times at once.
+_COPIES = 3
 
 
 @dataclass(kw_only=True)
@@ -116,6 +119,8 @@ class MomentMethod:
         Privacy: everything is paid for before it is drawn; the model is released.
         """
         self.check()
+        check_extent(images.pixels, images.labels, self.size)
+        self._check_room(images.rows)
         books = self._run.books(ledger, dataset)
         self._warn(images.rows)
         source = ImageSource.of(images, self.size)
@@ -191,9 +196,21 @@ class MomentMethod:
         law = ImageMoments.of(self.size, arrays)
         return ImageMoments.of(self.size, arrays | tone_curve(law, first.tones))
 
+    def _check_room(self, rows: int) -> None:
+        """Refuse vectors and sums that would not fit into memory, before anything is spent."""
+        waves = Waves(self.size).count
+        sums = self.size.classes * _MOST_CENTRES * (1 + waves + waves * (waves + 1) // 2)
+        needed, room = bytes_of_tables(sums) + _COPIES * 8 * waves * rows, available_bytes()
+        if needed > room:
+            raise CapacityError(
+                f"sums for {self.size.classes:,} classes and the vectors of all images need "
+                f"{needed / 2**30:,.1f} GiB, and {room / 2**30:,.1f} GiB is free; use fewer "
+                "classes, fewer or smaller images, or a machine with more memory"
+            )
+
     def _warn(self, rows: int) -> None:
         """Tell the owner's terminal before anything is spent; nothing else follows from it."""
-        if self.notice is None or self.budget.measure is Measure.UNLIMITED:
+        if self.notice is None or self.budget.measure is Measure.UNLIMITED or rows == 0:
             return
         noise = self.noise_of_means(rows)
         if noise > _FAINT:

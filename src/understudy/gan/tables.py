@@ -157,13 +157,18 @@ class TableGAN(Synthesizer):
         """Return the generator's shape."""
         return RowMaker(tuple(domain.sizes.values()), self.place_of_target(domain))
 
+    @property
+    def needs_rows(self) -> str:
+        """Single rows are learned from."""
+        return (
+            f"{self.method} learns from single rows, and this source only counts them; "
+            "export the table to a .parquet file, or use another method"
+        )
+
     def require_rows(self, curator: Curator) -> None:
         """Refuse sources that only count, before anything is paid."""
         if not curator.can_number_rows:
-            raise UsageError(
-                f"{self.method} learns from single rows, and this source only counts them; "
-                "export the table to a .parquet file, or use another method"
-            )
+            raise UsageError(self.needs_rows)
 
     def finished(self, game: TrainingState, census: Census, domain: Domain) -> Learned:
         """The generator, as a model holds it."""

@@ -18,6 +18,7 @@ import pyarrow as pa
 from understudy.errors import UnderstudyError
 from understudy.models.archive import arrow_bytes
 from understudy.system.files.arrow import Types, read_arrow
+from understudy.system.files.members import read_file
 from understudy.system.files.writing import atomic
 
 if TYPE_CHECKING:
@@ -63,13 +64,13 @@ def _key(model: Model) -> str:
 
 def _read(path: Path, key: str, *, most: int) -> Numbers32:
     """The arrays of a file, if it is about this model."""
-    if path.stat().st_size > _MOST_BYTES:
-        raise ValueError("size")
-    table = read_arrow(path.read_bytes(), _COLUMNS, rows=most)
+    table = read_arrow(read_file(path, _MOST_BYTES), _COLUMNS, rows=most)
     names, shapes = table["name"].to_pylist(), table["shape"].to_pylist()
     if names[0] != key:
         raise ValueError("digest")
     held = [np.array(row.values, np.float32) for row in table["numbers"]]
+    if not all(np.isfinite(numbers).all() for numbers in held):
+        raise ValueError("numbers")
     each = zip(names[1:], shapes[1:], held[1:], strict=True)
     return {name: numbers.reshape(shape) for name, shape, numbers in each}
 

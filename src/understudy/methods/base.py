@@ -126,6 +126,11 @@ class Synthesizer(ABC):
         return Adaptive()
 
     @property
+    def needs_rows(self) -> str:
+        """The refusal of engines that only count, where a method needs single rows."""
+        return ""
+
+    @property
     def rehearsing(self) -> Self:
         """The method as a plan tries it on made-up rows; one that takes long may be quicker."""
         return self
@@ -267,6 +272,7 @@ class Synthesizer(ABC):
             person_id=self.person_id,
             pricing=self.pricing,
             instruments=self._instruments,
+            needs_rows=self.needs_rows,
         )
 
 

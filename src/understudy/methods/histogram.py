@@ -89,6 +89,14 @@ class Histogram(Synthesizer):
         drawn = model.rows * (1 - _smoothing(model))
         return [f"about {drawn:,.1f} rows were drawn from the table, the others from anywhere"]
 
+    @property
+    def needs_rows(self) -> str:
+        """Whole rows are drawn from the table."""
+        return (
+            "histogram draws whole rows, and this source only counts them; "
+            "export the table to a .parquet file, or use another method"
+        )
+
     def learn(self, curator: Curator) -> Learned:
         """Number the rows' cells, draw from the mixture, and keep what was drawn."""
         table_rows = curator.public_rows or 0
@@ -109,10 +117,7 @@ class Histogram(Synthesizer):
         if draws == 0:
             return None
         if not curator.can_number_rows:
-            raise UsageError(
-                "histogram draws whole rows, and this source only counts them; "
-                "export the table to a .parquet file, or use another method"
-            )
+            raise UsageError(self.needs_rows)
         ensure_rows_fit(table_rows, sets)
         ensure_draws_fit(draws, sets)
         cells = tuple(curator.domain.cells(attributes) for attributes in sets)

@@ -28,7 +28,7 @@ from understudy.privacy.spending.record import DEFAULT, Books, LedgerChoice
 from understudy.privacy.spending.scratch import ScratchLedger
 from understudy.privacy.spending.steps import Told
 from understudy.privacy.statements.statement import Statement
-from understudy.rows.counting import CountSource, KeySource, reading_of
+from understudy.rows.counting import CountSource, KeySource, NumbersRows, reading_of
 from understudy.rows.sources import Access, dataset_name, open_keyed, open_source
 from understudy.system.frames import Rows, are_rows
 from understudy.system.notebooks import notebook_bar
@@ -50,6 +50,7 @@ class PaidRun:
         pricing: how charges are counted.
         instruments: what the Curator draws with and records on.
         preflight: the question that is asked first, whether enough rows fit; None asks nothing.
+        needs_rows: what refuses an engine that only counts, where single rows are needed.
     """
 
     method: str
@@ -61,6 +62,7 @@ class PaidRun:
     pricing: Pricing = field(default_factory=Adaptive)
     instruments: Instruments = field(default_factory=Instruments)
     preflight: Preflight | None = None
+    needs_rows: str = ""
 
     @contextmanager
     def open(
@@ -86,6 +88,7 @@ class PaidRun:
         books = self.books(ledger, dataset or dataset_name(data, reached))
         with self._source(data, reached) as source:
             self.check_unit(source)
+            self._check_rows(source)
             if books.ledger is not None and not isinstance(books.ledger, ScratchLedger):
                 sighting = fingerprints.Sighting(data, source, self.schema)
                 fingerprints.warn(books.ledger.path, books.dataset, sighting)
@@ -93,6 +96,11 @@ class PaidRun:
                 curator = run.curator_over(source)
                 fitting = self._asked_first(curator)
                 yield RunOverRows(self, books, run.grant, curator, fitting=fitting, source=source)
+
+    def _check_rows(self, source: CountSource) -> None:
+        """Refuse an engine that only counts where single rows are needed, before any charge."""
+        if self.needs_rows and not isinstance(source, NumbersRows):
+            raise UsageError(self.needs_rows)
 
     def _asked_first(self, curator: Curator) -> FittingRows | None:
         """Ask the preflight, where there is one and the budget can pay for it."""

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.errors import SchemaError
+from understudy.facts.codec import Codec
 from understudy.facts.column.moment_notation import MomentNotation
 from understudy.facts.column.notation import NumberNotation
 from understudy.facts.schema import Schema
+from understudy.models.row_writing import write_rows
+from understudy.rows.sources import open_source
 
 DOLLARS = NumberNotation.of_unit("$", thousands=",", decimals=2)
 ACCOUNTS = NumberNotation.of_unit("# €", decimal=",", thousands=".", accounting=True, decimals=2)
@@ -122,3 +128,22 @@ def test_forms_that_contradict_are_refused(column: dict[str, Any], problem: str)
     with pytest.raises(SchemaError) as caught:
         Schema.parse({"columns": {"x": column, "y": {"kind": "boolean"}}})
     assert any(part in str(caught.value) for part in problem.split("|"))
+
+
+@pytest.mark.parametrize("own", [{}, {"decimal": ",", "thousands": "."}])
+def test_units_and_signs_have_the_marks_of_the_file(own: dict[str, str], tmp_path: Path) -> None:
+    """A column with a unit is read and written in the file's marks, whoever declares them."""
+    cost = {"kind": "float", "min": 0.0, "max": 9999.0, "decimals": 2, "unit": "# €", **own}
+    form = {"separator": ";", "decimal": ",", "thousands": "."}
+    schema = Schema.parse({"format": form, "columns": {"cost": cost, "sex": {"kind": "boolean"}}})
+    path = tmp_path / "real.csv"
+    path.write_text("cost;sex\n2.885,49 €;true\n12,50 €;false\n")
+    with open_source(path, schema) as source:
+        assert (2, 2) == (source.rows_read, int(source.count([("cost",)])[0].counts.sum()))
+    codec = Codec(schema)
+    codes = {"cost": np.full(4, codec.domain["cost"] - 1), "sex": np.zeros(4, np.int64)}
+    made = codec.decode(codes, generator=np.random.default_rng(0))
+    write_rows([made], tmp_path / "made.csv", codec)
+    lines = (tmp_path / "made.csv").read_text().splitlines()[1:]
+    assert all(re.fullmatch(r"\d\.\d{3},\d\d €;false", line) for line in lines)
+    assert Schema.from_json(schema.to_json()).columns == schema.columns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -123,3 +124,20 @@ def test_rare_conditions_show_no_spread(model: Model) -> None:
         assert model.refits.posteriors(("age",), nothing)[0].shape == (REFITS, 4)
         with pytest.raises(NoSpread, match="too few rows"):
             model.refits.posteriors(("sex",), never)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["device", "pipe"])
+def test_a_cache_without_an_end_is_not_read(
+    model: Model, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever lies where the cache should be costs time at most."""
+    monkeypatch.setenv("UNDERSTUDY_CACHE", str(tmp_path))
+    cached_refits(model)
+    [path] = tmp_path.iterdir()
+    path.unlink()
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero")
+    assert (REFITS,) == cached_refits(model).posteriors(("age",), {})[1].shape

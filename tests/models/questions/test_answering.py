@@ -103,6 +103,9 @@ def test_the_most_probable_row() -> None:
     given = by_hand().ask("most probable row | age < 10, pay < 4")
     assert isinstance(given, RowAnswer)
     assert {"age": "0 to 9", "pay": "0 to 4"} == given.row
+    assert 1.0 == pytest.approx(given.probability)
+    chance = by_hand().ask("P(age < 10, pay < 4)").lines[0]["probability"]
+    assert chance == pytest.approx(given.document()["evidence_probability"])
 
 
 def test_the_most_probable_row_is_looked_for_where_it_cannot_be_computed() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from understudy.evaluation.report.contents import columns_at_a_time
 from understudy.evaluation.report.promise import promise_facts
-from understudy.evaluation.report.released import Release, together
+from understudy.evaluation.report.released import NO_SUM, Release, together
 from understudy.facts.schema import Schema
 from understudy.privacy.statements.statement import Statement
 from understudy.system.printable import replaced
@@ -140,6 +140,7 @@ def _own(release: Release) -> Iterator[str]:
     yield f"> {cell(release.summary.statement.sentence)}"
     own = release.subject.statement
     both = None if own is None else together(own, release.summary.statement)
-    if both is not None:
+    if own is not None:
         yield ""
-        yield f"Rows and sheet were made from the same table. Together they promise {both}."
+        yield "Rows and sheet were made from the same table."
+        yield f"Together they promise {both}." if both else NO_SUM

@@ -81,10 +81,14 @@ class Release:
             events=promise.events(statement),
             own=own,
             together=None if own is None else together(own, statement),
+            no_sum=NO_SUM,
             rows=self.rows_text,
             means=_means(self),
             columns=_columns(self.summary.columns),
         )
+
+
+NO_SUM = "They promise different things, so that what they promise together is not stated here."
 
 
 def together(first: Statement, second: Statement) -> str | None:

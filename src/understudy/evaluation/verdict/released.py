@@ -35,6 +35,11 @@ NOTICE = (
 )
 _NOT_MEASURED = "The paid summary holds distances alone; predictions and relations are not in it."
 
+_ROWS_ALONE = (
+    "This is about the rows alone; the summary was made from the same table, and its cost is added "
+    "where the two are stated together."
+)
+
 
 def judge_released(
     summary: Summary, yardsticks: Mapping[int, Yardstick], statement: Statement | None
@@ -49,7 +54,8 @@ def judge_released(
     Privacy: post-processing.
     """
     rows = round(max(summary.rows.value, 1.0))
-    privacy = privacy_light(statement, rows=rows)
+    alone = privacy_light(statement, rows=rows)
+    privacy = replace(alone, sentence=f"{alone.sentence} {_ROWS_ALONE}")
     findings = [*_dependence(summary, yardsticks), *_columns(summary, yardsticks)]
     fidelity = Light.of("fidelity", findings, [number_of(each) for each in findings])
     if any(each.colour is Colour.UNKNOWN for each in findings) and fidelity.colour != Colour.RED:

@@ -43,6 +43,21 @@ class NumberBase(BinnedBase):
     thousands: str = ""
 
     @property
+    def has_own_marks(self) -> bool:
+        """Whether the column says itself how decimals and thousands are marked."""
+        return self.decimal != "." or bool(self.thousands)
+
+    def marked_as(self, decimal: str, thousands: str) -> Self:
+        """The column with a file's marks, where it has a unit or sign and no marks of its own."""
+        signed = self.unit is not None or self.percent or self.accounting
+        if not signed or self.has_own_marks or (decimal, thousands) == (".", ""):
+            return self
+        marked = self.model_copy(update={"decimal": decimal, "thousands": thousands})
+        # What was computed from the old marks is not copied.
+        marked.__dict__.pop("notation", None)
+        return marked
+
+    @property
     def written_decimals(self) -> int | None:
         """How many decimals are written."""
         return None

@@ -306,7 +306,8 @@ def _local(schema: Schema, unit: Unit, asked: Fit, restrictions: Restrictions) -
     method.check()
     names = sum(len(Domain.of(schema).levels(name)) for name in schema.learned)
     most = affordable_degree(names, most=16)
-    if asked.structure == "greedy" and (asked.degree or 0) > most:
+    searched = asked.plain or asked.structure == "greedy"
+    if searched and (asked.degree or 0) > most:
         raise UsageError(f"degree {asked.degree} is too much to search; {most} is the most here")
     return method
 

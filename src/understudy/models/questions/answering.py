@@ -148,14 +148,22 @@ class Asking:
 
     def _row(self, text: str, asked: RowQuestion) -> RowAnswer:
         row, chance, exact = self._most_probable(asked.given)
+        evidence = self._evidence(asked.given)
         reason = "which row is the most probable one depends on the noise itself"
         return RowAnswer(
             question=text,
             row=row,
-            probability=chance,
+            probability=min(chance / max(evidence, chance), 1.0) if chance else 0.0,
+            evidence=evidence,
             exact=exact,
             interval=NoiseInterval.none(reason),
         )
+
+    def _evidence(self, given: Evidence) -> float:
+        """The chance of some conditions; 1 where there are none."""
+        if not given:
+            return 1.0
+        return float(self.found(Question((next(iter(self.model.domain)),), given, None)).evidence)
 
     def _most_probable(self, given: Evidence) -> tuple[Mapping[str, Label], float, bool]:
         """The row and its probability, computed, or looked for among sampled rows."""

@@ -211,7 +211,7 @@ class RowAnswer(BaseAnswer):
 
     Attributes:
         row: its labels by column.
-        probability: of the row, among all rows.
+        probability: of the row, among the rows that fit the conditions.
     """
 
     row: Mapping[str, Label]

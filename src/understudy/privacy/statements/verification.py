@@ -42,7 +42,7 @@ _SLACK = Fraction(2, 10**6)
 _KNOWN_BESIDE = {
     *("method", "rows", "columns"),
     *("where", "how", "evidence_probability", "evidence_exact", "effective_draws"),
-    *("height", "width", "classes"),
+    *("height", "width", "classes", "channels"),
 }
 _LONGEST_NAME = 40
 

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from understudy.facts.codec import Codec
 from understudy.facts.codec.categories import ListedCodec
 from understudy.facts.column import FloatColumn, IntegerColumn
+from understudy.facts.column.numbers import NumberBase
 from understudy.facts.file_format import TextDialect
 
 # A sign, a currency or nothing may stand before a number, and a unit behind it.
@@ -41,6 +42,8 @@ def numeric_columns(codec: Codec) -> dict[str, Sequence[str]]:
     found: dict[str, Sequence[str]] = {}
     for name, column in codec.columns.items():
         listed = isinstance(column, ListedCodec) and column.is_numeric
+        if isinstance(column.column, NumberBase) and column.column.has_own_marks:
+            continue
         if listed or isinstance(column.column, IntegerColumn | FloatColumn):
             found[name] = column.column.missing or ()
     return found

@@ -17,9 +17,12 @@ from hypothesis import strategies as st
 from support.counted import KINDS, ROWS, SCHEMA, check_equal, check_same, typed_tables
 from support.databases import SQLITE_TYPES, sqlite_file
 from support.tiers import examples, slow_but
-from understudy.errors import DataError
+from understudy.errors import DataError, UsageError
 from understudy.facts.codec.persons import Persons
 from understudy.facts.schema import Schema
+from understudy.methods import Histogram
+from understudy.privacy.preflight import Preflight
+from understudy.privacy.spending.ledger import Ledger
 from understudy.rows.counting import fitting_rows
 from understudy.rows.engines.databases.source import DatabaseSource
 from understudy.rows.sources import Access, open_source
@@ -151,3 +154,12 @@ def test_tables_that_are_not_there_are_refused(tmp_path: Path) -> None:
         open_source(address, SCHEMA, Access(table="persons")),
     ):
         pass
+
+
+def test_a_method_that_needs_single_rows_is_refused_unpaid(tmp_path: Path) -> None:
+    """Not even the preflight is bought from an engine that only counts."""
+    path, ledger = sqlite_file(tmp_path / "x.db", TYPED), Ledger(tmp_path / "l.jsonl")
+    method = Histogram(SCHEMA, epsilon=1)
+    with pytest.raises(UsageError, match="only counts"):
+        method.fit(path, access=TABLE, ledger=ledger, dataset="x", preflight=Preflight())
+    assert {} == ledger.accounts()
