@@ -89,7 +89,7 @@ def relations_table(found: dict[str, Record]) -> str:
     record = found["utility"]
     distances = {(d["table"], d["method"], d["epsilon"]): d["3-way"] for d in record["details"]}
     ways = ("privbayes", "privbayes, replace at 2ε", "privbayes, replace")
-    heads = "add-remove at ε | replace at 2ε: equal protection | replace at ε: the stronger promise"
+    heads = "add-remove at ε | replace at 2ε: what add-remove at ε implies | replace at ε: the stronger promise"
     rows = [f"| table | ε | {heads} |", "|---" * 5 + "|"]
     for table in dict.fromkeys(d["table"] for d in record["details"]):
         for epsilon in ("0.1", "1", "10"):
