@@ -51,7 +51,7 @@ def test_what_a_row_names_exists(row: PaperRow) -> None:
 
 
 def test_verdicts_of_outdated_records_are_marked() -> None:
-    """A finding of a study whose cells are out of date says so, and what is merely built does not."""
+    """A finding of a study whose cells are out of date says so; what is merely built does not."""
     outdated = {name for name, (count, _) in outdated_cells().items() if count}
     assert {name for row in ROWS for name in outdated_studies(row)} <= outdated
     for row in ROWS:
