@@ -1,4 +1,4 @@
-"""What a promise means for one person: how often somebody can guess right about them.
+"""What a promise means: how often somebody can guess right whether a row or person is there.
 
 Somebody who could only toss a coin before sees a release and says which of two neighbouring tables
 it was made from. The bounds here say how often they can be right.
