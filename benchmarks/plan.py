@@ -76,11 +76,13 @@ def _add_lines(board: Scoreboard, method: str) -> None:
         board.add(f"scatter beyond rehearsals, {method}, {way}", found.scatter, "")
 
 
-def left_out(details: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Compare the claimed tables, by the experience of all other tables alone."""
+def left_out(
+    details: Sequence[dict[str, Any]], tables: Sequence[str] = CLAIMED
+) -> Iterator[dict[str, Any]]:
+    """Compare these tables, each by the experience of all other tables alone."""
     for way in WAYS:
         for line in details:
-            if line["table"] in CLAIMED:
+            if line["table"] in tables:
                 known = [other[way] for other in details if other["table"] != line["table"]]
                 mine = line[way]
                 band = Band(mine["rehearsed"], mine["apart"], experience(known))

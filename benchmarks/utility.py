@@ -30,7 +30,7 @@ METHODS: dict[str, Callable[[Schema, str], Synthesizer]] = {
     "privbayes": lambda schema, epsilon: PrivBayes(schema, epsilon=epsilon),
     "independent": lambda schema, epsilon: Independent(schema, epsilon=epsilon, delta=DELTA),
 }
-# A promise about added rows at ε implies one about replaced rows at 2ε: equal protection.
+# A promise about added rows at ε implies one about replaced rows at 2ε.
 RELATIONS: dict[str, Callable[[Schema, str], Synthesizer]] = {
     "privbayes, replace": lambda schema, epsilon: PrivBayes(
         schema, epsilon=epsilon, neighbours="replace"

@@ -18,7 +18,8 @@ def assurance_table(kind: str, found: Mapping[str, Assurance]) -> str:
 def _cells(each: Assurance) -> str:
     proofs = ", ".join(f"[{name}](proofs/{name}.md)" for name in each.proofs)
     tests = [_linked(paths) for paths in (each.replays, each.attacks, each.referees)]
-    verdict = f"{each.level}: {each.missing}" if each.missing else str(each.level)
+    said = each.missing or each.limits
+    verdict = f"{each.level}: {said}" if said else str(each.level)
     return " | ".join([proofs, *tests, verdict])
 
 

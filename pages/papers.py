@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from benchmarks.report import ROOT
+from understudy_studies import STUDIES
+from understudy_studies.page import changed_laws
 
 ROWS = ROOT / "docs" / "studies" / "rows.toml"
 VERDICTS = (
     *("works", "reproduced", "contradicted", "not comparable"),
     *("partly", "missing", "wrong"),
 )
+# Verdicts that rest on what a study measured.
+_MEASURED = ("reproduced", "contradicted", "not comparable", "partly")
 _ROOMS = ("src/understudy", "src/understudy_studies", ".")
 
 
@@ -57,7 +63,44 @@ class PaperRow:
         path, _, function = self.test.partition("::")
         test = f"[{function or Path(path).stem}](../../tests/{path})" if self.test else ""
         verdict = f"{self.verdict}: {self.why}" if self.why else self.verdict
+        verdict += "".join(
+            f" *({_outdated(name)} are out of date)*" for name in outdated_studies(self)
+        )
         return f"| {self.name} | {self.about} | {verdict} | {where} | {test} |"
+
+
+def outdated_studies(row: PaperRow) -> list[str]:
+    """The studies whose measurements a verdict rests on, and that were measured before a change."""
+    if row.verdict not in _MEASURED:
+        return []
+    own = [name for name, module in STUDIES.items() if f"{module}.py" in row.where]
+    return [name for name in own if outdated_cells()[name][0]]
+
+
+@cache
+def outdated_cells() -> dict[str, tuple[int, int]]:
+    """Of every study on record, how many cells were measured before a change, of how many."""
+    found = {}
+    for name in STUDIES:
+        text = (ROWS.parent / f"{name}.json").read_text(encoding="utf-8")
+        changed = changed_laws(name, json.loads(text))
+        found[name] = sum(map(bool, changed)), len(changed)
+    return found
+
+
+def _outdated_sentence(rows: list[PaperRow]) -> str:
+    """How many verdicts rest on measurements that are out of date, and on which."""
+    resting = sum(bool(outdated_studies(row)) for row in rows)
+    studies = ", ".join(_outdated(name) for name, (count, _) in outdated_cells().items() if count)
+    return (
+        f"{resting} of these verdicts rest on measurements made before a method or study changed, "
+        f"and are marked: {studies}."
+    )
+
+
+def _outdated(name: str) -> str:
+    count, of = outdated_cells()[name]
+    return f"{count} of {of} cells of {name}"
 
 
 def _found(name: str) -> Path:
@@ -93,6 +136,8 @@ def rows_table() -> str:
     return "\n".join(
         [
             *_counts(rows),
+            "",
+            _outdated_sentence(rows),
             "",
             *_head("id", "what", "verdict", "where", "test"),
             *(row.line for row in rows),

@@ -12,6 +12,8 @@ from understudy.cli.main import app
 from understudy.errors import UsageError
 from understudy.facts.schema import Schema
 from understudy.facts.unit import Neighbours
+from understudy.gan.image_size import ImageSize
+from understudy.gan.moments import MomentMethod
 from understudy.gan.pictures import METHODS as IMAGE_METHODS
 from understudy.methods import Synthesizer, registry
 from understudy.stream import density
@@ -52,6 +54,7 @@ def _built(kind: type[Synthesizer], **given: Any) -> bool:
 
 
 def _others() -> Iterator[tuple[str, ...]]:
+    yield _moments()
     for name, own in IMAGE_METHODS.items():
         yield f"images by `{name}`", "an image", str(own), "none", "(ε, δ)"
     persons = "a row, or a person"
@@ -63,6 +66,22 @@ def _others() -> Iterator[tuple[str, ...]]:
     )
     yield "`holder` and `analyst`", persons, *_asked("analyst"), "pure ε or (ε, δ)"
     yield "`stream`", density.UNIT, density.NEIGHBOURS, "none", "pure ε"
+
+
+def _moments() -> tuple[str, ...]:
+    """The default method for images: its relations, and the kinds of budget that it takes."""
+    own = MomentMethod.default_neighbours
+    budgets = [words for words, delta in _DELTAS.items() if _learns_images(delta)]
+    others = _listed([str(n) for n in Neighbours if n != own])
+    return "images by `moments`", "an image", str(own), others, " or ".join(budgets)
+
+
+def _learns_images(delta: str) -> bool:
+    try:
+        MomentMethod(size=ImageSize(4, 4), epsilon=1, delta=delta).check()
+    except UsageError:
+        return False
+    return True
 
 
 def _asked(*names: str) -> tuple[str, str]:

@@ -75,6 +75,8 @@ def test_the_table_of_promises_follows_the_classes(monkeypatch: pytest.MonkeyPat
     need_torch()
     assert ["a row", "replace", "none", "pure ε"] == _promises()["histogram"]
     assert ["a row", "replace", "none", "(ε, δ)"] == _promises()["noise-gan"]
+    images = _promises()["images by `moments"]
+    assert ["an image", "add-remove", "replace", "(ε, δ)"] == images
     monkeypatch.setattr(Random, "default_neighbours", Neighbours.REPLACE)
     monkeypatch.setattr(NoiseGAN, "default_neighbours", Neighbours.ADD_REMOVE)
     assert ["replace", "add-remove"] == _promises()["random"][1:3]

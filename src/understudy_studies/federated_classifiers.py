@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -33,7 +33,7 @@ from understudy_studies.cells import (
     Size,
     Spread,
 )
-from understudy_studies.study import JudgedClaim, Study, StudyTable
+from understudy_studies.study import JudgedClaim, Reproduction, Study, StudyTable
 from understudy_studies.tables import ADULT, HEART, POKER, DataFolder, parted
 
 PROTOCOLS = ("statistics", "votes", "model")
@@ -348,13 +348,21 @@ def _judged(results: Results, table: str) -> list[JudgedClaim]:
             min(lost, key=lambda p: lost[p]) == "statistics",
             otherwise=f"{min(lost, key=lambda p: lost[p])} lose the least",
         ),
-        JudgedClaim.judged(
-            f"On {table} ways of splitting differ little, and the central one is the best",
-            ", ".join(f"{name} {points:.1f}" for name, points in splits.items()),
-            min(splits, key=lambda name: splits[name]) == "central",
-            otherwise="another split loses less",
-        ),
+        judged_splits(table, splits),
     ]
+
+
+def judged_splits(table: str, splits: Mapping[str, float]) -> JudgedClaim:
+    """Both halves of the claim on splits: they differ little, and the central one is the best."""
+    claim = f"On {table} ways of splitting differ little, and the central one is the best"
+    shown = ", ".join(f"{name} {points:.1f}" for name, points in splits.items())
+    best = min(splits, key=lambda name: splits[name])
+    apart = max(splits.values()) - splits[best]
+    wrong = [f"they differ by {apart:.1f} points, more than {_NEAR:g}"] if apart > _NEAR else []
+    wrong += [f"{best} loses less than central"] if best != "central" else []
+    if len(wrong) == 1:
+        return JudgedClaim(claim, shown, Reproduction.PARTLY, wrong[0])
+    return JudgedClaim.judged(claim, shown, not wrong, otherwise="; ".join(wrong))
 
 
 # --- charts -----------------------------------------------------------------------------------

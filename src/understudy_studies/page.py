@@ -71,16 +71,21 @@ def _judged(claims: Sequence[JudgedClaim]) -> str:
 
 def _outdated(name: str, document: dict[str, Any]) -> list[str]:
     """A sentence on cells that were measured under an earlier law, where there are any."""
-    study, cells = find(name), cells_of(document)
-    changed = [cell.outdated(study.laws(cell.setting)) for cell in cells]
+    changed = changed_laws(name, document)
     names = sorted({f"`{each}`" if each != "study" else "the study" for c in changed for each in c})
     if not names:
         return []
     count = sum(map(bool, changed))
     return [
-        f"**Out of date:** {count} of {len(cells)} cells were measured before {' and '.join(names)}"
-        " changed; the same command measures them again."
+        f"**Out of date:** {count} of {len(changed)} cells were measured before "
+        f"{' and '.join(names)} changed; the same command measures them again."
     ]
+
+
+def changed_laws(name: str, document: dict[str, Any]) -> list[list[str]]:
+    """Of every cell of a record, the laws that have changed since it was measured."""
+    study = find(name)
+    return [cell.outdated(study.laws(cell.setting)) for cell in cells_of(document)]
 
 
 def _size(document: dict[str, Any]) -> str:

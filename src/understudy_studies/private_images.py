@@ -162,7 +162,7 @@ class PrivateImages(Study):
         """Compare the accuracies of students of real and of generated images."""
         real = results.where(method=REAL).numbers("accuracy")
         parts = (
-            [f"A student of real images finds {100 * real[0]:.1f} % of classes."] if real else []
+            [f"A student of real images finds {_percent(real[0])} % of classes."] if real else []
         )
         for method in METHODS:
             cells = results.where(method=method)
@@ -353,8 +353,8 @@ def _about_runs(runs: Sequence[Cell]) -> str:
     epsilon = str(runs[0].setting["epsilon"])
     where = "without noise" if epsilon == NONE else f"at ε = {epsilon}"
     accuracies = [cell.numbers["accuracy"] for cell in runs]
-    extremes = f"{100 * min(accuracies):.1f} to {100 * max(accuracies):.1f}"
-    return f"{100 * np.mean(accuracies):.1f} % {where} ({len(runs)} runs, {extremes})"
+    extremes = f"{_percent(min(accuracies))} to {_percent(max(accuracies))}"
+    return f"{_percent(float(np.mean(accuracies)))} % {where} ({len(runs)} runs, {extremes})"
 
 
 def _line_of_runs(runs: Sequence[Cell]) -> tuple[object, ...]:
@@ -385,7 +385,12 @@ def _about(cell: Cell) -> str:
     epsilon = str(cell.setting["epsilon"])
     where = "without noise" if epsilon == NONE else f"at ε = {epsilon}"
     steps = f"{cell.numbers['steps']:,} steps"
-    return f"{100 * cell.numbers['accuracy']:.1f} % {where} ({steps})"
+    return f"{_percent(cell.numbers['accuracy'])} % {where} ({steps})"
+
+
+def _percent(share: float) -> str:
+    """A share in per cent, rounded as the table rounds it: to three digits of the share."""
+    return f"{100 * round(share, 3):.1f}"
 
 
 def _line(cell: Cell) -> tuple[object, ...]:

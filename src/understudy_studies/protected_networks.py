@@ -208,13 +208,15 @@ def _claims(results: Results, table: str) -> list[JudgedClaim]:
         JudgedClaim.judged(
             f"On {table} attackers of original, ordinary and protected rows name {above} %: "
             "protected rows bring them to the zero rule",
-            f"{attack[0]:.1f}, {attack[1]:.1f} and {attack[2]:.1f} %; zero rule {zero:.1f}",
+            f"{attack[0]:.1f}, {attack[1]:.1f} and {attack[2]:.1f} %; zero rule {zero:.1f}; at "
+            f"most {_REACH_ATTACK:g} points above it are taken for it",
             attack[1] > zero and attack[2] - zero <= _REACH_ATTACK,
             otherwise="protected rows leave attackers more than 2 points above it",
         ),
         JudgedClaim.judged(
             f"Protection costs {cost:.1f} points of utility on {table}",
-            f"{utility[1] - utility[2]:.1f} points, from {utility[1]:.1f} %",
+            f"{utility[1] - utility[2]:.1f} points, from {utility[1]:.1f} %; up to "
+            f"{_REACH_UTILITY:g} are taken for as few",
             utility[1] - utility[2] <= _REACH_UTILITY,
             otherwise="it costs more",
         ),

@@ -45,6 +45,12 @@ def test_help_says_what_a_table_needs(name: str) -> None:
     assert "Required for tables" in said["epsilon"]
 
 
+def test_help_shows_words_in_brackets(desk: Desk) -> None:
+    """A table of the schema is named as it is written; brackets are not read as markup."""
+    shown = re.sub(r"[│\s]+", " ", desk.run("synth", "--help").out)
+    assert "what the schema's [format] says" in shown
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_is_in_a_panel(name: str) -> None:
     """No option is left for the panel that has no name."""

@@ -1027,6 +1027,18 @@ def test_records_of_an_earlier_law_say_so(name: str) -> None:
     assert bool(outdated) == (name in OUT_OF_DATE)
 
 
+@pytest.mark.parametrize(
+    ("equal", "verdict"),
+    [(11.0, "reproduced"), (14.0, "reproduced in part"), (9.0, "reproduced in part")],
+)
+def test_both_halves_of_the_claim_on_splits_are_judged(equal: float, verdict: str) -> None:
+    """Splits that lie far apart, or a better one than the central one, leave half of the claim."""
+    splits = {"central": 10.0, "equal": equal}
+    assert verdict == federated_classifiers.judged_splits("small", splits).verdict
+    both = {"central": 10.0, "equal": 5.0}
+    assert "contradicted" == federated_classifiers.judged_splits("small", both).verdict
+
+
 def test_pages_begin_with_what_became_of_each_claim() -> None:
     """The first table of every page is of claims, numbers and verdicts."""
     for name in STUDIES:

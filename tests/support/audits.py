@@ -157,7 +157,8 @@ def tables() -> str:
     lines += [
         "",
         f"Repeated audits of code without a planted fault: {len(held['repeated'])}, of "
-        f"{len(REPEATED)} methods, {REPEATED_RUNS} runs each at confidence 0.99. "
+        f"{len({name.split()[0] for name in REPEATED})} methods in {len(REPEATED)} settings, "
+        f"{REPEATED_RUNS} runs each at confidence 0.99. "
         f"False alarms: {accused}.",
     ]
     return "\n".join(lines)

@@ -130,6 +130,7 @@ def test_help_marks_what_is_less_proven(name: str) -> None:
     ("method", "level"),
     [
         ("nist", "well proven"),
+        ("adaptive", "less proven"),
         ("dpgan", "less proven"),
         ("federated votes", "less proven"),
         ("schema infer", "less proven"),

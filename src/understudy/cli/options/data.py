@@ -21,7 +21,8 @@ Data = Annotated[
     typer.Argument(
         help="The private table: a file such as .csv, .csv.gz, .tsv, .jsonl, .parquet, .feather, "
         ".xlsx, .sav or .dta, or a folder of .parquet files. With --table it is an SQLite or "
-        ".duckdb file, or a postgres:// address. With --format it may be - for standard input. "
+        ".duckdb file, or an address that begins with postgres://, mariadb://, sqlite://, "
+        "spark:// or sc://. With --format it may be - for standard input. "
         "Images are in an .npz file."
     ),
 ]
@@ -95,7 +96,7 @@ class FormatOptions(FormatRequest):
             metavar="CHARACTER",
             rich_help_panel=FORMAT,
             help="Read fields with this character between them, such as ; or tab. The default is "
-            "what the schema's [format] says, else a comma, or a tab in .tsv and .txt files.",
+            "what the schema's \\[format] says, else a comma, or a tab in .tsv and .txt files.",
         ),
     ] = None
     quote: Annotated[

@@ -27,7 +27,8 @@ MethodName = Annotated[
         autocompletion=completion.methods_or_auto,
         help=f"Learn by this method: {registry.listed(registry.AUTOMATIC)}. auto is "
         f"{registry.DEFAULT}; where an option shapes a network it is nist with a delta, else "
-        f"privbayes. {less_proven_sentence()}",
+        "privbayes; for images it is moments, which learns images alone. "
+        f"{less_proven_sentence()}",
     ),
 ]
 StructureName = Annotated[

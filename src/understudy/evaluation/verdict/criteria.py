@@ -75,7 +75,8 @@ class Criterion:
 
 RIGHT_GUESSES = Criterion(
     name="right guesses",
-    about="How often someone who tossed a coin before can be right about one person",
+    about="How often someone who tossed a coin before can be right about whether one row (or "
+    "person, where persons are protected) is in the table; under replace, which of two rows is",
     good=75,
     limit=90,
     times=True,

@@ -1,4 +1,4 @@
-"""The meaning of a promise for one person: how often somebody can guess right about them.
+"""The meaning of a promise: how often a guess whether a row or person is there can be right.
 
 Somebody who could only toss a coin before sees a release and says which of two neighbouring tables
 it was made from. The bounds here say how often they can be right.

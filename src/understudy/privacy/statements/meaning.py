@@ -16,7 +16,7 @@ from understudy.privacy.statements.statement import Statement
 
 @dataclass(frozen=True)
 class RightGuesses:
-    """How often an attacker can be right about one person, by one release alone.
+    """How often an attacker can be right whether a row or person is there, by one release alone.
 
     Attributes:
         chance: the bound, for somebody who could only toss a coin before.
