@@ -57,7 +57,7 @@ def _add_lines(board: Scoreboard, method: str) -> None:
     if not compared:
         return
     of = len(compared)
-    for factor in {FACTOR, DEFAULT_FACTOR} if method == DEFAULT else {FACTOR}:
+    for factor in (FACTOR, DEFAULT_FACTOR) if method == DEFAULT else (FACTOR,):
         near = sum(1 / factor <= each["ratio"] <= factor for each in compared)
         what = f"errors planned for {method} within a factor of {factor}, of {of}"
         board.add(what, near, "", 30 if factor == DEFAULT_FACTOR else of, at_most=False)
@@ -85,7 +85,9 @@ def left_out(
             if line["table"] in tables:
                 known = [other[way] for other in details if other["table"] != line["table"]]
                 mine = line[way]
-                band = Band(mine["rehearsed"], mine["apart"], experience(known))
+                # Of a table alone nothing is known from others.
+                about = experience(known) if known else Experience(0.0, LEAST_SCATTER)
+                band = Band(mine["rehearsed"], mine["apart"], about)
                 yield compared_with(band, mine["measured"])
 
 

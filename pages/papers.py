@@ -79,7 +79,7 @@ def outdated_studies(row: PaperRow) -> list[str]:
 
 @cache
 def outdated_cells() -> dict[str, tuple[int, int]]:
-    """Of every study on record, how many cells were measured before a change, of how many."""
+    """Count for every study on record how many cells were measured before a change, of how many."""
     found = {}
     for name in STUDIES:
         text = (ROWS.parent / f"{name}.json").read_text(encoding="utf-8")

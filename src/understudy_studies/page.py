@@ -83,7 +83,7 @@ def _outdated(name: str, document: dict[str, Any]) -> list[str]:
 
 
 def changed_laws(name: str, document: dict[str, Any]) -> list[list[str]]:
-    """Of every cell of a record, the laws that have changed since it was measured."""
+    """List for every cell of a record the laws that have changed since it was measured."""
     study = find(name)
     return [cell.outdated(study.laws(cell.setting)) for cell in cells_of(document)]
 
