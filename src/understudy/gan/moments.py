@@ -52,7 +52,7 @@ _MOST_CENTRES = 8
 _IMAGES_FOR_NOISE = 1000
 # The noise of a class mean, as a share of the largest norm, above which images show little.
 _FAINT = 0.5
-# Vectors of all images are held so many times at once.
+# The vectors of all images are held this many times at once.
 _COPIES = 3
 
 
@@ -197,15 +197,18 @@ class MomentMethod:
         return ImageMoments.of(self.size, arrays | tone_curve(law, first.tones))
 
     def _check_room(self, rows: int) -> None:
-        """Refuse vectors and sums that would not fit into memory, before anything is spent."""
+        """Refuse vectors and sums that would not fit into memory, before anything is spent.
+
+        Privacy: the message leaves out what is needed, because that depends on how many there are.
+        """
         waves = Waves(self.size).count
         sums = self.size.classes * _MOST_CENTRES * (1 + waves + waves * (waves + 1) // 2)
         needed, room = bytes_of_tables(sums) + _COPIES * 8 * waves * rows, available_bytes()
         if needed > room:
             raise CapacityError(
-                f"sums for {self.size.classes:,} classes and the vectors of all images need "
-                f"{needed / 2**30:,.1f} GiB, and {room / 2**30:,.1f} GiB is free; use fewer "
-                "classes, fewer or smaller images, or a machine with more memory"
+                f"sums for {self.size.classes:,} classes and the vectors of all images do not fit "
+                f"into the {room / 2**30:,.1f} GiB that are free; use fewer classes, fewer or "
+                "smaller images, or a machine with more memory"
             )
 
     def _warn(self, rows: int) -> None:

@@ -209,10 +209,7 @@ def _synthesizer(request: LearningRequest) -> Synthesizer:
     """Build the method; a request for something else is refused before anything is read."""
     from understudy.facts.schema import Schema
 
-    if request.schema is None:
-        raise UsageError(
-            "schema is not given; a schema says what each column may contain: give one by --schema"
-        )
+    assert request.schema is not None, "a schema was given, or learned first"
     request.images.refuse_for_tables()
     return build(request.fit, Schema.load(request.schema))
 

@@ -36,7 +36,8 @@ class Nist(NetworkSynthesizer):
         NetworkSynthesizer.abilities, pure=False, other_budget="use privbayes without"
     )
     # 2: further parents are scored given those that are there, and tables are made consistent
-    # until no cell is negative.
+    # until no cell is negative. 3: up to nine parents, judged by their pairs where noise hides
+    # what they add.
     law: ClassVar[int] = 3
     default_structure: ClassVar[str] = "pairwise"
 
