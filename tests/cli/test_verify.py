@@ -496,3 +496,15 @@ def test_a_lost_secret_is_not_replaced(made: Desk) -> None:
     assert (False, before) == (secret.exists(), made.ledger.path.read_text())
     secret.write_bytes(kept)
     assert 0 == made.synth().code
+
+
+def test_files_of_images_belong_to_their_statements(desk: Desk) -> None:
+    """Everything that is written beside their statement is known to the check."""
+    labels = np.arange(60) % 2
+    pixels = np.full((60, 4, 4), labels[:, None, None] * 200, "u1")
+    np.savez(desk.folder / "in.npz", x=pixels, y=labels)
+    made, sizes = desk.folder / "out.npz", ("--height", 4, "--width", 4, "--classes", 2)
+    asked = ("synth", desk.folder / "in.npz", *sizes, "--epsilon", 5, "--delta", "1e-5")
+    assert 0 == desk.run(*asked, "-o", made).code
+    found = desk.run("verify", made, "--ledger", desk.ledger.path)
+    assert 0 == found.code, found.out
