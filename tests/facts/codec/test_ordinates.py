@@ -84,6 +84,17 @@ def test_decimals(kind: pa.DataType) -> None:
     assert [3.75, None] == places(REAL, cells)
 
 
+@pytest.mark.parametrize("kind", [pa.decimal128(18, 3), pa.decimal256(50, 3)])
+def test_a_decimal_at_a_bound_is_not_beyond_it(kind: pa.DataType) -> None:
+    """It is the double that its digits spell, as in a file; dividing would miss it by one step."""
+    column = FloatColumn(min=0.0, max=34.8, bins=2)
+    cells = pa.chunked_array([pa.array([Decimal("34.800"), Decimal("0.1"), None], kind)])
+    found = read("x", column, cells)
+    assert [34.8, 0.1] == found.ordinates[:2].tolist()
+    assert found.missing is not None
+    assert [False, False, True] == found.missing.tolist()
+
+
 def test_unsigned_numbers_beyond_63_bits_lie_above_every_bound() -> None:
     """They do not wrap round to negative numbers, and a null beside them stays one."""
     assert [2**63 - 1, 1, None] == places(WHOLE, pa.array([2**64 - 1, 1, None], pa.uint64()))

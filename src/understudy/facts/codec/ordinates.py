@@ -157,6 +157,9 @@ def _read_whole(cells: pa.ChunkedArray) -> ColumnOrdinates:
 def _read_real(column: BinnedColumn, cells: pa.ChunkedArray) -> ColumnOrdinates:
     if pa.types.is_boolean(cells.type):
         cells = cells.cast(pa.int8())
+    if pa.types.is_decimal(cells.type):
+        # Arrow divides, and makes 34.800000000000004 of the decimal 34.800; a text is read exactly.
+        cells = cells.cast(pa.string())
     ordinates = _values(cells.cast(pa.float64(), safe=False), math.nan)
     return _real_reading(column, ordinates, None)
 
