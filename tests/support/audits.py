@@ -19,7 +19,7 @@ from support.faults import FAULTS, audited, planted
 from understudy.jobs.method import FitRequest, build
 from understudy.jobs.reading import PersonRequest
 from understudy.methods import registry
-from understudy.methods.auditing import PERSON, SCHEMA, audit
+from understudy.methods.auditing import PERSON, audit, schema_for
 
 RECORD = Path(__file__).parents[2] / "docs" / "audit.jsonl"
 
@@ -36,6 +36,9 @@ FOUND = (
     "nist --delta 1e-6 --structure greedy",
     "nist --delta 1e-6 --structure tree",
     "nist --delta 1e-6 --rows-per-person 3",
+    "adaptive",
+    "adaptive --delta 1e-6",
+    "adaptive --delta 1e-6 --rows-per-person 3",
     "histogram",
     "random --runs 10000",
     "independent --runs 10000",
@@ -43,8 +46,8 @@ FOUND = (
 )
 REPEATED = ("random", "independent", "independent --neighbours replace", "histogram")
 FOUND_RUNS, REPEATED_RUNS, TIMES = 1_000, 100, 100
-# Of a fault, so many; a network that is trained takes long.
-FAULT_RUNS, FAULT_RUNS_TRAINED = 2_000, 100
+# Of a fault, so many; a network that is trained takes long, and so do rounds.
+FAULT_RUNS, FAULT_RUNS_LONG = 2_000, 100
 
 Entry = dict[str, Any]
 
@@ -76,7 +79,9 @@ def _audited(command: str, runs: int) -> tuple[Entry, float]:
         people=PersonRequest(PERSON, int(most)) if most else PersonRequest(),
     )
     started = time.process_time()
-    found = audit(build(request, SCHEMA), runs=runs, processes=1).document()
+    found = audit(
+        build(request, schema_for(registry.abilities(method))), runs=runs, processes=1
+    ).document()
     return found, time.process_time() - started
 
 
@@ -99,7 +104,9 @@ def _found(done: list[Entry]) -> Iterator[Entry]:
 def _faults(done: list[Entry]) -> Iterator[Entry]:
     for name, fault in FAULTS.items():
         if name not in [entry["fault"] for entry in done]:
-            runs = FAULT_RUNS_TRAINED if "lines" in name else FAULT_RUNS
+            abilities = fault.method().abilities
+            long = abilities.is_trained or abilities.in_rounds
+            runs = FAULT_RUNS_LONG if long else FAULT_RUNS
             with tempfile.TemporaryDirectory() as folder:
                 found = audited(name, planted(fault, Path(folder)), runs=runs, confidence=0.99)
             yield {

@@ -175,7 +175,7 @@ FILES: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "no gz": ("r.csv.gz", TEXT.encode, "cannot be read"),
     "wrong separator": ("r.csv", TEXT.replace(",", ";").encode, "--separator ';'"),
     "ragged": ("r.csv", (TEXT + "x,1,2\n").encode, "a line has 3 fields"),
-    "wrong encoding": ("r.tsv", lambda: "name\tagé\n".encode("latin-1"), "--encoding latin-1"),
+    "wrong encoding": ("r.tsv", lambda: "name\tagé\n".encode("latin-1"), "--encoding cp1252"),
     "password": ("r.xlsx", lambda: b"\xd0\xcf\x11\xe0" + bytes(600), "protected by a password"),
     "no workbook": ("r.xlsx", TEXT.encode, "not a sound .xlsx file"),
     "other zip": ("r.xlsx", lambda: zipped({"a.csv": TEXT}), "not a readable .xlsx file"),

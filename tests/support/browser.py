@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
-_SECONDS = 60.0
+_SECONDS = 180.0
 _OPTIONS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
     *("--hide-scrollbars", "--no-first-run", "--remote-debugging-pipe"),

@@ -94,7 +94,7 @@ def sqlite_file(path: Path, rows: pa.Table, table: str = "people") -> str:
         connection.execute(f"CREATE TABLE {_named(table)} ({columns})")
         marks = ", ".join("?" * rows.num_columns)
         connection.executemany(f"INSERT INTO {_named(table)} VALUES ({marks})", _tuples(rows))
-    return f"sqlite://{path}"
+    return f"sqlite:///{path}"
 
 
 def mysql_database(server: str, name: str = "clinic") -> str:

@@ -34,14 +34,17 @@ def walk(page: str) -> list[str]:
 def followed(text: str, folder: Path, *, skipped: tuple[str, ...] = ()) -> str:
     """Do what a document says, in the order of its blocks; return what its Python printed.
 
-    A block of TOML is a file: that of its first line's comment, or `patients.toml`. `folder` must
-    be the current one, because commands name their files as a reader would.
+    A block of TOML is a file: that of its first line's comment, or `patients.toml`. So is a block
+    of text whose first line is the name of a .txt file. `folder` must be the current one, because
+    commands name their files as a reader would.
     """
     printed = io.StringIO()
     for language, body in blocks(text):
         if language == "toml":
             named = re.match(r"# (\w+\.toml)\n", body)
             (folder / (named[1] if named else "patients.toml")).write_text(body, encoding="utf-8")
+        elif language == "text" and (named := re.match(r"# (\w+\.txt)\n", body)):
+            (folder / named[1]).write_text(body, encoding="utf-8")
         elif language == "python":
             with contextlib.redirect_stdout(printed):
                 exec(compile(body, "document", "exec"), {"__name__": "document"})
@@ -65,11 +68,11 @@ def write_inputs(folder: Path) -> None:
     (folder / "visits.txt").write_text("\n".join(str(i**2 % 99_991) for i in range(50_000)))
 
 
-def write_patients(path: Path) -> None:
+def write_patients(path: Path, rows: int = 400) -> None:
     """Write the made-up table of the README's example, dirty cells included."""
     draw = random.Random(4)
     lines = ["patient,age,sex,weight,smoker,admitted"]
-    for number in range(400):
+    for number in range(rows):
         sex = draw.choice(["female", "male", "?", ""])
         smoker = draw.choice(["yes", "no", "unknown"])
         day = f"{draw.randint(2019, 2025)}-{draw.randint(1, 12):02}-{draw.randint(1, 28):02}"

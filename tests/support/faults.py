@@ -18,8 +18,8 @@ from typing import Any
 
 import understudy
 from support.torches import by_noise_layer
-from understudy.methods import Independent, Nist, PrivBayes, Random, Synthesizer
-from understudy.methods.auditing import PERSON, SCHEMA, audit
+from understudy.methods import AdaptiveMarginals, Independent, Nist, PrivBayes, Random, Synthesizer
+from understudy.methods.auditing import PERSON, SCHEMA, audit, schema_for
 from understudy.models.network import Family, Network
 
 TESTS = Path(__file__).parent.parent
@@ -85,6 +85,8 @@ _SHARED = '''class _Shared:
 
 def _draw('''
 
+_ROUNDS = schema_for(AdaptiveMarginals.abilities)
+
 FAULTS: dict[str, Fault] = {
     "L2 sensitivity of a replaced row is 1": Fault(
         (
@@ -138,6 +140,33 @@ FAULTS: dict[str, Fault] = {
         runs=4,
         part="replay",
         words=("one more of a few among hundreds", "total variation", SENSITIVITY),
+    ),
+    "errors are those of a model with the true number of rows": Fault(
+        (
+            Edit(
+                "methods/structure/rounds.py",
+                "np.abs(marginal.counts - self.expected[marginal.attributes]).sum()",
+                "np.abs(marginal.counts - self.expected[marginal.attributes] "
+                "* (marginal.counts.sum() / self.expected[marginal.attributes].sum())).sum()",
+            ),
+        ),
+        lambda: AdaptiveMarginals(_ROUNDS, epsilon=1, delta=1e-6),
+        runs=4,
+        part="replay",
+        words=("of a kind of its own among thousands", "the model's L1 error", SENSITIVITY),
+    ),
+    "errors of many tables get the noise of one": Fault(
+        (
+            Edit(
+                "privacy/curator.py",
+                "grid.sensitivity**2 * len(sets)",
+                "grid.sensitivity**2",
+            ),
+        ),
+        lambda: AdaptiveMarginals(_ROUNDS, epsilon=1, delta=1e-6),
+        runs=4,
+        part="replay",
+        words=("of a kind of its own among thousands", "the model's L1 error", SENSITIVITY),
     ),
     "one noise for all tables of a size and scale": Fault(
         (

@@ -66,6 +66,40 @@ SDV_TABLES: dict[str, Any] = {
     ],
 }
 
+# As SDV 2.0.0 wrote it for a data frame.
+SDV_SECOND: dict[str, Any] = {
+    "tables": {
+        "patients": {
+            "primary_key": "patient",
+            "columns": {
+                "patient": {"sdtype": "id"},
+                "age": {
+                    "sdtype": "numerical",
+                    "range_is_nullable": False,
+                    "range_min": 0,
+                    "range_max": 101,
+                    "decimal_places": 0,
+                },
+                "sex": {
+                    "sdtype": "categorical",
+                    "range_is_nullable": True,
+                    "range_values": ["male", "female"],
+                    "high_cardinality": False,
+                },
+                "admitted": {
+                    "datetime_format": "%Y-%m-%d",
+                    "sdtype": "datetime",
+                    "range_is_nullable": False,
+                    "range_min": "2019-01-12",
+                    "range_max": "2025-12-28",
+                },
+            },
+        }
+    },
+    "relationships": [],
+    "METADATA_SPEC_VERSION": "V2",
+}
+
 DOMAIN: dict[str, Any] = {"age": 85, "sex": 2, "income>50K": 2}
 
 CSVW: dict[str, Any] = {

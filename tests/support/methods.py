@@ -60,6 +60,12 @@ BUILDERS: dict[str, Builder] = {
     "privbayes information replace": lambda schema: PrivBayes(
         schema, epsilon=1, neighbours="replace", score="MI"
     ),
+    "privbayes shares": lambda schema: PrivBayes(
+        schema, epsilon=1, size_share="0.1", one_way_share="0.2", structure_share="0.4"
+    ),
+    "nist shares": lambda schema: Nist(
+        schema, epsilon=1, delta=1e-6, neighbours="replace", structure_share="0.3"
+    ),
     "nist pairwise": lambda schema: Nist(schema, epsilon=1, delta=1e-6),
     "nist pairwise capped": lambda schema: Nist(schema, epsilon=1, delta=1e-6, theta=0.1),
     "nist pairwise replace": lambda schema: Nist(

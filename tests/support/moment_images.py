@@ -25,3 +25,15 @@ def stripes(rows: int = 90, size: ImageSize = SIZE, *, seed: int = 0) -> Labelle
 def moment_method(**changes: Any) -> MomentMethod:
     """The method for small images, at ε = 2 unless changed."""
     return MomentMethod(**{"size": SIZE, "epsilon": 2, "delta": 1e-5, **changes})
+
+
+def strokes(rows: int = 60, size: ImageSize = SIZE, *, seed: int = 0) -> LabelledImages:
+    """A stroke before a black ground, a column for each class, that leans left or right."""
+    generator = np.random.default_rng(seed)
+    labels, leaning = np.arange(rows) % size.classes, generator.integers(-1, 2, rows)
+    pixels = np.zeros((rows, *size.extent), np.uint8)
+    down = np.arange(size.height)
+    for image, label, lean in zip(pixels, labels, leaning, strict=True):
+        across = np.rint(1 + label + lean * (down / (size.height - 1) - 0.5))
+        image[down, across.astype(int).clip(0, size.width - 1)] = generator.integers(150, 256)
+    return LabelledImages(pixels, labels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import logging
 import os
 import secrets
 import shutil
@@ -174,3 +175,23 @@ def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
                 return
         time.sleep(0.01)
     pytest.fail("the server did not start")
+
+
+@contextmanager
+def object_store() -> Iterator[str]:
+    """A new S3 server of moto's with a bucket `lake`; the options of its addresses."""
+    if importlib.util.find_spec("moto") is None:
+        missing("moto")
+    from moto.server import ThreadedMotoServer
+
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        with socket.create_connection((host, port), timeout=30) as client:
+            client.sendall(b"PUT /lake HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
+            assert b"200" in client.recv(4096)
+        yield f"endpoint_override={host}:{port}&scheme=http&region=us-east-1"
+    finally:
+        server.stop()

@@ -101,10 +101,16 @@ class Preflight:
 
         Raises:
             DataError: fewer rows fit than `least`, beyond the noise; the share alone was spent.
+                Or there are none, where their number is public; nothing was spent.
         """
         mechanism = self.mechanism(budget, curator.unit)
         doubt = threshold(mechanism.scale, weight=self._weight, chance=self.false_alarms)
         public = curator.public_rows
+        if public == 0:
+            raise DataError(
+                "the table has no rows, which is public for rows replaced; nothing was learned, "
+                "and nothing was spent"
+            )
         if public is not None and self._weight * public < doubt:
             return None
         fitting, others = (

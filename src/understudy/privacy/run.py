@@ -22,7 +22,7 @@ from understudy.privacy.curator import Curator, Instruments
 from understudy.privacy.preflight import FittingRows, Preflight
 from understudy.privacy.spending import fingerprints
 from understudy.privacy.spending.grant import Grant
-from understudy.privacy.spending.ledger import default_path
+from understudy.privacy.spending.ledger import Ledger, default_place
 from understudy.privacy.spending.pricing import Adaptive, Pricing
 from understudy.privacy.spending.record import DEFAULT, Books, LedgerChoice
 from understudy.privacy.spending.scratch import ScratchLedger
@@ -243,7 +243,9 @@ class UnopenedRows:
     def warn_of_copies(self, ledger: LedgerChoice, dataset: str | None) -> None:
         """Tell the owner's terminal where the user's own ledger knows the rows by other names."""
         if ledger is DEFAULT and dataset is not None:
-            fingerprints.warn(default_path(), dataset, fingerprints.Sighting(self.data))
+            fingerprints.warn(
+                Ledger(default_place()).path, dataset, fingerprints.Sighting(self.data)
+            )
 
     def __repr__(self) -> str:
         return "UnopenedRows(private)"

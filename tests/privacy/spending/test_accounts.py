@@ -621,4 +621,4 @@ def test_rules_have_names() -> None:
     """A limit tells whom it is for and how it is counted."""
     limit = Limit.zcdp(Spent(Fraction(4), Fraction(1, 10**5)), ROW)
     assert Rule.ZCDP is limit.rule
-    assert "epsilon = 4, delta = 1e-05 for rows added or removed, by zCDP" == str(limit)
+    assert "epsilon = 4, delta = 1e-05 for rows added or removed, counted in zCDP" == str(limit)

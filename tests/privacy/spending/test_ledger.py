@@ -14,12 +14,15 @@ import pytest
 
 from support.tiers import full_but, slow_but
 from understudy.errors import BudgetExceeded, LedgerError, UsageError
+from understudy.privacy.accounting.adjacency import Adjacency
+from understudy.privacy.accounting.costs import Concentrated
 from understudy.privacy.accounting.events import Charge, LaplaceEvent
 from understudy.privacy.budget import Budget
 from understudy.privacy.spending.grant import Grant
 from understudy.privacy.spending.ledger import Ledger, default_path
-from understudy.privacy.spending.limits import Room, Spent
-from understudy.privacy.spending.lines import _checksum
+from understudy.privacy.spending.limits import Limit, Room, Spent
+from understudy.privacy.spending.pricing import GaussianRounds
+from understudy.privacy.spending.stores.chain import checksum
 
 QUARTER = Charge("counts of age", LaplaceEvent(Fraction(4), Fraction(1)))
 
@@ -358,7 +361,7 @@ def signed(*entries: dict[str, Any]) -> str:
     """Lines with the checksums that belong to them, whatever the entries say."""
     text, check = "", ""
     for entry in entries:
-        check = _checksum(check, entry)
+        check = checksum(check, entry)
         text += json.dumps({**entry, "check": check}) + "\n"
     return text
 
@@ -418,6 +421,46 @@ def test_a_number_of_thousands_of_digits_is_damage(ledger: Ledger, end: str) -> 
             Ledger(ledger.path).accounts()
     else:
         assert ["a"] == [*Ledger(ledger.path).accounts()]
+
+
+def test_a_charge_that_gives_back_is_refused(ledger: Ledger) -> None:
+    """A sensitivity below 0 is not one that the program writes."""
+    ledger.path.parent.mkdir()
+    charge = {**GRANT, "entry": "charge", "sensitivity_exact": "1"}
+    ledger.path.write_text(signed(GRANT, charge))
+    assert Spent(Fraction(1, 2)) == ledger.account("a").spent
+    ledger.path.write_text(signed(GRANT, {**charge, "sensitivity_exact": "-1"}))
+    with pytest.raises(LedgerError, match="entry 2 does not say what it must"):
+        Ledger(ledger.path).accounts()
+
+
+def test_a_refusal_does_not_follow_from_another(ledger: Ledger) -> None:
+    """Under a limit in zCDP a run is tried at less ρ, and one error without a cause is shown."""
+    total = Spent(Fraction(1, 10), Fraction(1, 10**6))
+    ledger.set_limit("a", Limit.zcdp(total, Adjacency()))
+    with (
+        pytest.raises(BudgetExceeded) as caught,
+        ledger.grant("a", Budget.approximate(1, "1e-6"), pricing=GaussianRounds()),
+    ):
+        pass
+    assert (None, None) == (caught.value.__context__, caught.value.__cause__)
+
+
+def test_what_was_set_aside_is_not_lowered(ledger: Ledger) -> None:
+    """A reserve may raise ρ and its δ, each by itself; a smaller one leaves them as they are."""
+    ledger.path.parent.mkdir()
+    grant = {**GRANT, "rho_exact": "1/8", "rho_delta_exact": "1/9"}
+    reserve = {"entry": "reserve", "grant": GRANT["grant"]}
+    low = {**reserve, "rho_exact": "0", "rho_delta_exact": "0"}
+    mixed = {**reserve, "rho_exact": "1/4", "rho_delta_exact": "0"}
+    for more, expected in ([low], Fraction(1, 8)), ([mixed, low], Fraction(1, 4)):
+        ledger.path.write_text(signed(grant, *more))
+        [run] = Ledger(ledger.path).account("a").runs
+        assert Concentrated(expected, Fraction(1, 9)) == run["cost"].concentrated
+    closed = {**grant, "entry": "close", "accounting": "pure"}
+    ledger.path.write_text(signed(grant, closed, low))
+    with pytest.raises(LedgerError, match="entry 3 does not say what it must"):
+        Ledger(ledger.path).accounts()
 
 
 def test_a_grant_is_opened_once(ledger: Ledger) -> None:

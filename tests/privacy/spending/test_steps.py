@@ -15,9 +15,9 @@ from understudy.privacy.accounting.events import Charge, LaplaceEvent
 from understudy.privacy.budget import Budget
 from understudy.privacy.spending.grant import Grant
 from understudy.privacy.spending.ledger import Ledger
-from understudy.privacy.spending.lines import _checksum
 from understudy.privacy.spending.pricing import QuestionsThenList
 from understudy.privacy.spending.steps import NO_CHECKPOINT, Told, hold_path
+from understudy.privacy.spending.stores.chain import checksum
 
 BUDGET = Budget.approximate(1, Fraction(1, 10**6))
 LIST = [Charge("step", LaplaceEvent(Fraction(10), Fraction(1)))] * 10
@@ -249,4 +249,4 @@ def _line(text: str, entry: dict[str, Any]) -> str:
     """One more line of a ledger, with the checksum that belongs to it."""
     before = json.loads(text.splitlines()[-1])["check"]
     stamped = {"time": "2026-01-01T00:00:00+00:00", **entry}
-    return json.dumps({**stamped, "check": _checksum(before, stamped)}) + "\n"
+    return json.dumps({**stamped, "check": checksum(before, stamped)}) + "\n"

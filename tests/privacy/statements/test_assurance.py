@@ -10,7 +10,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 import typer.main
 
@@ -48,9 +47,9 @@ def _mechanisms() -> Iterator[tuple[str, type]]:
 
 def _help(words: str) -> str:
     """The help of a command and of its parameters, in one line."""
-    command: click.Command = typer.main.get_command(app)
+    # Newer Typers have a copy of Click of their own, so that its classes are not asked for.
+    command: Any = typer.main.get_command(app)
     for word in words.split():
-        assert isinstance(command, click.Group)
         command = command.commands[word]
     texts = [command.help, *(getattr(each, "help", None) for each in command.params)]
     return " ".join(" ".join(text.split()) for text in texts if text)
@@ -130,7 +129,7 @@ def test_help_marks_what_is_less_proven(name: str) -> None:
     ("method", "level"),
     [
         ("nist", "well proven"),
-        ("adaptive", "less proven"),
+        ("adaptive", "well proven"),
         ("dpgan", "less proven"),
         ("federated votes", "less proven"),
         ("schema infer", "less proven"),

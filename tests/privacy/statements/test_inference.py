@@ -233,3 +233,14 @@ def test_persons_of_two_columns_do_not_add_up() -> None:
     with pytest.raises(UsageError, match=r"version 0\.1\.0 did not write it"):
         method.fit("no such file", ledger=None)
     assert learned == Inference.parse(learned.document())
+
+
+@pytest.mark.parametrize("most", [None, 2])
+def test_a_statement_says_that_no_person_has_several_rows(most: int | None) -> None:
+    """Where persons had several real rows, the panel is gone, and the promise says so."""
+    schema = Schema.parse({"columns": {"who": {"kind": "id"}, "x": {"kind": "boolean"}}})
+    person = None if most is None else "who"
+    method = Independent(schema, epsilon=1, person_id=person, rows_per_person=most)
+    rows = {"who": ["a", "a", "b"], "x": [True, False, True]}
+    sentence = method.fit(rows, ledger=None).model_.statement.sentence
+    assert (most is not None) == ("no person has several" in sentence)

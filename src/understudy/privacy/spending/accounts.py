@@ -72,6 +72,10 @@ class Account:
         found = (run["cost"] for run in self.runs if run["grant"] == identity)
         return next(found, None)
 
+    def after(self, cost: Cost, identity: str) -> Account:
+        """The account as it would be with one more run."""
+        return replace(self, runs=(*self.runs, {"grant": identity, "cost": cost}))
+
     def without(self, identity: str) -> Account:
         """The account before a grant was opened."""
         return replace(self, runs=tuple(r for r in self.runs if r["grant"] != identity))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from understudy.errors import LedgerError
@@ -50,7 +49,7 @@ def limit_fields(limit: Limit) -> dict[str, Any]:
     }
 
 
-def read_accounts(path: Path, entries: Sequence[Mapping[str, Any]]) -> dict[str, Account]:
+def read_accounts(place: str, entries: Sequence[Mapping[str, Any]]) -> dict[str, Account]:
     """The standing of every dataset; an entry that lacks what it must say is refused."""
     limits: dict[str, Limit] = {}
     runs: dict[str, dict[str, Any]] = {}
@@ -59,8 +58,8 @@ def read_accounts(path: Path, entries: Sequence[Mapping[str, Any]]) -> dict[str,
             _enter(entry, limits, runs)
         except (ArithmeticError, LookupError, TypeError, ValueError):
             raise LedgerError(
-                f"ledger {path}: entry {number} does not say what it must; "
-                "restore the file from a copy before spending more"
+                f"ledger {place}: entry {number} does not say what it must; restore the ledger "
+                "from a copy that ends before it, for nobody knows what it has spent"
             ) from None
     grouped: dict[str, list[dict[str, Any]]] = {name: [] for name in limits}
     for run in runs.values():
@@ -82,11 +81,15 @@ def _enter(
             cost = Cost(adjacency_of(entry), _spent(entry), _concentrated(entry))
             runs[_text(entry, "grant")] = {**known, "cost": cost, "open": True, "charges": 0}
         case "reserve":
-            runs[entry["grant"]]["cost"] = _reserved(entry, runs[entry["grant"]]["cost"])
+            run = runs[entry["grant"]]
+            if not run["open"]:
+                raise ValueError("a run that was closed reserves no more")
+            run["cost"] = _reserved(entry, run["cost"])
         case "charge":
             run = runs[entry["grant"]]
             if not run["open"]:
                 raise ValueError("a run that was closed is charged no more")
+            _check_signs(entry)
             run["charges"] += _times(entry)
         case "step":
             steps.enter_step(runs[entry["grant"]], entry)
@@ -102,7 +105,14 @@ def _enter(
 
 
 def _reserved(entry: Mapping[str, Any], cost: Cost) -> Cost:
-    return Cost(cost.adjacency, cost.spent, _concentrated(entry))
+    """The cost of an open run after its reserve changed; what was set aside is never lowered.
+
+    A run whose plan has no ρ counts by its whole (ε, δ) from then on.
+    """
+    more, known = _concentrated(entry), cost.concentrated
+    if more is not None and known is not None:
+        more = Concentrated(max(more.rho, known.rho), max(more.delta, known.delta))
+    return Cost(cost.adjacency, cost.spent, more)
 
 
 def _came_to(entry: Mapping[str, Any], granted: Cost) -> Cost:
@@ -163,6 +173,12 @@ def _times(entry: Mapping[str, Any]) -> int:
     if not isinstance(times, int) or times < 1:
         raise ValueError("times")
     return times
+
+
+def _check_signs(charge: Mapping[str, Any]) -> None:
+    """Refuse a charge that would give budget back; its amounts are read where they are needed."""
+    if any(name.endswith("_exact") and str(text)[:1] == "-" for name, text in charge.items()):
+        raise ValueError("sign")
 
 
 def _text(entry: Mapping[str, Any], key: str) -> str:

@@ -13,7 +13,6 @@ its answer could go anywhere else.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -30,6 +29,7 @@ from understudy.facts.schema import Schema
 from understudy.rows.counting import CountSource
 from understudy.rows.engines.databases.source import DatabaseSource
 from understudy.rows.engines.memory import MemorySource
+from understudy.system.files.locking import lock
 
 _OWNER_ONLY = 0o600
 _KEY_BYTES = 32
@@ -128,7 +128,7 @@ def _held(ledger: Path) -> Iterator[_Memory]:
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, _OWNER_ONLY)
     with open(descriptor, "r+b") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        lock(file.fileno())
         memory = _read(file)
         yield memory
         file.seek(0)

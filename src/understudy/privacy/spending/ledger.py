@@ -1,19 +1,19 @@
 """The ledger: what was spent on which data, kept so that it never says less than the truth.
 
-An append-only file of JSON lines. A *limit* sets a ceiling for a dataset, a *grant* sets aside
+An append-only chain of entries in a store: a file, an SQLite file, or a PostgreSQL server. A
+*limit* sets a ceiling for a dataset, a *grant* sets aside
 the whole budget of one run before its first question, a *reserve* sets more aside where the run
 announced its plan, a *charge* names each answer before its noise is drawn, and a *close* states
 what the run has cost. A grant that was never closed (the process died) counts whole. What runs add
 up to, and what a limit leaves room for, is said by `accounts`. *Steps* of long runs, and who
 *resumes* one, are in `steps`.
 
-Every line is flushed to disk before the caller continues, carries a checksum over itself and the
-line before it, and is written under a lock held by one process at a time.
+Every entry is on disk before the caller continues, carries a checksum over itself and the entry
+before it, and is written while one process alone holds the ledger. `stores` has what keeps that.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
 import unicodedata
 import uuid
@@ -24,8 +24,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from understudy.errors import BudgetExceeded, LedgerError, UsageError
+from understudy.errors import BudgetExceeded, FateUnknown, LedgerError, UsageError
 from understudy.privacy.accounting.adjacency import Adjacency
+from understudy.privacy.accounting.costs import pure_epsilon
 from understudy.privacy.budget import Budget, Measure
 from understudy.privacy.spending import steps
 from understudy.privacy.spending.accounts import Account
@@ -38,16 +39,22 @@ from understudy.privacy.spending.entries import (
 )
 from understudy.privacy.spending.grant import Grant
 from understudy.privacy.spending.limits import Cost, Limit, Spent
-from understudy.privacy.spending.lines import KnownLines, LedgerLines, parsed_line
 from understudy.privacy.spending.pricing import Adaptive, Pricing
-from understudy.system.files.locking import is_at
+from understudy.privacy.spending.stores.chain import Chain
+from understudy.privacy.spending.stores.places import store_at
+from understudy.privacy.spending.stores.store import (
+    LedgerBook,
+    LedgerPlace,
+    LedgerStore,
+)
+from understudy.privacy.statements.binding import Secret
 
-# How often a file that was replaced while its lock was waited for is opened anew.
-_TRIES = 100
+MOVED = "moved"
+"""The entry of a ledger that is kept elsewhere from then on."""
 
 
 class Ledger:
-    """A ledger file.
+    """A ledger, kept in a file or a database.
 
     Example:
         >>> import tempfile
@@ -59,13 +66,28 @@ class Ledger:
         'epsilon = 2, delta = 0'
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
-        self._known = KnownLines()
-        self._holds: dict[str, int] = {}
+    def __init__(self, place: LedgerPlace | LedgerStore) -> None:
+        self.store = store_at(place) if isinstance(place, str | os.PathLike) else place
+        self._held: set[str] = set()
+        self._doubtful: set[str] = set()
 
     def __repr__(self) -> str:
-        return f"Ledger({str(self.path)!r})"
+        return f"Ledger({self.place!r})"
+
+    @property
+    def place(self) -> str:
+        """Where it is kept, as it may be shown: never with a password."""
+        return self.store.shown
+
+    @property
+    def path(self) -> Path:
+        """The ledger's file; of a server, the name that files on this machine are beside."""
+        return self.store.path
+
+    @property
+    def exists(self) -> bool:
+        """Whether anything was ever written there."""
+        return self.store.exists()
 
     def limit(
         self,
@@ -92,22 +114,22 @@ class Ledger:
             UsageError: an earlier run promises nothing to whom the limit is for.
         """
         dataset = _named(dataset)
-        with self._locked() as book:
-            known = read_accounts(self.path, book.entries).get(dataset)
+        with self.store.locked() as book:
+            known = read_accounts(self.place, book.chain.entries).get(dataset)
             if known is not None and limit.adjacency and known.total(limit.adjacency).silent:
                 raise UsageError(
                     f"dataset {dataset!r}: some of its runs promise nothing for "
                     f"{limit.adjacency}, so that such a limit could not be kept; "
                     "set one for another unit or other neighbours"
                 )
-            book.write([{"entry": "limit", "dataset": dataset, **limit_fields(limit)}])
+            self._write(book, [{"entry": "limit", "dataset": dataset, **limit_fields(limit)}])
 
     def accounts(self) -> dict[str, Account]:
         """The standing of every dataset in the ledger."""
-        if not self.path.exists():
+        if not self.exists:
             return {}
-        with self._locked() as book:
-            return read_accounts(self.path, book.entries)
+        with self.store.locked() as book:
+            return read_accounts(self.place, book.chain.entries)
 
     def account(self, dataset: str) -> Account:
         """The standing of one dataset, also when nothing was ever spent on it."""
@@ -179,15 +201,30 @@ class Ledger:
         """
         dataset = _check_terms(dataset, grant.budget)
         cost = Cost(adjacency or Adjacency(), _whole(grant), grant.reserve)
-        with self._locked() as book:
-            account = read_accounts(self.path, book.entries).get(dataset)
+        with self.store.locked() as book:
+            account = read_accounts(self.place, book.chain.entries).get(dataset)
             if account is not None:
                 cost = account.room_for(cost) if held_to_reserve else cost
                 cost = _with_room(account, cost, grant)
             opening = {"entry": "grant", "grant": grant.identity, "dataset": dataset}
-            book.write([{**opening, **(about or {}), **cost_fields(cost)}])
+            self._write(book, [{**opening, **(about or {}), **cost_fields(cost)}])
             if cost.concentrated != grant.reserve:
                 grant.hold_to(cost.concentrated)
+
+    def check_room(
+        self, dataset: str, grants: Sequence[Grant], *, adjacency: Adjacency | None = None
+    ) -> None:
+        """Refuse runs that would not all find room, one after the other; nothing is written.
+
+        Raises:
+            BudgetExceeded: the dataset's limit does not leave room for all of them.
+        """
+        account = self.account(dataset)
+        for grant in grants:
+            cost = Cost(adjacency or Adjacency(), _whole(grant), grant.reserve)
+            last = grant is grants[-1]
+            cost = _with_room(account, account.room_for(cost) if last else cost, grant)
+            account = account.after(cost, grant.identity)
 
     def reserve(self, grant: Grant) -> None:
         """Set more aside for a grant whose announced plan allows it to spend more in ρ.
@@ -195,25 +232,32 @@ class Ledger:
         Raises:
             BudgetExceeded: the dataset's limit does not leave room for it.
         """
-        with self._locked() as book:
-            for account in read_accounts(self.path, book.entries).values():
+        with self.store.locked() as book:
+            for account in read_accounts(self.place, book.chain.entries).values():
                 known = account.cost_of(grant.identity)
                 if known is not None:
                     cost = replace(known, concentrated=grant.reserve)
                     account.without(grant.identity).check_room(cost)
             entry = {"entry": "reserve", "grant": grant.identity}
-            book.write([{**entry, **concentrated_fields(grant.reserve)}])
+            self._write(book, [{**entry, **concentrated_fields(grant.reserve)}])
 
     def close(self, grant: Grant) -> None:
         """State what a grant has cost; what it did not spend is free again."""
+        if grant.identity in self._doubtful:
+            # Nobody knows whether its last charge was written: it stays open, and counts whole.
+            return
         bound = grant.bound()
         spent = Spent(
             _whole(grant).epsilon if bound.epsilon is None else bound.epsilon, bound.delta
         )
         closing = {"entry": "close", "grant": grant.identity, "accounting": bound.accounting}
-        with self._locked() as book:
+        if self.store.adds_up and not _adds_up(grant):
+            # The store cannot follow this bound, and accepts the whole grant alone.
+            closing |= {f"claimed_{name}": text for name, text in amounts(spent).items()}
+            spent = _whole(grant)
+        with self.store.locked() as book:
             self._checked_run(book, grant)
-            book.write([{**closing, **amounts(spent), **concentrated_fields(grant.spent)}])
+            self._write(book, [{**closing, **amounts(spent), **concentrated_fields(grant.spent)}])
 
     def tell(self, grant: Grant, step: int, checkpoint: str) -> None:
         """Write down that something of a step is about to leave; from then on it is not redrawn.
@@ -227,77 +271,87 @@ class Ledger:
             LedgerError: another process has gone on with the run, or finished it.
         """
         told = steps.Told(grant.identity, step, checkpoint)
-        if grant.identity not in self._holds:
+        if grant.identity not in self._held:
             self.hold(grant.identity)
-        with self._locked() as book:
-            steps.check_step(self.path, self._checked_run(book, grant), told)
-            book.write([told.entry("step", grant.holder)])
+        with self.store.locked() as book:
+            steps.check_step(self.place, self._checked_run(book, grant), told)
+            self._write(book, [told.entry("step", grant.holder)])
 
     def told(self, checkpoint: str) -> tuple[str, bool] | None:
         """The grant of the run that reported a checkpoint, and whether it can continue there."""
-        if not self.path.exists():
+        if not self.exists:
             return None
-        with self._locked() as book:
-            for entry in reversed(book.entries):
+        with self.store.locked() as book:
+            for entry in reversed(book.chain.entries):
                 if entry["entry"] == "step" and entry.get("checkpoint") == checkpoint:
-                    run = _run(self.path, book.entries, entry["grant"])
+                    run = _run(self.place, book.chain.entries, entry["grant"])
                     return run["grant"], run["open"] and run["checkpoint"] == checkpoint
         return None
 
     def hold(self, name: str, *, what: str = "run") -> None:
         """Refuse to other processes what goes by a name, until it is let go of or this one ends."""
-        path = steps.hold_path(self.path, name)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = steps.hold(path)
-        except OSError as error:
+        if not self.store.hold(name):
             raise LedgerError(
-                f"ledger {self.path}: no file can be made beside it: {error.strerror}; "
-                "choose another with --ledger"
-            ) from None
-        if descriptor is None:
-            raise LedgerError(
-                f"ledger {self.path}: another process has this {what}, here or in a copy of its "
+                f"ledger {self.place}: another process has this {what}, here or in a copy of its "
                 "files; wait until it ends, or stop it"
             )
-        self._holds[name] = descriptor
+        self._held.add(name)
 
     def let_go(self, name: str) -> None:
         """Allow others what goes by a name, if this process holds it."""
-        if name in self._holds:
-            steps.let_go(steps.hold_path(self.path, name), self._holds.pop(name))
+        if name in self._held:
+            self._held.remove(name)
+            self.store.let_go(name)
 
     def entries(self, identity: str) -> list[Mapping[str, Any]]:
         """Everything that was written about one grant, in order."""
-        with self._locked() as book:
-            return [entry for entry in book.entries if entry.get("grant") == identity]
+        with self.store.locked() as book:
+            return [entry for entry in book.chain.entries if entry.get("grant") == identity]
 
     def heads(self) -> dict[str, str]:
         """The check of every entry that closed a grant, by the grant's identity."""
-        with self._locked():
-            lines = self.path.read_text(encoding="utf-8", errors="replace").splitlines()
-        closing = [parsed_line(line) or {} for line in lines if '"close"' in line]
-        return {
-            str(entry.get("grant")): str(entry.get("check"))
-            for entry in closing
-            if entry.get("entry") == "close"
-        }
+        with self.store.locked() as book:
+            pairs = zip(book.chain.entries, book.chain.checks, strict=True)
+            return {
+                str(entry["grant"]): check
+                for entry, check in pairs
+                if check and entry["entry"] == "close"
+            }
 
     def secrets(self) -> set[str]:
         """The names of the secrets that runs were committed to with."""
-        if not self.path.exists():
+        if not self.exists:
             return set()
-        with self._locked() as book:
-            return {str(entry["secret"]) for entry in book.entries if "secret" in entry}
+        with self.store.locked() as book:
+            return {str(entry["secret"]) for entry in book.chain.entries if "secret" in entry}
 
     def head_of(self, identity: str) -> str | None:
         """The check of the entry that closed a grant; None while it is open."""
         return self.heads().get(identity)
 
-    def _checked_run(self, book: LedgerLines, grant: Grant) -> Mapping[str, Any]:
+    def secret(self) -> Secret | None:
+        """The secret that statements are committed to with; None where it is not made yet."""
+        return self.store.secret()
+
+    def make_secret(self) -> Secret:
+        """The secret, made on first use."""
+        return self.store.make_secret()
+
+    def _write(self, book: LedgerBook, entries: Sequence[Mapping[str, Any]]) -> None:
+        """Append entries, unless the ledger is kept elsewhere by now."""
+        place = moved_to(book.chain)
+        if place is not None:
+            why = "is a copy" if is_copy(book.chain) else "was moved"
+            raise LedgerError(
+                f"ledger {self.place}: {why}, and nothing can be spent here; name the ledger "
+                f"that is spent from with --ledger: {place}"
+            )
+        book.write(entries)
+
+    def _checked_run(self, book: LedgerBook, grant: Grant) -> Mapping[str, Any]:
         """A run as the ledger has it, if it is still this process that has it."""
-        run = _run(self.path, book.entries, grant.identity)
-        steps.check_holder(self.path, run, grant.holder)
+        run = _run(self.place, book.chain.entries, grant.identity)
+        steps.check_holder(self.place, run, grant.holder)
         return run
 
     def _reopen(self, dataset: str, grant: Grant, told: steps.Told) -> None:
@@ -312,20 +366,20 @@ class Ledger:
 
     def _take_over(self, dataset: str, grant: Grant, told: steps.Told) -> None:
         asked = _whole(grant)
-        with self._locked() as book:
-            account = read_accounts(self.path, book.entries).get(
+        with self.store.locked() as book:
+            account = read_accounts(self.place, book.chain.entries).get(
                 dataset, Account(dataset, None, ())
             )
             left = [run for run in account.runs if run["grant"] == grant.identity]
             if not left or (left[0]["open"] and left[0]["cost"].spent != asked):
                 raise LedgerError(
-                    f"ledger {self.path}: holds no open grant of {asked} for dataset {dataset!r} "
+                    f"ledger {self.place}: holds no open grant of {asked} for dataset {dataset!r} "
                     "that the checkpoint could resume; name the ledger that paid for it, "
                     "with --ledger"
                 )
-            steps.check_resumable(self.path, left[0], told)
+            steps.check_resumable(self.place, left[0], told)
             grant.holder, grant.resumed_after = uuid.uuid4().hex, told.step
-            book.write([told.entry("resume", grant.holder)])
+            self._write(book, [told.entry("resume", grant.holder)])
 
     def append(self, entries: Sequence[Mapping[str, Any]]) -> None:
         """Write entries and wait until the disk has them.
@@ -333,49 +387,43 @@ class Ledger:
         Raises:
             LedgerError: an entry is about a grant that was closed.
         """
-        about = {entry.get("grant") for entry in entries}
-        with self._locked() as book:
-            if any(e["entry"] == "close" and e.get("grant") in about for e in book.entries):
+        about = {str(entry["grant"]) for entry in entries if "grant" in entry}
+        try:
+            self._append(entries, about)
+        except FateUnknown:
+            self._doubtful |= about
+            raise
+
+    def _append(self, entries: Sequence[Mapping[str, Any]], about: set[str]) -> None:
+        with self.store.locked() as book:
+            if any(e["entry"] == "close" and e.get("grant") in about for e in book.chain.entries):
                 raise LedgerError(
-                    f"ledger {self.path}: this run was closed, and nothing can be charged to it "
+                    f"ledger {self.place}: this run was closed, and nothing can be charged to it "
                     "any more; begin another run"
                 )
-            book.write(entries)
+            self._write(book, entries)
 
-    @contextmanager
-    def _locked(self) -> Iterator[LedgerLines]:
-        descriptor = self._held()
-        try:
-            self._known = self._known.updated(self.path, descriptor)
-            yield LedgerLines(self.path, descriptor, self._known)
-        finally:
-            os.close(descriptor)
 
-    def _held(self) -> int:
-        """Open the file of the ledger's name, and lock it for this process.
+def moved_to(chain: Chain) -> str | None:
+    """Where a ledger is kept that was moved away from here; None while it was not.
 
-        Whoever waits for the lock may get that of a file which another has taken the place of.
-        """
-        for _ in range(_TRIES):
-            descriptor = self._opened()
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            if is_at(self.path, descriptor):
-                return descriptor
-            os.close(descriptor)
-        raise LedgerError(
-            f"ledger {self.path}: is replaced again and again while it is being locked; "
-            "stop whatever replaces it"
-        )
+    An older version, which knows no such entry, may have written others after it.
+    """
+    places = [str(entry.get("to")) for entry in chain.entries if entry.get("entry") == MOVED]
+    return places[-1] if places else None
 
-    def _opened(self) -> int:
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            return os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-        except OSError as error:
-            raise LedgerError(
-                f"ledger {self.path}: cannot be opened: {error.strerror}; "
-                "choose another with --ledger"
-            ) from None
+
+def is_copy(chain: Chain) -> bool:
+    """Whether `ledger export` made a copy that is only read, and the ledger itself goes on."""
+    last = [entry for entry in chain.entries if entry.get("entry") == MOVED][-1:]
+    return bool(last) and last[0].get("copy") is True
+
+
+def _adds_up(grant: Grant) -> bool:
+    """Whether a run costs what its charges add up to in pure ε, or its whole grant."""
+    pure = all(pure_epsilon(charge.event) is not None for charge in grant.charges)
+    bound, whole = grant.bound(), _whole(grant)
+    return pure or (bound.epsilon is not None and whole.within(Spent(bound.epsilon, bound.delta)))
 
 
 def _whole(grant: Grant) -> Spent:
@@ -384,16 +432,24 @@ def _whole(grant: Grant) -> Spent:
 
 def _with_room(account: Account, cost: Cost, grant: Grant) -> Cost:
     """The cost that a grant is opened at: less ρ where the limit has no room for all of it."""
+    refusal = _refusal(account, cost)
+    if refusal is None:
+        return cost
+    grant.settle_for_less()
+    less = replace(cost, concentrated=grant.reserve)
+    if less.concentrated == cost.concentrated or cost.concentrated is None:
+        raise refusal
+    account.check_room(less)
+    return less
+
+
+def _refusal(account: Account, cost: Cost) -> BudgetExceeded | None:
+    """Why an account has no room for a cost, as a value that no second refusal follows from."""
     try:
         account.check_room(cost)
-    except BudgetExceeded:
-        grant.settle_for_less()
-        less = replace(cost, concentrated=grant.reserve)
-        if less.concentrated == cost.concentrated or cost.concentrated is None:
-            raise
-        account.check_room(less)
-        return less
-    return cost
+    except BudgetExceeded as error:
+        return error
+    return None
 
 
 def _check_terms(dataset: str, budget: Budget) -> str:
@@ -416,20 +472,26 @@ def _named(dataset: str) -> str:
     return unicodedata.normalize("NFC", dataset)
 
 
-def _run(path: Path, entries: Sequence[Mapping[str, Any]], identity: str) -> Mapping[str, Any]:
+def _run(place: str, entries: Sequence[Mapping[str, Any]], identity: str) -> Mapping[str, Any]:
     """One run as it stands, by the identity of its grant."""
-    for account in read_accounts(path, entries).values():
+    for account in read_accounts(place, entries).values():
         for run in account.runs:
             if run["grant"] == identity:
                 return run
     raise LedgerError(
-        f"ledger {path}: does not know the grant of this run; restore the file from a copy"
+        f"ledger {place}: does not know the grant of this run; restore the file from a copy"
     )
 
 
 def default_path() -> Path:
-    """The user's own ledger: $UNDERSTUDY_LEDGER, else a file in the state folder."""
+    """The user's own ledger as a file: $UNDERSTUDY_LEDGER, else one in the state folder."""
     import platformdirs
 
     named = os.environ.get("UNDERSTUDY_LEDGER")
     return Path(named) if named else platformdirs.user_state_path("understudy") / "ledger.jsonl"
+
+
+def default_place() -> LedgerPlace:
+    """The user's own ledger: $UNDERSTUDY_LEDGER, which may be an address, else a file."""
+    named = os.environ.get("UNDERSTUDY_LEDGER", "")
+    return named if "://" in named else default_path()

@@ -161,7 +161,8 @@ class Limit:
 
     def __str__(self) -> str:
         whom = "" if self.adjacency is None else f" for {self.adjacency}"
-        return f"{self.total}{whom}, by {self.rule}"
+        how = "counted in zCDP" if self.rule is Rule.ZCDP else f"by {self.rule}"
+        return f"{self.total}{whom}, {how}"
 
 
 @dataclass(frozen=True)
@@ -200,6 +201,6 @@ class Room:
         rho = at_least_text(self.concentrated.rho, digits=4)
         epsilon = at_least_text(self.largest_epsilon, digits=3)
         return (
-            f"rho = {rho} (that is epsilon = {epsilon} at delta = {at_least_text(self.delta)})"
-            f"{beside}"
+            f"rho = {rho} (enough for one run of epsilon = {epsilon} at delta = "
+            f"{at_least_text(self.delta)}){beside}"
         )

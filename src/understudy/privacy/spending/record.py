@@ -18,7 +18,7 @@ from understudy.errors import LedgerError, UsageError
 from understudy.privacy.accounting.adjacency import Adjacency
 from understudy.privacy.budget import Budget, Measure
 from understudy.privacy.spending.grant import Grant
-from understudy.privacy.spending.ledger import Ledger, default_path
+from understudy.privacy.spending.ledger import Ledger, default_place
 from understudy.privacy.spending.pricing import Adaptive, Pricing
 from understudy.privacy.spending.scratch import ScratchLedger
 from understudy.privacy.spending.steps import Told
@@ -135,7 +135,7 @@ class Books:
                 "the rows have no name, and a ledger knows rows by their name; give one, as "
                 "dataset='patients', or say ledger=None to keep no record of this run"
             )
-        return cls(Ledger(default_path()) if ledger is DEFAULT else ledger, dataset)
+        return cls(Ledger(default_place()) if ledger is DEFAULT else ledger, dataset)
 
     @contextmanager
     def granted(
@@ -171,7 +171,7 @@ class Books:
         head = self.ledger.head_of(grant.identity)
         if head is None:
             return Record(Kept.LEDGER)
-        secret = Secret.beside(self.ledger.path)
+        secret = self.ledger.make_secret()
         return Record(Kept.LEDGER, secret.commitment(head), secret.seal_key(head))
 
 
@@ -181,10 +181,10 @@ def _secret_of(ledger: Ledger) -> Secret:
     Raises:
         LedgerError: it was lost or replaced, so that statements of before could not be verified.
     """
-    known, found = ledger.secrets(), Secret.found(ledger.path)
+    known, found = ledger.secrets(), ledger.secret()
     if known and (found is None or found.name not in known):
         raise LedgerError(
-            f"ledger {ledger.path}: its secret, {Secret.place(ledger.path).name}, is not the one "
-            "of its earlier runs; restore that file from a copy, or begin another ledger"
+            f"ledger {ledger.place}: its secret, {ledger.store.secret_place}, is not the one "
+            "of its earlier runs; restore it from a copy, or begin another ledger"
         )
-    return Secret.beside(ledger.path)
+    return ledger.make_secret()

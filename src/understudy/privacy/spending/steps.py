@@ -13,6 +13,7 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,7 @@ def holder_of(run: Mapping[str, Any]) -> str:
     return str(run.get("holder", ""))
 
 
-def check_holder(ledger: Path, run: Mapping[str, Any], holder: str) -> None:
+def check_holder(ledger: str, run: Mapping[str, Any], holder: str) -> None:
     """Refuse a word about a run that is finished, or that another process has gone on with."""
     if not run["open"] or holder != holder_of(run):
         raise LedgerError(
@@ -79,7 +80,7 @@ def check_holder(ledger: Path, run: Mapping[str, Any], holder: str) -> None:
         )
 
 
-def check_step(ledger: Path, run: Mapping[str, Any], told: Told) -> None:
+def check_step(ledger: str, run: Mapping[str, Any], told: Told) -> None:
     """Refuse a step that was reported before."""
     if told.step <= run.get("step", 0):
         raise LedgerError(
@@ -88,7 +89,7 @@ def check_step(ledger: Path, run: Mapping[str, Any], told: Told) -> None:
         )
 
 
-def check_resumable(ledger: Path, run: Mapping[str, Any], told: Told) -> None:
+def check_resumable(ledger: str, run: Mapping[str, Any], told: Told) -> None:
     """Refuse a checkpoint unless it is that of the highest step of an open run."""
     if not run["open"]:
         raise LedgerError(
@@ -124,7 +125,9 @@ def hold(path: Path) -> int | None:
 
 def let_go(path: Path, descriptor: int) -> None:
     """Remove the file while it is held, then let others hold one of its name."""
-    path.unlink(missing_ok=True)
+    # Windows does not remove a file that is open; an empty one may stay there.
+    with suppress(PermissionError):
+        path.unlink(missing_ok=True)
     os.close(descriptor)
 
 

@@ -91,8 +91,6 @@ METHODS: Mapping[str, Assurance] = {
             "log_linear",
         ),
         *((_REPLAY,), (_ATTACK,), (_NOISE, _CURVE)),
-        missing="it is proved and replayed like the others, but its attack has 20 runs, which can "
-        "show nothing against ε = 1, and it is not attacked for whole persons.",
         commands=_PLANNED,
     ),
     "random": Assurance(
@@ -175,8 +173,8 @@ RELEASES: Mapping[str, Assurance] = {
         commands=("evaluate",),
     ),
     "federated": Assurance(
-        ("federated", "scores", "score_grid"),
-        ("tests/federated/test_holder_replay.py",),
+        ("federated", "scores", "score_grid", "moments"),
+        ("tests/federated/test_holder_replay.py", "tests/federated/test_image_holders.py"),
         missing=_NOT_ATTACKED,
         commands=("holder", "analyst"),
     ),
@@ -281,7 +279,7 @@ def assurance_of(method: str, *, persons: bool = False, inferred: bool = False) 
 
 
 def less_proven_sentence() -> str:
-    """Which methods of `--method` are less proven, for help texts."""
-    names = [name for name, found in METHODS.items() if found.level is Vetting.LESS_PROVEN]
-    *others, last = names
-    return f"Less proven than the others ({PAGE}): {', '.join(others)} and {last}."
+    """Which methods are less proven, for help texts of commands that offer all of them."""
+    *others, last = [name for name, found in METHODS.items() if found.level is Vetting.LESS_PROVEN]
+    names = f"{', '.join(others)} and {last}" if others else last
+    return f"Less proven than the others ({PAGE}): {names}."

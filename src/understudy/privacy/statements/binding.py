@@ -12,7 +12,6 @@ Nothing here is computed from private rows.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import hmac
 import json
@@ -25,6 +24,8 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from understudy.errors import LedgerError
+from understudy.system.files.descriptors import flush
+from understudy.system.files.locking import lock
 from understudy.system.version import __version__
 
 BINDING = "binding"
@@ -111,6 +112,38 @@ class Secret:
         except OSError as error:
             raise LedgerError(f"{place}: cannot be read: {error.strerror}") from None
 
+    def write_beside(self, ledger: Path) -> None:
+        """Keep this secret beside a ledger that has none yet.
+
+        Raises:
+            LedgerError: it has another one, or none can be written there.
+        """
+        known = Secret.found(ledger)
+        if known not in (None, self):
+            raise LedgerError(
+                f"{Secret.place(ledger)}: is the secret of another ledger; choose another place"
+            )
+        try:
+            descriptor = os.open(Secret.place(ledger), os.O_WRONLY | os.O_CREAT, _OWNER_ONLY)
+            with open(descriptor, "wb") as file:
+                file.write(self.key)
+                file.flush()
+                flush(descriptor)
+        except OSError as error:
+            raise LedgerError(
+                f"{Secret.place(ledger)}: cannot be written: {error.strerror}; choose another place"
+            ) from None
+
+    @classmethod
+    def of_text(cls, text: str, *, place: str) -> Secret:
+        """The secret that a database keeps."""
+        return cls(_key(place, text.encode() + b"\n"))
+
+    @property
+    def text(self) -> str:
+        """The digits of the secret, for a database that keeps it."""
+        return self.key.decode().strip()
+
     @property
     def name(self) -> str:
         """The name of the secret in the ledger; it reveals nothing about the secret."""
@@ -127,16 +160,16 @@ class Secret:
 
 def _made_or_read(file: IO[bytes]) -> bytes:
     """Read the secret of a file, or make it, one process at a time."""
-    fcntl.flock(file, fcntl.LOCK_EX)
+    lock(file.fileno())
     if not os.fstat(file.fileno()).st_size:
         file.write(secrets.token_hex(_SECRET_BYTES).encode() + b"\n")
         file.flush()
-        os.fsync(file.fileno())
+        flush(file.fileno())
         file.seek(0)
     return file.read(_BLOCK)
 
 
-def _key(place: Path, content: bytes) -> bytes:
+def _key(place: Path | str, content: bytes) -> bytes:
     if not _SECRET.fullmatch(content):
         raise LedgerError(f"{place}: is damaged; restore it from a copy")
     return content

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from understudy.privacy.accounting.adjacency import Adjacency
@@ -17,7 +16,7 @@ from understudy.privacy.statements.binding import Secret, same, seal
 from understudy.privacy.statements.claim import Check, Claim, Outcome
 
 
-def in_ledger(claim: Claim, path: Path, *, vouched: bool) -> list[Check]:
+def in_ledger(claim: Claim, ledger: Ledger, *, vouched: bool) -> list[Check]:
     """Whether a ledger holds the run's entry, agrees with it, and sealed this very file."""
 
     def fails(said: str) -> list[Check]:
@@ -26,10 +25,9 @@ def in_ledger(claim: Claim, path: Path, *, vouched: bool) -> list[Check]:
     record = claim.statement.record
     if record is None or record.commitment is None:
         return fails("the statement names no entry of a ledger")
-    secret = Secret.found(path)
+    secret = ledger.secret()
     if secret is None:
-        return fails(f"its secret {Secret.place(path).name} is not beside it; restore it")
-    ledger = Ledger(path)
+        return fails(f"its secret {ledger.store.secret_place} is not beside it; restore it")
     # A ledger whose entries do not say what they must is refused before it is believed.
     ledger.accounts()
     found = entry_of(record, secret, ledger)
@@ -69,8 +67,9 @@ def _other_numbers(claim: Claim, entries: Sequence[Mapping[str, Any]]) -> str | 
     if kept_whom != Adjacency.of(statement.unit):
         return f"it protects {kept_whom}, not {Adjacency.of(statement.unit)}"
     for name, amount in zip(("epsilon", "delta"), claim.own_bound, strict=True):
-        if closing.get(f"{name}_exact") != str(amount):
-            return f"{name} {closing.get(f'{name}_exact')}, not {amount}"
+        kept_amount = closing.get(f"claimed_{name}_exact", closing.get(f"{name}_exact"))
+        if kept_amount != str(amount):
+            return f"{name} {kept_amount}, not {amount}"
     kept = Counter[tuple[str, str]]()
     for entry in (entry for entry in entries if entry["entry"] == "charge"):
         kept[(str(entry.get("question")), str(entry.get("mechanism")))] += entry.get("times", 1)

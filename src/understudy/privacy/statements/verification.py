@@ -19,11 +19,11 @@ from understudy.privacy.accounting.events import ExactEvent, FineGaussianEvent
 from understudy.privacy.spending.ledger import Ledger
 from understudy.privacy.spending.pricing import WITH_QUESTIONS
 from understudy.privacy.spending.record import Record
+from understudy.privacy.spending.stores.store import LedgerPlace
 from understudy.privacy.statements.binding import (
     BESIDE,
     BINDING,
     FILE,
-    Secret,
     canonical,
     digest_of_document,
     same,
@@ -40,14 +40,14 @@ _SLACK = Fraction(2, 10**6)
 
 # What this package writes beside a statement: of rows, of rows that fit conditions, of images.
 _KNOWN_BESIDE = {
-    *("method", "rows", "columns"),
+    *("method", "rows", "columns", "missing", "unlisted"),
     *("where", "how", "evidence_probability", "evidence_exact", "effective_draws"),
     *("height", "width", "classes", "channels"),
 }
 _LONGEST_NAME = 40
 
 
-def verified(claim: Claim, *, ledger: Path | None = None, key: Any = None) -> list[Check]:
+def verified(claim: Claim, *, ledger: LedgerPlace | None = None, key: Any = None) -> list[Check]:
     """All checks of a claim, one after the other.
 
     Args:
@@ -59,7 +59,7 @@ def verified(claim: Claim, *, ledger: Path | None = None, key: Any = None) -> li
     checks = [_numbers(claim), _file(claim), signature]
     if ledger is None:
         return [*checks, Check("ledger", Outcome.NOT_ASKED, "give --ledger to ask it")]
-    return [*checks, *in_ledger(claim, ledger, vouched=signature.outcome is Outcome.HOLDS)]
+    return [*checks, *in_ledger(claim, Ledger(ledger), vouched=signature.outcome is Outcome.HOLDS)]
 
 
 def _file(claim: Claim) -> Check:
@@ -186,7 +186,7 @@ def _signature(claim: Claim, key: Any) -> Check:
     return Check("signature", Outcome.FAILS, "wrong: the statement was altered after signing")
 
 
-def recognised(claim: Claim, ledger: Path, *, path: Path) -> Record:
+def recognised(claim: Claim, ledger: LedgerPlace, *, path: Path) -> Record:
     """The record of an earlier run, with its key for seals, if the ledger sealed this very model.
 
     A commitment alone shows nothing: every statement of the run carries it for all to copy.
@@ -200,19 +200,20 @@ def recognised(claim: Claim, ledger: Path, *, path: Path) -> Record:
         UsageError: the ledger holds no entry of that run.
         ClaimRefuted: the model is not the one that the run wrote.
     """
-    record, secret = claim.statement.record, Secret.found(ledger)
+    book = Ledger(ledger)
+    record, secret = claim.statement.record, book.secret()
     found = None
     if record is not None and record.commitment is not None and secret is not None:
-        found = entry_of(record, secret, Ledger(ledger))
+        found = entry_of(record, secret, book)
     if record is None or secret is None or found is None:
         raise UsageError(
-            f"ledger {ledger}: holds no entry of the run that made this model; name the ledger "
+            f"ledger {book.place}: holds no entry of the run that made this model; name the ledger "
             "that paid for it, or leave it out"
         )
-    for check in (_file(claim), *in_ledger(claim, ledger, vouched=False)):
+    for check in (_file(claim), *in_ledger(claim, book, vouched=False)):
         if check.fails:
             raise ClaimRefuted(
-                f"{path}: ledger {ledger} does not vouch for this model, so that rows from it are "
-                f"not sealed; {check.about}: {check.sentence}"
+                f"{path}: ledger {book.place} does not vouch for this model, so that rows from it "
+                f"are not sealed; {check.about}: {check.sentence}"
             )
     return replace(record, seal_key=secret.seal_key(found[1]))

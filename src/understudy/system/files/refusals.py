@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import os
 from collections.abc import Iterator
@@ -28,11 +29,21 @@ def reading(path: Path | str) -> Iterator[None]:
         what = f"{suffix or Path(path).suffix} file".lstrip(".")
         raise DataError(f"{path}: is not a readable {what}; export it again") from None
     except LookupError:
-        raise UsageError("the encoding is unknown; use a name such as utf-8 or latin-1") from None
+        raise UsageError("the encoding is unknown; use a name such as utf-8 or cp1252") from None
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else "it is damaged or no such file"
         raise DataError(f"{path}: cannot be read: {reason}; check the path") from None
 
 
 def _not_decodable(path: Path | str) -> str:
-    return f"{path}: is not text in this encoding; name it, for example --encoding latin-1"
+    other = "utf-16" if _is_marked(Path(path)) else "cp1252"
+    return f"{path}: is not text in this encoding; name it, for example --encoding {other}"
+
+
+def _is_marked(path: Path) -> bool:
+    """Whether a file begins with the mark of UTF-16, which is not part of a row."""
+    try:
+        with path.open("rb") as file:
+            return file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    except OSError:
+        return False

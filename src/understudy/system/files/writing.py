@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from understudy.errors import DiskError, OutputError
+from understudy.system.files.descriptors import flush
 
 _DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
@@ -26,7 +27,7 @@ def atomic(path: Path) -> Iterator[BinaryIO]:
             with beside.open("xb") as file:
                 yield file
                 file.flush()
-                os.fsync(file.fileno())
+                flush(file.fileno())
             beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
