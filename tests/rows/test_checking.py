@@ -120,6 +120,19 @@ def test_a_header_that_does_not_fit_is_refused() -> None:
         check({"amount": ["1"], "code": ["00123"]}, SCHEMA)
 
 
+def test_cells_are_quoted_as_the_file_has_them(tmp_path: Path) -> None:
+    """A decimal comma stays one, and a dot that is not read stays a single dot."""
+    path = tmp_path / "x.csv"
+    path.write_text("a;b\n250,5;1\n1.5;2\n12,5 kg;3\n7,25;4\n")
+    columns = {
+        "a": {"kind": "float", "min": 0.0, "max": 99.0},
+        "b": {"kind": "integer", "min": 0, "max": 9},
+    }
+    schema = Schema.parse({"format": {"separator": ";", "decimal": ","}, "columns": columns})
+    [found, _] = check(path, schema).columns
+    assert {"outside": ("250,5",), "unreadable": ("1.5", "12,5 kg")} == found.examples
+
+
 def test_examples_are_few_and_different() -> None:
     """At most three different cells are shown for each cause."""
     rows = {"amount": ["$1", "$1", "$2", "$3", "$4"], "code": ["00123"] * 5, "day": [""] * 5}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 
 from understudy.errors import CapacityError
 from understudy.facts.domain import Attributes, Domain
+from understudy.system.machine import free_memory
 
 _BYTES_PER_CELL = 8
 # Counts, their noise and what is computed from them stand in memory together.
@@ -18,14 +18,7 @@ _BYTES_PER_PLACE, _MOST_PLACES = 4, 2**28
 
 def available_bytes() -> int:
     """The memory that can be taken now without swapping."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as file:
-            for line in file:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return free_memory()
 
 
 def bytes_of_tables(cells: int) -> int:
@@ -85,19 +78,23 @@ def ensure_pool_fits(domain: Domain, rows: int, sets: Sequence[Attributes]) -> N
         rows: how many rows the pool has.
         sets: the tables that are compared with it, all in memory together.
     """
-    # Two pools at a time, of codes of two bytes and weights; and the cells of rows in every table,
-    # of which at most so many bytes are kept.
-    places = min(rows * _BYTES_PER_PLACE * (len(domain) + len(sets)), _MOST_PLACES)
-    pools = 2 * rows * (2 * len(domain) + _COPIES * _BYTES_PER_CELL)
-    cells = sum(domain.cells(attributes) for attributes in sets)
-    needed = pools + places + cells * _BYTES_PER_CELL
-    room = available_bytes()
+    needed, room = bytes_of_pool(domain, rows, sets), available_bytes()
     if needed > room:
         raise CapacityError(
             f"a pool of {rows:,} rows of {len(domain):,} columns, and {len(sets):,} tables beside "
             f"it, need {needed / 2**30:,.1f} GiB and {room / 2**30:,.1f} GiB is free; "
             "use fewer columns, bins or values, or the method nist"
         )
+
+
+def bytes_of_pool(domain: Domain, rows: int, sets: Sequence[Attributes]) -> int:
+    """The most bytes that a pool of made-up rows takes, with the tables compared with it."""
+    # Two pools at a time, of codes of two bytes and weights; and the cells of rows in every table,
+    # of which at most so many bytes are kept.
+    places = min(rows * _BYTES_PER_PLACE * (len(domain) + len(sets)), _MOST_PLACES)
+    pools = 2 * rows * (2 * len(domain) + _COPIES * _BYTES_PER_CELL)
+    cells = sum(domain.cells(attributes) for attributes in sets)
+    return pools + places + cells * _BYTES_PER_CELL
 
 
 def in_batches(

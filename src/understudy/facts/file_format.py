@@ -73,6 +73,20 @@ class TextDialect:
         # No parser takes two dots for one: this would be a number in another spelling.
         return text.replace(".", "..") if re.fullmatch(r"[+-]?[0-9]*\.[0-9]+", text) else text
 
+    def as_written(self, text: str) -> str:
+        """A cell as the file has it, from its usual spelling; marks between thousands are lost.
+
+        Example:
+            >>> german = FileFormat(decimal=",").dialect(".csv")
+            >>> [german.as_written(text) for text in ("1234.5", "1..5", "x", "12.5 kg")]
+            ['1234,5', '1.5', 'x', '12,5 kg']
+        """
+        if self.decimal == ".":
+            return text
+        if ".." in text:
+            return text.replace("..", ".")
+        return re.sub(r"(?<=[0-9])\.(?=[0-9])|(?<![0-9])\.(?=[0-9])", self.decimal, text)
+
     @property
     def number_pattern(self) -> str:
         """The numbers of the dialect without a sign: digits, perhaps in groups, and decimals."""
@@ -133,7 +147,7 @@ class FileFormat:
         if self.thousands and self.thousands == self.decimal:
             yield _both(self.thousands)
         if self.encoding is not None and not _is_encoding(self.encoding):
-            yield "the encoding is unknown; use a name such as utf-8 or latin-1"
+            yield "the encoding is unknown; use a name such as utf-8 or cp1252"
         if self.header_line is not None and not 1 <= self.header_line <= _MOST_LINES:
             yield f"header_line is {self.header_line}; lines are counted from 1 to {_MOST_LINES}"
 

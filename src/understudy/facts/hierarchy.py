@@ -18,7 +18,8 @@ from understudy.facts.column import CategoricalColumn, LearnedColumn
 
 Groups = npt.NDArray[np.uint16]
 
-# g, how many neighbours are grouped. Attributes of up to g² values can be measured as they are.
+# g, how many neighbours are grouped unless `groups_of` says otherwise. Attributes of up to g²
+# values can be measured as they are.
 NEIGHBOURS = 8
 
 
@@ -58,15 +59,15 @@ def levels_of(name: str, column: LearnedColumn) -> dict[str, Level]:
     if isinstance(column, CategoricalColumn) and column.taxonomy is not None:
         cuts = _by_taxonomy(column)
     else:
-        cuts = _by_order(column.levels)
+        cuts = _by_order(column.levels, column.groups_of or NEIGHBOURS)
     levels = (Level(name, _with_missing(groups, column)) for groups in cuts)
     return {f"{name} / {level.size}": level for level in levels}
 
 
-def _by_order(values: int) -> Iterator[Groups]:
+def _by_order(values: int, neighbours: int) -> Iterator[Groups]:
     groups = np.arange(values, dtype=np.uint16)
-    while groups[-1] >= NEIGHBOURS**2:
-        groups = groups // np.uint16(NEIGHBOURS)
+    while groups[-1] >= neighbours**2:
+        groups = groups // np.uint16(neighbours)
         yield groups
 
 

@@ -145,8 +145,10 @@ class Schema:
     def _to_toml(self) -> str:
         import tomli_w
 
+        from understudy.facts.unlisted import comment_on
+
         try:
-            return tomli_w.dumps(self.document())
+            return comment_on(self) + tomli_w.dumps(self.document())
         except (TypeError, RecursionError):
             raise SchemaError(
                 ["a free key holds null or endless tables, which TOML cannot write; use JSON"]

@@ -8,9 +8,11 @@ else: no model, statement, ledger or released file may depend on it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,10 +23,13 @@ from understudy.facts.codec.fates import CellFates, fates_of
 from understudy.facts.codec.names import UNNAMED, number_names
 from understudy.facts.codec.ordinates import undictionary
 from understudy.facts.codes import Mask
+from understudy.facts.file_format import TextDialect
 from understudy.facts.schema import Schema
 from understudy.rows.mending import Trouble, remedies
+from understudy.rows.reading.numbers import numeric_columns
 from understudy.rows.sources import Access, opened_blocks
 from understudy.system.arrays import Integers
+from understudy.system.files.suffixes import TEXTS, suffix_of
 from understudy.system.frames import Rows
 from understudy.system.notebooks import Card, notebook_bar
 
@@ -170,13 +175,20 @@ def check(data: Rows, schema: Schema, *, access: Access | None = None) -> DataCh
     """
     access = access or Access(watch=notebook_bar("Reading"))
     codec = Codec(schema, access.persons)
-    tally = _Tally(codec)
+    tally = _Tally(codec, _dialect(data, schema, access))
     access.watch(0, None)
-    with opened_blocks(data, codec, access) as blocks, ThreadPoolExecutor() as pool:
+    with opened_blocks(data, codec, access) as blocks, ThreadPoolExecutor(os.cpu_count()) as pool:
         for block in blocks:
             tally.add(block, pool)
             access.watch(tally.rows, None)
     return tally.result()
+
+
+def _dialect(data: Rows, schema: Schema, access: Access) -> TextDialect:
+    """How a file of text spells numbers; everything else spells them as programs do."""
+    if not isinstance(data, str | os.PathLike) or not suffix_of(Path(data)).startswith(TEXTS):
+        return TextDialect()
+    return access.format.over(schema.format).dialect(suffix_of(Path(data)))
 
 
 @dataclass(repr=False)
@@ -207,6 +219,7 @@ class _Tally:
     """The running numbers of a check."""
 
     codec: Codec
+    dialect: TextDialect
     rows: int = 0
     lost: int = 0
     unnamed: int = 0
@@ -251,6 +264,11 @@ class _Tally:
     def _column(self, name: str, own: _ColumnTally) -> ColumnCheck:
         numbers = {cause: own.number(cause) for cause in Trouble}
         column = self.codec.schema.learned[name]
+        is_spelled = name in numeric_columns(self.codec)
+        shown = {
+            cause: [self.dialect.as_written(cell) if is_spelled else cell for cell in cells]
+            for cause, cells in own.cells.items()
+        }
         return ColumnCheck(
             name=name,
             kind=column.kind,
@@ -262,9 +280,9 @@ class _Tally:
             lost=own.lost,
             lost_first=own.lost_first,
             examples={
-                c: tuple(map(_short, cells[:_EXAMPLES])) for c, cells in own.cells.items() if cells
+                c: tuple(map(_short, cells[:_EXAMPLES])) for c, cells in shown.items() if cells
             },
-            remedies=remedies(column, numbers, own.cells),
+            remedies=remedies(column, numbers, shown),
         )
 
 

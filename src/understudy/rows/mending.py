@@ -104,7 +104,9 @@ def _is_currency(text: str) -> bool:
 _OF_NUMBERS: tuple[tuple[Callable[[str], bool], str], ...] = (
     (
         _is_currency,
-        'numbers have a currency sign; declare it as the unit of the column, such as `unit = "$"`',
+        "numbers have a currency sign; declare it as the unit of the column, with # in the place "
+        'of the number: `unit = "$#"`, `unit = "€ #"` or `unit = "# €"`; where they have a '
+        'decimal comma and thousands, also `decimal = ","` and `thousands = "."`',
     ),
     (
         lambda text: bool(_PERCENT.fullmatch(text)),

@@ -34,6 +34,7 @@ from understudy.rows.reading import is_parquet, read_blocks, read_footer, read_r
 from understudy.rows.reading.excel import BYTES_PER_XML_BYTE
 from understudy.rows.reading.feather import feather_bytes
 from understudy.rows.reading.files import WHOLE, refuse_too_large
+from understudy.rows.reading.lakes import LakeTable, is_lake, lake_name, open_lake
 from understudy.rows.reading.packed import unpacked_bytes
 from understudy.rows.reading.sqlite import BYTES_PER_FILE_BYTE
 from understudy.rows.reading.statistics import BYTES_PER_CELL as STATISTICS_CELL
@@ -116,10 +117,23 @@ def open_source(data: Rows, schema: Schema, access: Access = _PLAIN) -> Iterator
             data, access.table, codec, ignore_extra=access.ignore_extra, room=access.room
         ) as source:
             yield source
+    elif isinstance(data, str | os.PathLike) and is_lake(data):
+        yield _of_lake(open_lake(data), codec, access)
     elif isinstance(data, str | os.PathLike) and not _fits(Path(data), codec, access.room):
         yield _in_blocks(data, codec, access)
     else:
         yield MemorySource(Table.of(codec.encode(_whole(data, codec, access))))
+
+
+def _of_lake(lake: LakeTable, codec: Codec, access: Access) -> CountSource:
+    """A table of a lake: in memory where it fits, else in blocks of the same version."""
+    needed = _BYTES_PER_CELL * max(len(codec.columns), 1) * lake.rows
+    if needed <= access.room:
+        rows = lake.whole(codec, ignore_extra=access.ignore_extra)
+        return MemorySource(Table.of(codec.encode(rows)))
+    part = access.room // 4
+    read_again = partial(lake.blocks, codec, ignore_extra=access.ignore_extra, memory=part)
+    return _chunked(read_again, codec, access)
 
 
 def _whole(data: Rows, codec: Codec, access: Access) -> pa.Table:
@@ -174,7 +188,9 @@ def opened_blocks(
             data, access.table, codec, ignore_extra=access.ignore_extra
         ) as blocks:
             yield blocks
-    elif isinstance(data, str | os.PathLike) and suffix_of(Path(data)) not in WHOLE:
+    elif isinstance(data, str | os.PathLike) and (
+        is_lake(data) or suffix_of(Path(data)) not in WHOLE
+    ):
         yield _reading(data, codec, access)()
     else:
         if isinstance(data, str | os.PathLike):
@@ -196,7 +212,7 @@ def _blocks(data: Rows, codec: Codec, access: Access) -> Iterator[pa.Table]:
 def _on_cluster(
     address: str, data: Rows, codec: Codec, access: Access
 ) -> AbstractContextManager[CountSource]:
-    if not isinstance(data, str | os.PathLike) or not is_parquet(Path(data)):
+    if not isinstance(data, str | os.PathLike) or is_lake(data) or not is_parquet(Path(data)):
         raise UsageError("a cluster counts Parquet alone; give a .parquet file or a folder of them")
     _refuse_persons(codec, "a cluster")
     return open_cluster(
@@ -210,10 +226,15 @@ def _on_cluster(
 
 
 def _in_blocks(path: str | os.PathLike[str], codec: Codec, access: Access) -> ChunkedSource:
+    return _chunked(_reading(path, codec, access), codec, access)
+
+
+def _chunked(
+    read_again: Callable[[], Iterator[pa.Table]], codec: Codec, access: Access
+) -> ChunkedSource:
     """A quarter of the room each for kept tables, a question's tables, and rows on their way."""
     _refuse_persons(codec, "a file read in blocks")
     part = access.room // 4
-    read_again = _reading(path, codec, access)
     source = ChunkedSource(read_again, codec, part, kept=part, watch=access.watch)
     source.check()
     return source
@@ -301,4 +322,6 @@ def dataset_name(data: object, access: Access = _PLAIN) -> str | None:
         )
     if not isinstance(data, str | os.PathLike):
         return None
+    if "://" in os.fspath(data) and is_lake(data):
+        return stem_of(Path(lake_name(os.fspath(data))))
     return stem_of(Path(os.path.abspath(data)))

@@ -64,6 +64,18 @@ def test_sdv_columns_with_sdtypes() -> None:
     assert expected == bodies(foreign.SDV_SINGLE)
 
 
+def test_ranges_that_sdv_found_in_rows_are_unreviewed() -> None:
+    """The second version writes bounds and categories of the rows; somebody must vouch for them."""
+    first, last = date(2019, 1, 12), date(2025, 12, 28)
+    expected = {
+        "patient": {"kind": "id"},
+        "age": {"kind": "float", "min": 0.0, "max": 101.0, "unreviewed": True},
+        "sex": {"kind": "categorical", "values": ["male", "female"], "unreviewed": True},
+        "admitted": {"kind": "date", "min": first, "max": last, "unreviewed": True},
+    }
+    assert expected == bodies(foreign.SDV_SECOND)
+
+
 def test_sdv_tables_are_chosen_by_name() -> None:
     """Foreign keys are ids in the table that refers, and only there."""
     assert {"hotel": {"kind": "id", "prefix": "HID_"}, "rating": {"kind": "float"}} == bodies(
@@ -252,6 +264,7 @@ def test_all_findings_come_at_once() -> None:
         (foreign.SDV_FIELDS, None),
         (foreign.SDV_SINGLE, None),
         (foreign.SDV_TABLES, "guests"),
+        (foreign.SDV_SECOND, None),
         (foreign.DOMAIN, None),
         (foreign.CSVW, None),
     ],

@@ -358,7 +358,7 @@ def test_a_table_of_a_database_is_named(tmp_path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE VIEW seen AS SELECT * FROM people")
     connection.close()
-    with pytest.raises(UsageError, match="say which one of the database, as --table"):
+    with pytest.raises(UsageError, match="say which one, as --table NAME; the database has people"):
         read_rows(path, CODEC)
     with pytest.raises(DataError, match="has no table 'pets'"):
         read_rows(path, CODEC, table="pets")

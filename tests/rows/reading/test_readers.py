@@ -173,7 +173,9 @@ def test_first_rows_propose_a_format() -> None:
 @pytest.mark.parametrize(
     ("cells", "kind", "keys"),
     [
-        (["18.04.2021", "NA", "1.2.2020"], "date", {"format": "%d.%m.%Y"}),
+        (["18.04.2021", "NA", "1.2.2020"], "date", {"format": "%d.%m.%Y", "missing": []}),
+        (["18.04.2021", "?", ""], "date", {"format": "%d.%m.%Y", "missing": ["?"]}),
+        (["70 kg", "--", "None"], "float", {"unit": "# kg", "missing": ["--", "None"]}),
         (["18-04-2021"], "date", {"format": "%d-%m-%Y"}),
         (["13/02/2021", "01/02/2021"], "date", {"format": "%d/%m/%Y"}),
         (["02/13/2021", "01/02/2021"], "date", {"format": "%m/%d/%Y"}),
@@ -184,7 +186,7 @@ def test_first_rows_propose_a_format() -> None:
     ],
 )
 def test_first_cells_propose_a_notation(
-    cells: list[str], kind: str, keys: dict[str, str | bool]
+    cells: list[str], kind: str, keys: dict[str, str | bool | list[str]]
 ) -> None:
     """Formats of dates, percent signs and units, which the column can then be declared with."""
     text = "x;y\n" + "".join(f"{cell};1\n" for cell in cells)
@@ -192,6 +194,29 @@ def test_first_cells_propose_a_notation(
     assert {"x": SeenNotation(kind, keys)} == seen
     low, high = ("2019-01-01", "2022-01-01") if kind == "date" else (0.0, 1.0)
     Schema.parse({"columns": {"x": {"kind": kind, "min": low, "max": high, **keys}}})
+
+
+@pytest.mark.parametrize(
+    ("cells", "decimal", "columns"),
+    [
+        (["12,5", "?", "3,0"], ",", {"x": SeenNotation("", {"missing": ["?"]})}),
+        (["12,5", "NA", "", "3"], ",", {"x": SeenNotation("", {"missing": []})}),
+        (["12,5 kg", "7,25 kg"], ",", {"x": SeenNotation("float", {"unit": "# kg"})}),
+        (["€ 12,5", "€ 7,25"], ",", {"x": SeenNotation("float", {"unit": "€ #"})}),
+        (["€12,5", "€7,25"], ",", {"x": SeenNotation("float", {"unit": "€#"})}),
+        (["1.5", "?"], None, {"x": SeenNotation("", {"missing": ["?"]})}),
+        (["asthma", "none"], None, {}),
+        (["asthma", "?", "none"], None, {"x": SeenNotation("", {"missing": ["?"]})}),
+        (["?", "?"], None, {}),
+    ],
+)
+def test_markers_hide_no_decimal_comma_and_are_proposed(
+    cells: list[str], decimal: str | None, columns: dict[str, SeenNotation]
+) -> None:
+    """Cells that say that something is missing are no numbers; words such as none may be values."""
+    text = "x;y\n" + "".join(f"{cell};1\n" for cell in cells)
+    seen = first_look(PipedFile(text.encode(), ".csv"), FileFormat())
+    assert (decimal, columns) == (seen.format.decimal, seen.columns)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -157,7 +158,7 @@ class Codec:
         return rows.filter(pa.array(~gone))
 
     def _encoded(self, rows: pa.Table) -> dict[str, Encoded]:
-        with ThreadPoolExecutor() as pool:
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
             tasks = {n: pool.submit(c.encode, rows.column(n)) for n, c in self.columns.items()}
         return {name: task.result() for name, task in tasks.items()}
 

@@ -70,6 +70,7 @@ class LearnedBase(ColumnBase):
 
     missing: Annotated[tuple[str, ...] | None, Field(strict=False)] = None
     missing_as: Treatment = "level"
+    groups_of: Annotated[int | None, Field(ge=2, le=256)] = None
 
     @field_validator("missing", mode="before")
     @classmethod

@@ -42,9 +42,20 @@ class ListedBase(LearnedBase):
         if outside == "drop":
             return None
         text = text_of(outside)
-        if text in (self.missing or ()):
+        if text in self._markers:
             return self.missing_code
         return self.texts.index(self.respelled(text))
+
+    @property
+    def substitute(self) -> str | None:
+        """The listed value that undeclared ones become; None where they are missing or dropped."""
+        code = self.outside_code
+        return None if code is None or code == self.missing_code else self.texts[code]
+
+    @property
+    def _markers(self) -> tuple[str, ...]:
+        """The texts by which `outside` names the level for missing cells."""
+        return () if self.missing is None else ("", *self.missing)
 
     def respelled(self, text: str) -> str:
         """Return a text's other meaning, where the kind of column has one."""
@@ -56,7 +67,7 @@ class ListedBase(LearnedBase):
             raise ValueError(f"{both[0]!r} is both a value and a missing marker; keep one of them")
         if outside == "clip":
             raise ValueError('outside = "clip" needs numbers; use "drop" or one of the values')
-        declared = {*self.texts, *(self.missing or ())}
+        declared = {*self.texts, *self._markers}
         text = text_of(outside)
         if outside != "drop" and not declared & {text, self.respelled(text)}:
             raise ValueError(

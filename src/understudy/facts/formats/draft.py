@@ -28,8 +28,10 @@ HEAD = """\
 #
 # What is not public may be omitted (values = [], no min or max) and learned with budget:
 #   understudy schema infer DATA --schema THIS --epsilon 1 --delta 1e-6 -o OTHER
+# Values too rare to be learned become "other", missing or the most frequent value; see outside.
 #
-# missing = ["?"] gives a column a level for missing cells; [] means nulls and empty cells only.
+# missing = ["?"] gives a column a level for missing cells; [] means nulls, empty cells and the
+# usual words for them, such as NA, NULL, NaN and n/a, alone.
 # Out of bounds: numbers are clipped, rows with undeclared categories dropped, unless outside says.
 #
 # Declare here, above the columns, which values cannot occur together; no synthetic row has them:

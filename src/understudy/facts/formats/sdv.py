@@ -1,8 +1,9 @@
 """Metadata of the Synthetic Data Vault: `fields` with types, or `columns` with sdtypes.
 
 The oldest files have `fields`, each with `type` and `subtype`; later ones `columns`, each with an
-`sdtype`, and METADATA_SPEC_VERSION. Several tables are under `tables`. Neither says which values
-are possible; where a file has bounds or categories all the same, they were taken from the rows.
+`sdtype`, and METADATA_SPEC_VERSION. Several tables are under `tables`; since SDV 2 a single one is
+too, and `range_min`, `range_max` and `range_values` have what was found in the rows. No version
+says which values are possible: bounds and categories of a file were taken from the rows.
 """
 
 from __future__ import annotations
@@ -124,7 +125,7 @@ def _prefix(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _categorical(body: Mapping[str, Any]) -> DraftColumn:
-    given = first(body, "order", "values", "categories", "enum")
+    given = first(body, "order", "values", "categories", "enum", "range_values")
     ordered = {"ordered": True} if first(body, "order", "order_by") is not None else {}
     values = unreviewed({"values": listed(given)}) if given else {}
     return DraftColumn("categorical", {**values, **ordered})
@@ -152,8 +153,8 @@ def _datetime(body: Mapping[str, Any]) -> DraftColumn:
 
 def _bounds(body: Mapping[str, Any], kind: str, pattern: str | None = None) -> dict[str, Any]:
     found = {
-        "min": first(body, "min", "min_value", "minimum"),
-        "max": first(body, "max", "max_value", "maximum"),
+        "min": first(body, "min", "min_value", "minimum", "range_min"),
+        "max": first(body, "max", "max_value", "maximum", "range_max"),
     }
     return unreviewed(
         {k: bound(kind, v, pattern=pattern) for k, v in found.items() if v is not None}

@@ -15,6 +15,7 @@ from understudy.rows.reading.csv import TextFile, read_text, text_blocks, wrong_
 from understudy.rows.reading.excel import excel_header, read_excel
 from understudy.rows.reading.feather import feather_blocks, feather_types, read_feather
 from understudy.rows.reading.json_lines import json_blocks, read_json_lines
+from understudy.rows.reading.lakes import is_lake, open_lake
 from understudy.rows.reading.packed import RowsPlace
 from understudy.rows.reading.parquet import (
     check_names,
@@ -65,6 +66,8 @@ def read_rows(
         rows = arrow_table(data)
         check_names(rows.column_names, codec, ignore_extra=ignore_extra)
         return rows.select(list(codec.read_types))
+    if not isinstance(data, PipedFile) and is_lake(data):
+        return open_lake(data).whole(codec, ignore_extra=ignore_extra)
     place, given = _place(data), given.over(codec.schema.format)
     if isinstance(place, Path) and is_parquet(place):
         return read_parquet(place, codec, ignore_extra=ignore_extra)
@@ -91,6 +94,8 @@ def column_names(
     table: str | None = None,
 ) -> list[str]:
     """The header of a file, or of a folder of Parquet files."""
+    if not isinstance(data, PipedFile) and is_lake(data):
+        return list(open_lake(data).types.names)
     place = _place(data)
     if isinstance(place, Path) and is_parquet(place):
         return list(parquet_types(place).names)
@@ -138,6 +143,9 @@ def read_blocks(
 
     Privacy: as for `read_rows`, with the same rows in the same order.
     """
+    if is_lake(path):
+        yield from open_lake(path).blocks(codec, ignore_extra=ignore_extra, memory=memory)
+        return
     path, given = Path(path), given.over(codec.schema.format)
     if is_parquet(path):
         yield from parquet_blocks(path, codec, ignore_extra=ignore_extra, memory=memory)

@@ -155,7 +155,7 @@ def read_parquet(path: Path, codec: Codec, *, ignore_extra: bool) -> pa.Table:
     names = list(codec.read_types)
     for file in _checked_files(path, codec, ignore_extra=ignore_extra):
         with reading(file):
-            rows = _sound(pq.read_table(file, columns=names, partitioning=None))
+            rows = sound(pq.read_table(file, columns=names, partitioning=None))
         # Files that agree in their types may still differ in what else they say of a column.
         parts.append(pa.table({name: rows.column(name) for name in names}))
     return pa.concat_tables(parts)
@@ -199,10 +199,10 @@ def _blocks(
     # Read ahead, a file's pages would be held until its end.
     with reading(path), pq.ParquetFile(path, pre_buffer=False, buffer_size=buffer) as file:
         for batch in file.iter_batches(rows, **options):
-            yield _sound(pa.Table.from_batches([batch]))
+            yield sound(pa.Table.from_batches([batch]))
 
 
-def _sound(rows: pa.Table) -> pa.Table:
+def sound(rows: pa.Table) -> pa.Table:
     """The rows, when all texts are Unicode and lie within the file; Arrow trusts it for that."""
     rows.validate(full=True)
     return rows

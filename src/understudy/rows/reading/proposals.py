@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from understudy.facts.column import MISSING_TEXTS
 from understudy.facts.file_format import FileFormat, TextDialect
+from understudy.rows.mending import MARKERS
 from understudy.rows.reading.csv import TextFile
 from understudy.rows.reading.files import text_file
 from understudy.rows.reading.json_lines import first_keys
@@ -49,7 +50,7 @@ _DATES: Mapping[str, re.Pattern[str]] = {
 # Whole numbers may look so too.
 _NUMBERS_TOO = "%Y%m%d"
 # A number with a sign of currency before it, or with a unit or a percent sign behind it.
-_BEFORE = re.compile(r"[-+]?([$£¥€])[-+]?[0-9][0-9.,' \u00a0\u202f]*")
+_BEFORE = re.compile(r"[-+]?([$£¥€][ \u00a0]?)[-+]?[0-9][0-9.,' \u00a0\u202f]*")
 _BEHIND = re.compile(
     r"[-+]?[0-9](?:[0-9.,' \u00a0\u202f]*[0-9])?([ \u00a0]?[^\W0-9_]{1,4}|[ \u00a0]?[%$£¥€])"
 )
@@ -74,10 +75,15 @@ class FirstLook:
 
 @dataclass(frozen=True)
 class SeenNotation:
-    """The kind of a column whose first cells are written in a notation, and the keys of it."""
+    """What the first cells of a column show: a notation and its keys, or missing markers.
+
+    Attributes:
+        kind: of the column; empty where markers alone are shown.
+        keys: of the notation, and `missing`.
+    """
 
     kind: str
-    keys: Mapping[str, str | bool]
+    keys: Mapping[str, str | bool | list[str]]
 
 
 def text_format(place: RowsPlace, given: FileFormat) -> tuple[list[str], FileFormat]:
@@ -115,11 +121,15 @@ def first_look(place: RowsPlace, given: FileFormat) -> FirstLook:
     file = text_file(place, known)
     with reading(file.name):
         columns = _first_cells(file)
-    marks = _numbers(columns, given)
+    marks = _numbers({n: _bare(_filled(column)) for n, column in columns.items()}, given)
     shown = (marks.decimal, marks.thousands) != (given.decimal, given.thousands)
     if shown or seen is not None:
         known = replace(marks.over(known), unreviewed=True)
-    seen_columns = {n: s for n, c in columns.items() if (s := _notation(c)) is not None}
+    noted = {
+        name: _with_markers(_in_marks(_notation(column), column, marks), column)
+        for name, column in columns.items()
+    }
+    seen_columns = {name: seen for name, seen in noted.items() if seen is not None}
     return FirstLook(names, known, seen_columns, _date_remarks(columns))
 
 
@@ -142,7 +152,7 @@ def _encoding(place: RowsPlace) -> str | None:
 
 
 def _first_cells(file: TextFile) -> dict[str, list[str]]:
-    """The cells of the first rows by column, blanks around them off, empty ones left out."""
+    """The cells of the first rows by column, blanks around them off."""
     with opened_bytes(file.place) as stream:
         first = stream.read(_FIRST_BYTES)
     text = first.decode(file.encoding, errors="replace")
@@ -154,8 +164,7 @@ def _first_cells(file: TextFile) -> dict[str, list[str]]:
     )
     names = next(reader, [])
     rows = [row for row, _ in zip(reader, range(_FIRST_ROWS), strict=False)]
-    cells = {name: [row[i].strip() for row in rows if i < len(row)] for i, name in enumerate(names)}
-    return {name: [cell for cell in column if cell] for name, column in cells.items()}
+    return {name: [row[i].strip() for row in rows if i < len(row)] for i, name in enumerate(names)}
 
 
 def _numbers(columns: Mapping[str, list[str]], given: FileFormat) -> FileFormat:
@@ -197,7 +206,7 @@ def _all(pattern: re.Pattern[str], column: Iterable[str]) -> bool:
 
 def _notation(column: list[str]) -> SeenNotation | None:
     """The notation of all first cells of a column, where a single one fits them."""
-    column = [cell for cell in column if cell not in MISSING_TEXTS]
+    column = _filled(column)
     if not column:
         return None
     formats = _date_formats(column)
@@ -208,6 +217,51 @@ def _notation(column: list[str]) -> SeenNotation | None:
         return SeenNotation("float", {"percent": True})
     unit = f"{before}#" if before else f"#{behind}" if behind else None
     return None if unit is None else SeenNotation("float", {"unit": unit})
+
+
+def _in_marks(
+    seen: SeenNotation | None, column: list[str], marks: FileFormat
+) -> SeenNotation | None:
+    """A notation of numbers with their own marks, where these are not those of the file."""
+    if seen is None or not {"unit", "percent"} & seen.keys.keys():
+        return seen
+    own = _numbers({"": _bare(_filled(column))}, FileFormat())
+    decimal, thousands = own.decimal or ".", own.thousands
+    alike = decimal == (marks.decimal or ".") and thousands in (None, marks.thousands)
+    if alike or (own.decimal is None and thousands is None):
+        return seen
+    grouped = {} if thousands is None else {"thousands": thousands}
+    return SeenNotation(seen.kind, {**seen.keys, "decimal": decimal, **grouped})
+
+
+def _filled(column: list[str]) -> list[str]:
+    """The cells that do not say that something is missing."""
+    return [cell for cell in column if cell and cell not in MARKERS]
+
+
+def _bare(column: list[str]) -> list[str]:
+    """The cells without the unit that all of them have, if so."""
+    before, behind = (_only_unit(pattern, column) for pattern in (_BEFORE, _BEHIND))
+    if before or behind:
+        return [cell.replace(before or "", "").removesuffix(behind or "") for cell in column]
+    return column
+
+
+def _with_markers(seen: SeenNotation | None, column: list[str]) -> SeenNotation | None:
+    """What is seen, with a level for missing cells where some are empty or have a usual marker.
+
+    A word such as none may be a value where cells are words.
+    """
+    filled = _filled(column)
+    if not filled or len(filled) == len(column):
+        return seen
+    words = any(cell.isalpha() for cell in filled)
+    known = {"", *MISSING_TEXTS}
+    shown = [m for m in MARKERS if m in column and m not in known and not (words and m.isalpha())]
+    if not shown and not known & {*column}:
+        return seen
+    kind, keys = ("", {}) if seen is None else (seen.kind, seen.keys)
+    return SeenNotation(kind, {**keys, "missing": shown})
 
 
 def _only_unit(pattern: re.Pattern[str], column: list[str]) -> str | None:
@@ -222,7 +276,7 @@ def _date_formats(column: list[str]) -> list[str]:
 
 def _date_remarks(columns: Mapping[str, list[str]]) -> tuple[str, ...]:
     """Remarks about columns whose first cells look like dates in another order than ISO's."""
-    found = {name: _date_formats(column) for name, column in columns.items()}
+    found = {name: _date_formats(_filled(column)) for name, column in columns.items()}
     return tuple(
         f"column {name!r}: its first cells look like dates written as {' or '.join(formats)}"
         for name, formats in found.items()

@@ -21,6 +21,7 @@ from understudy.system.files.refusals import reading
 
 _MAGIC = b"SQLite format 3\0"
 _DUCKDB = b"DUCK"
+_NAMED = 10
 _BLOCK_ROWS = 1 << 14
 # A cell takes a few bytes on the disk, and several times that as Python and Arrow hold it.
 BYTES_PER_FILE_BYTE = 4
@@ -83,7 +84,8 @@ def _check_magic(path: Path) -> None:
 def _table(connection: sqlite3.Connection, path: Path, name: str | None) -> str:
     if not name:
         raise UsageError(
-            "the table is not named; say which one of the database, as --table patients"
+            f"{path}: the table is not named; say which one, as --table NAME; the database has "
+            f"{_names(connection, path)}"
         )
     with _asking(path):
         rows = connection.execute(
@@ -99,6 +101,17 @@ def _table(connection: sqlite3.Connection, path: Path, name: str | None) -> str:
             "write it down by CREATE TABLE ... AS SELECT"
         )
     return name
+
+
+def _names(connection: sqlite3.Connection, path: Path) -> str:
+    """The first names of stored tables; they are public, as a header is."""
+    with _asking(path):
+        rows = connection.execute(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' "
+            f"ORDER BY name LIMIT {_NAMED + 1}"
+        ).fetchall()
+    names = [str(name) for (name,) in rows[:_NAMED]]
+    return ", ".join(names) + (", ..." if len(rows) > _NAMED else "") if names else "no table"
 
 
 def _fetched(cursor: sqlite3.Cursor) -> Iterator[list[tuple[object, ...]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sqlite3
 from contextlib import closing
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from support.counted import KINDS, ROWS, SCHEMA, check_equal, check_same, typed_tables
 from support.databases import SQLITE_TYPES, sqlite_file
 from support.tiers import examples, slow_but
-from understudy.errors import DataError, UsageError
+from understudy.errors import DataError, LedgerError, UsageError
 from understudy.facts.codec.persons import Persons
 from understudy.facts.schema import Schema
 from understudy.methods import Histogram
@@ -65,7 +66,7 @@ def test_cells_of_any_type_are_those_of_the_file(
 
 
 def _opened(path: Path, schema: Schema) -> Any:
-    return open_source(f"sqlite://{path}", schema, TABLE)
+    return open_source(f"sqlite:///{path}", schema, TABLE)
 
 
 def test_rows_stay_in_the_database(tmp_path: Path) -> None:
@@ -136,6 +137,26 @@ def test_persons_are_those_of_a_file(tmp_path: Path, most: int) -> None:
         assert fitting_rows(memory).tolist() == fitting_rows(source).tolist()
 
 
+def test_a_name_that_is_not_utf_8_is_a_person_too(tmp_path: Path) -> None:
+    """One such name does not stop a run: it is the person that a reader of the file sees."""
+    path = tmp_path / "x.db"
+    names = [b"Ann", b"Zo\xff", b" Zo\xff\t", b"\xc3\xab", b"e\xcc\x88", b"Ann", b"\xff"]
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE people (who TEXT, a INTEGER)")
+        for place, name in enumerate(names):
+            connection.execute("INSERT INTO people VALUES (CAST(? AS TEXT), ?)", [name, place])
+    schema = Schema.parse({"columns": {"a": {"kind": "integer", "min": 0, "max": 9}}})
+    bounded = Access(table="people", persons=Persons("who", 1))
+    with (
+        open_source(f"sqlite:///{path}", schema, bounded) as source,
+        open_source(path, schema, bounded) as memory,
+    ):
+        assert isinstance(source, DatabaseSource)
+        check_same(source, memory)
+        [kept] = source.count([()])
+    assert 4 == kept.counts
+
+
 @pytest.mark.parametrize(
     ("address", "words"),
     [("sqlite://no.db", "no.db"), ("sqlite://", "is a folder|cannot|not")],
@@ -144,6 +165,25 @@ def test_a_file_that_is_not_there_is_refused(address: str, words: str) -> None:
     """In our words."""
     with pytest.raises(DataError, match=words), open_source(address, SCHEMA, TABLE):
         pass
+
+
+def test_addresses_of_rows_mean_what_those_of_ledgers_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two and three slashes are a file here, a fourth makes it absolute, a lost one is named."""
+    monkeypatch.chdir(tmp_path)
+    sqlite_file(tmp_path / "x.db", TYPED)
+    for address in ("sqlite://x.db", "sqlite:///x.db", f"sqlite:///{tmp_path}/x.db"):
+        with open_source(address, SCHEMA, TABLE) as source:
+            assert isinstance(source, DatabaseSource)
+    lost = f"sqlite://{tmp_path}/x.db"
+    with (
+        pytest.raises(DataError, match=f"the absolute path is sqlite:///{tmp_path}/x.db"),
+        open_source(lost, SCHEMA, TABLE),
+    ):
+        pass
+    with pytest.raises(LedgerError, match=f"the absolute path is sqlite:///{tmp_path}/l.db"):
+        Ledger(f"sqlite://{tmp_path}/l.db").limit("a", epsilon=Fraction(1))
 
 
 def test_tables_that_are_not_there_are_refused(tmp_path: Path) -> None:

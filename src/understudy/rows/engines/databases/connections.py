@@ -16,6 +16,7 @@ from understudy.rows.engines.databases.database import Database, asking, refusal
 from understudy.rows.engines.databases.dialects import SPARK, SQLITE, dialect_of
 from understudy.rows.reading.sqlite import connected
 from understudy.system.extras import require
+from understudy.system.files.sqlite_address import slash_hint, sqlite_path
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -72,10 +73,16 @@ def _prepare(database: Database) -> None:
     """Give a connection the functions of ours that its dialect counts on."""
     if database.dialect is SQLITE:
         name = str(database.dialect.compose)
-        database.backend.con.create_function(name, 1, _composed, deterministic=True)
+        database.backend.con.create_function(name, 1, _composed_bytes, deterministic=True)
     elif database.dialect is SPARK:
         with asking():
             database.backend._session.udf.register(str(database.dialect.compose), _composed)
+
+
+def _composed_bytes(data: bytes | None) -> str | None:
+    """The name in a stripped text's bytes; what is not UTF-8 is as a file's reader has it."""
+    text = "" if data is None else bytes(data).decode(errors="replace")
+    return None if not text or "\0" in text else _composed(text)
 
 
 def _composed(text: str | None) -> str | None:
@@ -120,7 +127,10 @@ def _duckdb(address: str) -> Iterator[Any]:
 def _sqlite(address: str) -> Iterator[Any]:
     import ibis
 
-    with connected(Path(address.removeprefix("sqlite://"))) as connection:
+    path = sqlite_path(address)
+    if slash_hint(path):
+        raise DataError(f"{path}: is not there{slash_hint(path)}")
+    with connected(path) as connection:
         connection.rollback()
         # What a query sorts or sets aside stays in memory, and off the disk.
         connection.execute("PRAGMA temp_store = MEMORY")

@@ -47,6 +47,7 @@ class Dialect:
         empties_are_null: whether a text without characters is null.
         compose: the function that brings a text to Unicode's composed form, NFC; None where there
             is none, and persons cannot be named by text.
+        composes_bytes: whether that function is given bytes, since texts need not be UTF-8.
         holds_nul: whether texts may hold the character 0.
         bytewise: a column of texts, such that equality compares its bytes, as SQL.
         pads: whether equality passes over spaces at the end of a text.
@@ -59,6 +60,8 @@ class Dialect:
         parses_exactly: whether a text becomes the nearest double when it is cast.
         binds_types: whether every cell of a column has the column's type.
         grouping_sets: whether one query groups rows in several ways; else queries are united.
+        counts_jointly: whether tables of several sets are summed from one count of a few columns
+            together, because each grouping reads all rows.
         most_sets: how many tables one query counts.
         writes_codes: whether codes are written to a temporary table in memory because that pays.
         by_cursor: whether rows of a result are fetched from a cursor; else they are collected.
@@ -72,6 +75,7 @@ class Dialect:
     trims_by_pattern: bool = False
     empties_are_null: bool = False
     compose: str | None = None
+    composes_bytes: bool = False
     holds_nul: bool = True
     bytewise: str = "{}"
     pads: bool = False
@@ -83,6 +87,7 @@ class Dialect:
     parses_exactly: bool = True
     binds_types: bool = True
     grouping_sets: bool = True
+    counts_jointly: bool = False
     most_sets: int = 10
     writes_codes: bool = False
     by_cursor: bool = True
@@ -141,6 +146,7 @@ SQLITE = Dialect(
     held=OneReading.TRANSACTION,
     # A function of ours, which every connection is given before it is asked.
     compose="understudy_compose",
+    composes_bytes=True,
     bytewise="{} COLLATE BINARY",
     knows_nan=False,
     # It rounds some texts to a neighbour of the nearest double.
@@ -172,7 +178,8 @@ SPARK = Dialect(
     bytewise="CAST({} AS STRING) COLLATE UTF8_BINARY",
     escapes="bnrt",
     quote="`",
-    most_sets=50,
+    counts_jointly=True,
+    most_sets=120,
     by_cursor=False,
 )
 SNOWFLAKE = Dialect(backend="snowflake", title="Snowflake", escapes="bfnrt")

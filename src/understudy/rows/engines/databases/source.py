@@ -6,7 +6,7 @@ same rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from understudy.facts.domain import Attributes, Domain
 from understudy.rows.counting import Counts, Marginal, ScoreKernel, Scores
 from understudy.rows.engines.databases.database import Database
 from understudy.rows.engines.databases.dialects import Dialect
+from understudy.rows.engines.databases.joint import blocks, joint_query
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -103,8 +104,20 @@ class DatabaseSource:
         quoted = map(self.database.dialect.quoted, self.codes.columns)
         names = dict(zip(self.domain.names, quoted, strict=True))
         groups = [[names[a] for a in attributes] for attributes in sets]
+        if self.database.dialect.counts_jointly and all(groups):
+            return f"WITH encoded AS ({self._encoded}) {self._jointly(names, used, sets)}"
         grouped = grouping([names[a] for a in used], groups, self.database.dialect)
         return f"WITH encoded AS ({self._encoded}) {grouped}"
+
+    def _jointly(
+        self, names: Mapping[str, str], used: Sequence[str], sets: Sequence[Attributes]
+    ) -> str:
+        """Count a few columns together, and add up the tables that were asked for."""
+        found = [
+            ([names[a] for a in held], [[names[a] for a in each] for each in covered])
+            for held, covered in blocks(sets, {name: self.domain[name] for name in names})
+        ]
+        return joint_query([names[a] for a in used], found)
 
     @cached_property
     def _encoded(self) -> str:

@@ -63,10 +63,13 @@ def _named(column: str, text: ir.Value, dialect: Dialect) -> ir.Value:
             "files are; name them by numbers, or use DuckDB, PostgreSQL, SQLite, Spark or a file"
         )
     bare = stripped(text, dialect)
+    if dialect.composes_bytes:
+        # It also says which texts are not names: other functions refuse what is not UTF-8.
+        return _composing(dialect.compose, of=bytes)(bare.cast("binary"))
     absent = bare == ""
     if dialect.holds_nul:
         absent |= bare.re_search(_NUL)
-    return absent.ifelse(ibis.null("string"), _composing(dialect.compose)(bare))
+    return absent.ifelse(ibis.null("string"), _composing(dialect.compose, of=str)(bare))
 
 
 def compared_by_bytes(rows: ir.Table, dialect: Dialect) -> ir.Table:
@@ -133,12 +136,12 @@ def _translating(name: str) -> Callable[[ir.Value, str, str], ir.StringValue]:
     return declared
 
 
-def _composing(name: str) -> Callable[[ir.Value], ir.StringValue]:
+def _composing(name: str, *, of: type) -> Callable[[ir.Value], ir.StringValue]:
     import ibis
 
     def compose(text: str) -> str:
         raise NotImplementedError  # the database has it
 
     declared: Callable[[ir.Value], ir.StringValue]
-    declared = ibis.udf.scalar.builtin(compose, name=name, signature=((str,), str))
+    declared = ibis.udf.scalar.builtin(compose, name=name, signature=((of,), str))
     return declared

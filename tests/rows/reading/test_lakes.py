@@ -1,0 +1,281 @@
+"""Rows of object stores and lakes are counted as those of files are."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as datasets
+import pyarrow.fs
+import pyarrow.parquet as pq
+import pytest
+
+from support.commands import SCHEMA as PEOPLE
+from support.counted import ROWS, SCHEMA, check_equal
+from support.servers import missing, object_store
+from understudy.cli.main import run
+from understudy.errors import DataError, UnderstudyError, UsageError
+from understudy.facts.codec import Codec
+from understudy.facts.schema import Schema
+from understudy.methods import Independent
+from understudy.privacy.spending.ledger import Ledger
+from understudy.rows.engines.chunked import ChunkedSource
+from understudy.rows.reading import lakes
+from understudy.rows.reading.lakes import (
+    filesystem_of,
+    is_lake,
+    lake_name,
+    open_lake,
+    shown_address,
+)
+from understudy.rows.sources import Access, dataset_name, open_source
+
+REGIONS = ["North", "S/E=x", None, "North"]
+HIVE = Schema.parse(
+    {
+        "columns": {
+            "region": {"kind": "categorical", "values": ["North", "S/E=x"]},
+            "year": {"kind": "integer", "min": 2000, "max": 2030},
+            "age": {"kind": "integer", "min": 0, "max": 99},
+        }
+    }
+)
+TABLE = pa.table({"region": REGIONS, "year": [2020, 2021, 2021, 2020], "age": [1, 2, 3, 4]})
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[str]:
+    """A store on this machine, and credentials that it takes."""
+    before = dict(os.environ)
+    os.environ |= {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "s3cr3t"}
+    with object_store() as options:
+        yield options
+    os.environ.clear()
+    os.environ |= before
+
+
+def _write(options: str, name: str, rows: pa.Table) -> str:
+    address = f"s3://lake/{name}?{options}"
+    system, path = pyarrow.fs.FileSystem.from_uri(address)
+    pq.write_table(rows, path, filesystem=system)
+    return address
+
+
+@pytest.mark.slow
+def test_a_store_is_counted_as_memory_is(store: str) -> None:
+    """One object, and a folder of several."""
+    with open_source(_write(store, "one.parquet", ROWS), SCHEMA) as source:
+        check_equal(source, SCHEMA, ROWS)
+    for part in range(3):
+        _write(store, f"folder/part-{part}.parquet", ROWS.slice(part * 2, 2 if part < 2 else None))
+    with open_source(f"s3://lake/folder?{store}", SCHEMA) as source:
+        check_equal(source, SCHEMA, ROWS)
+
+
+@pytest.mark.slow
+def test_a_store_larger_than_memory_is_read_in_blocks(store: str) -> None:
+    """And refused if its objects are replaced in between."""
+    many = pa.concat_tables([ROWS] * 500)
+    address = _write(store, "many.parquet", many)
+    with open_source(address, SCHEMA, Access(memory=40_000)) as source:
+        assert isinstance(source, ChunkedSource)
+        check_equal(source, SCHEMA, many)
+    lake = open_lake(address)
+    _write(store, "many.parquet", ROWS.slice(0, 1))
+    with pytest.raises(DataError, match="changed while they were read"):
+        next(lake.blocks(Codec(SCHEMA)))
+
+
+@pytest.mark.slow
+def test_a_command_takes_an_address(store: str, tmp_path: Path) -> None:
+    """The ledger knows the rows by the object's name, and nothing shows the options."""
+    people = pa.table({"name": ["Ann", "Bob"] * 50, "age": [7] * 100})
+    address, schema = _write(store, "people.parquet", people), tmp_path / "people.toml"
+    schema.write_text(PEOPLE)
+    ledger, output = tmp_path / "ledger.jsonl", tmp_path / "out.csv"
+    wanted = ["-s", str(schema), "-e", "1", "-o", str(output), "--ledger", str(ledger)]
+    assert 0 == run(["synth", address, *wanted])
+    assert ["people"] == [*Ledger(ledger).accounts()]
+    assert "endpoint_override" not in ledger.read_text()
+    assert "endpoint_override" not in Path(f"{output}.privacy.json").read_text()
+
+
+@pytest.mark.slow
+def test_a_store_that_refuses_is_said_without_secrets(store: str) -> None:
+    """An object that is not there, and one that is not Parquet."""
+    for name in ("nope.parquet", "nope"):
+        address = f"s3://key:s3cr3t@lake/{name}?{store}"
+        with pytest.raises(DataError, match=r"s3://lake/nope.*: (cannot|holds)") as refused:
+            open_lake(address)
+        assert "s3cr3t" not in str(refused.value)
+
+
+# --- folders that say values --------------------------------------------------------------------
+
+
+@pytest.fixture
+def hive(tmp_path: Path) -> Path:
+    """A folder of folders, as Spark and Hive write them."""
+    layout = datasets.partitioning(
+        pa.schema([("region", pa.string()), ("year", pa.int64())]), flavor="hive"
+    )
+    datasets.write_dataset(TABLE, tmp_path / "visits", format="parquet", partitioning=layout)
+    (tmp_path / "visits" / "_SUCCESS").touch()
+    return tmp_path / "visits"
+
+
+def test_folders_that_say_values_are_one_table(hive: Path) -> None:
+    """Also where a value has a slash, or is missing."""
+    assert is_lake(hive)
+    with open_source(hive, HIVE) as source:
+        check_equal(source, HIVE, TABLE)
+    with open_source(str(hive), HIVE, Access(memory=9)) as source:
+        assert isinstance(source, ChunkedSource)
+        check_equal(source, HIVE, TABLE)
+    assert "visits" == dataset_name(hive)
+
+
+def test_a_skeleton_of_such_folders(hive: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Columns of files and of folders, without a value."""
+    assert 0 == run(["schema", "init", str(hive)])
+    shown = capfd.readouterr().out
+    assert "[columns.region]" in shown
+    assert "[columns.age]" in shown
+    assert "North" not in shown
+
+
+def test_strange_files_among_folders_are_refused(hive: Path) -> None:
+    """Their rows would be missing without a word."""
+    (hive / "region=North" / "note.txt").write_text("x")
+    with pytest.raises(DataError, match=r"'note.txt' is not a \.parquet file"):
+        open_lake(hive)
+    (hive / "region=North" / "note.txt").unlink()
+    pq.write_table(pa.table({"age": [1]}), hive / "above.parquet")
+    with pytest.raises(DataError, match=r"is not in folders that say"):
+        open_lake(hive)
+    (hive / "above.parquet").unlink()
+    pq.write_table(pa.table({"age": ["x"]}), hive / "region=North" / "year=2020" / "z.parquet")
+    with pytest.raises(DataError, match="'age' is string here and another type"):
+        open_lake(hive)
+
+
+def test_a_missing_column_is_refused_before_rows_are_read(hive: Path) -> None:
+    """By its name; nothing is spent."""
+    with pytest.raises(UnderstudyError, match="column"), open_source(hive, SCHEMA):
+        pass
+
+
+# --- lakes --------------------------------------------------------------------------------------
+
+
+def _need(package: str) -> None:
+    if importlib.util.find_spec(package) is None:
+        missing(package)
+
+
+@pytest.mark.slow
+def test_a_delta_table_is_read_at_one_version(tmp_path: Path) -> None:
+    """Rows that are appended after it was opened are not seen."""
+    _need("deltalake")
+    import deltalake
+
+    place = tmp_path / "visits"
+    deltalake.write_deltalake(str(place), TABLE, partition_by=["year"])
+    address = f"delta://{place}"
+    with open_source(address, HIVE, Access(memory=9)) as source:
+        deltalake.write_deltalake(str(place), TABLE, mode="append")
+        check_equal(source, HIVE, TABLE)
+    with open_source(address, HIVE) as source:
+        check_equal(source, HIVE, pa.concat_tables([TABLE, TABLE]))
+    assert "visits" == dataset_name(address)
+
+
+@pytest.mark.slow
+def test_an_iceberg_table_is_read_at_one_version(tmp_path: Path) -> None:
+    """The version of the metadata file that was named."""
+    _need("pyiceberg")
+    from pyiceberg.catalog.memory import InMemoryCatalog
+
+    catalog = InMemoryCatalog("lake", warehouse=f"file://{tmp_path}")
+    catalog.create_namespace("clinic")
+    table: Any = catalog.create_table("clinic.visits", TABLE.schema)
+    table.append(TABLE)
+    address = f"iceberg://{table.metadata_location.removeprefix('file://')}"
+    table.append(TABLE)
+    with open_source(address, HIVE) as source:
+        check_equal(source, HIVE, TABLE)
+    with open_source(address, HIVE, Access(memory=9)) as source:
+        check_equal(source, HIVE, TABLE)
+    assert "visits" == dataset_name(address)
+    with pytest.raises(UsageError, match="newest metadata file"):
+        open_lake(f"iceberg://{tmp_path}")
+
+
+# --- addresses ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        ("s3://bucket/a/patients.parquet?region=x", "patients.parquet"),
+        ("abfs://box@account/patients/", "patients"),
+        ("gs://bucket", "bucket"),
+        ("iceberg+s3://b/patients/metadata/1.metadata.json", "patients"),
+    ],
+)
+def test_the_ledger_knows_a_name(address: str, name: str) -> None:
+    """The last part of the path, whatever the options are."""
+    assert is_lake(address)
+    assert name == lake_name(address)
+
+
+def test_an_address_is_shown_without_secrets() -> None:
+    """Neither user nor options."""
+    assert "s3://bucket/x" == shown_address("s3://key:secret@bucket/x?session_token=y#z")
+
+
+@pytest.mark.parametrize("scheme", ["gs", "abfs"])
+def test_other_stores_are_reached_by_fsspec(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where Arrow was built without them; a store in memory takes their place here."""
+    fsspec = pytest.importorskip("fsspec")
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    class Other(MemoryFileSystem):  # type: ignore[misc]
+        protocol = scheme
+
+    def refuses(uri: str) -> Any:
+        raise pa.ArrowNotImplementedError("built without it")
+
+    fsspec.register_implementation(scheme, Other, clobber=True)
+    monkeypatch.setattr(lakes, "_arrows_own", refuses)
+    system, path = filesystem_of(f"{scheme}://box/rows.parquet")
+    with system.open_output_stream(path) as file:
+        pq.write_table(ROWS, file)
+    with open_source(f"{scheme}://box/rows.parquet", SCHEMA) as source:
+        check_equal(source, SCHEMA, ROWS)
+
+
+def test_a_fit_is_paid_for_as_any_other(hive: Path) -> None:
+    """The statement names the method, and the ledger the folder."""
+    made = Independent(HIVE, epsilon=1).fit(hive, ledger=None)
+    assert 1 == made.model_.statement.bound.epsilon
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("s3://AKIA:topsecret@bucket", "s3://bucket"),
+        ("s3://AKIA:top/secret@bucket/rows", "s3://bucket/rows"),
+        ("s3://AKIA:top#secret@bucket/rows", "s3://bucket/rows"),
+        ("s3://bucket/rows?key=topsecret", "s3://bucket/rows"),
+        ("hdfs://host:9000/a@b/rows", "hdfs://host:9000/a@b/rows"),
+    ],
+)
+def test_keys_of_a_store_are_never_shown(address: str, shown: str) -> None:
+    """Neither where the address is, nor in the name by which a ledger knows the rows."""
+    assert shown == shown_address(address)
+    assert "secret" not in lake_name(address)
