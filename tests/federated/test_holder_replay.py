@@ -172,7 +172,7 @@ def test_a_reply_with_anything_else_in_it_is_caught(monkeypatch: pytest.MonkeyPa
 
 def _first_fault(monkeypatch: pytest.MonkeyPatch) -> str:
     """What a holder's own log would say of the first fault."""
-    from understudy.federated.holder import holder as module
+    from understudy.federated.holder import refusals as module
 
     faults: list[str] = []
     monkeypatch.setattr(module._LOG, "error", lambda text, exc_info: faults.append(str(exc_info)))

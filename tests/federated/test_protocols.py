@@ -391,6 +391,30 @@ def test_the_union_is_promised_what_each_holder_is(name: str) -> None:
     assert all(promise.confirmed for promise in analyst.promises.values())
 
 
+@pytest.mark.parametrize("learner", ["greedy", "tree", "genetic"])
+def test_any_learner_finds_the_chain_in_the_summed_tables(learner: str) -> None:
+    """Five attributes, each a copy of the one before: the best network of one parent is the chain.
+
+    Nothing more is asked of holders for it, so that all learners are charged the same.
+    """
+    schema, table = _chain()
+    plan = Collaboration(schema, "statistics", 20, degree=1, learner=learner)
+    network = _learn(plan, table).network
+    edges = {frozenset((p, f.child)) for f in network for p in f.parents}
+    assert {frozenset((f"x{i}", f"x{i + 1}")) for i in range(4)} == edges
+
+
+def test_shares_of_votes_are_those_asked_for() -> None:
+    """Of ε = 1 one-way tables cost 0.3 and votes 0.2, at every holder."""
+    plan = plan_of(
+        "votes replace laplace", structure_share=Fraction(1, 5), one_way_share=Fraction(3, 10)
+    )
+    measured = [asked.body.share for asked, _ in _asked(plan, MeasureTables)]
+    voted = [asked.body.share for asked, _ in _asked(plan, Vote)]
+    assert Fraction(3, 10) == Fraction(measured[0])
+    assert Fraction(1, 5) == sum(map(Fraction, voted))
+
+
 @pytest.mark.parametrize(
     ("other", "words"),
     [

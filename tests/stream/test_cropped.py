@@ -7,6 +7,7 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from support.streams import discrete_laplace
 from understudy.errors import BudgetExceeded, UsageError
 from understudy.privacy.budget import Budget
 from understudy.privacy.spending.grant import Grant
+from understudy.privacy.spending.ledger import Ledger
+from understudy.stream.account import WHOM
 from understudy.stream.cropped import (
     CombinedMeans,
     CroppedMean,
@@ -222,3 +225,54 @@ def test_users_of_one_visit_are_the_distinct_ones() -> None:
     statistic = heavy_hitters(100, least=1, epsilon=1, ledger=None)
     assert isinstance(statistic, CombinedMeans)
     assert {1: 1} == statistic.weights
+
+
+def test_one_grant_pays_for_all_means(tmp_path: Path) -> None:
+    """The ledger has one entry for an incidence of three means, and closes it at 2ε."""
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    with incidence(50, times=2, epsilon=1, ledger=ledger, dataset="visits") as statistic:
+        statistic.answer()
+    [run] = ledger.account("visits").runs
+    assert 6 == run["charges"]
+    assert Fraction(2) == ledger.account("visits").spent.epsilon
+
+
+def test_a_limit_refuses_all_means_together(tmp_path: Path) -> None:
+    """Where one of two means would fit, neither is drawn, and nothing is spent."""
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    ledger.limit("visits", epsilon=Fraction(3, 2), adjacency=WHOM)
+    with pytest.raises(BudgetExceeded):
+        heavy_hitters(50, least=2, epsilon=1, ledger=ledger, dataset="visits")
+    assert () == ledger.account("visits").runs
+
+
+@pytest.mark.parametrize("option", ["path", "shards", "intrusions", "outside", "estimator"])
+def test_options_that_would_do_nothing_are_not_taken(option: str) -> None:
+    """Counters are in memory, of one shard and of all users, so a density's options are unknown."""
+    asked: dict[str, Any] = {option: 2, "epsilon": 1}
+    with pytest.raises(TypeError, match=option):
+        CroppedMean(10, crop=2, **asked)
+    with pytest.raises(TypeError, match=option):
+        incidence(10, times=2, **asked)
+
+
+@pytest.mark.parametrize("weights", [{}, {0: 1}, {1: 1, 10**9: 1}, {-1: 2, 3: 1}])
+def test_crops_that_count_nothing_are_refused_before_they_cost(weights: dict[int, int]) -> None:
+    """No crop, 0 alone, or one that is impossible beside others: nothing is charged."""
+    grant = Grant(Budget.pure(9))
+    with pytest.raises(UsageError, match="crop"):
+        CombinedMeans(100, weights, epsilon=1, grant=grant)
+    assert [] == list(grant.charges)
+
+
+@pytest.mark.parametrize(("left", "fits"), [("1.5", False), ("3.9", False), (4, True)])
+def test_a_grant_pays_for_all_means_or_for_none(left: Any, fits: bool) -> None:
+    """A grant with room for one of two states is not charged for that one."""
+    grant = Grant(Budget.pure(left))
+    if fits:
+        CombinedMeans(100, {1: 1, 2: 1}, epsilon=2, grant=grant)
+        assert 2 == len(grant.charges)
+        return
+    with pytest.raises(BudgetExceeded, match="is left of the grant"):
+        CombinedMeans(100, {1: 1, 2: 1}, epsilon=2, grant=grant)
+    assert [] == list(grant.charges)

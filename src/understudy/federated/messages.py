@@ -92,6 +92,17 @@ class Rate(Fields):
     score: ScoreName
 
 
+class MeasureSums(Fields):
+    """A noisy sum over records, for a share of the run's budget.
+
+    What the sum depends on follows as arrays; which ones is decided by its step.
+    """
+
+    kind: Literal["measure sums"] = "measure sums"
+    share: ExactText
+    step: str = Field(max_length=64)
+
+
 class Fit(Fields):
     """A model of your own rows, for a share of the run's budget.
 
@@ -124,6 +135,12 @@ class Tables(Fields):
     """The tables asked for follow as arrays of counts."""
 
     kind: Literal["tables"] = "tables"
+
+
+class Sums(Fields):
+    """The sum asked for follows as one array of whole numbers."""
+
+    kind: Literal["sums"] = "sums"
 
 
 class Chosen(Fields):
@@ -169,8 +186,8 @@ class Refused(Fields):
     reason: str = Field(max_length=4096)
 
 
-Request = Propose | MeasureTables | MeasureGroups | Vote | Rate | Fit | Close
-Reply = Accepted | Tables | Chosen | Rated | Fitted | Closed | Refused
+Request = Propose | MeasureTables | MeasureGroups | MeasureSums | Vote | Rate | Fit | Close
+Reply = Accepted | Tables | Sums | Chosen | Rated | Fitted | Closed | Refused
 Body = Request | Reply
 
 _TYPES: dict[str, np.dtype[Any]] = {

@@ -49,6 +49,9 @@ class ProtocolName(StrEnum):
     ADAPTIVE = "adaptive"
     """Tables in groups show where the model is wrong; then the tables themselves are handed in."""
 
+    MOMENTS = "moments"
+    """Holders of images hand in noisy sums over them, which are added up to moments of classes."""
+
 
 class Fields(BaseModel):
     """The base of everything sent: frozen, strictly typed, with declared fields only."""
@@ -130,6 +133,21 @@ class Limits(Fields):
         return [*found, sentence] if sentence else found
 
 
+class ImageFacts(Fields):
+    """Public facts about images, on which all sides agree."""
+
+    height: int = Field(ge=1, le=4096)
+    width: int = Field(ge=1, le=4096)
+    classes: int = Field(ge=1, le=2**20)
+    channels: int = Field(ge=1, le=16)
+
+    @property
+    def line(self) -> str:
+        """The facts for a person who is to decide."""
+        colour = "grey" if self.channels == 1 else f"in {self.channels} channels"
+        return f"images: {self.height} × {self.width} pixels, {colour}, {self.classes} classes"
+
+
 class Terms(Fields):
     """The whole of what a run may ask of one holder.
 
@@ -142,6 +160,7 @@ class Terms(Fields):
         delta: the chance of a larger one, exact.
         questions: the most messages that cost anything.
         limits: what the network must keep to; a holder answers no question beyond it.
+        images: the sizes of images, where the rows are images.
     """
 
     protocol: ProtocolName
@@ -152,13 +171,15 @@ class Terms(Fields):
     delta: ExactText
     questions: int = Field(ge=1, le=_MOST_QUESTIONS)
     limits: Limits | None = None
+    images: ImageFacts | None = None
 
     @model_serializer(mode="wrap")
     def _written(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Terms without limits travel as they did before there were any."""
+        """Terms without limits or images travel as they did before there were any."""
         document: dict[str, Any] = write(self)
-        if self.limits is None:
-            del document["limits"]
+        for name in ("limits", "images"):
+            if document[name] is None:
+                del document[name]
         return document
 
     @property
@@ -169,7 +190,7 @@ class Terms(Fields):
     @property
     def unit(self) -> Unit:
         """Return the unit that the promise protects."""
-        return Unit(self.neighbours, self.rows_per_person)
+        return Unit(self.neighbours, self.rows_per_person, of_images=self.images is not None)
 
     @cached_property
     def restrictions(self) -> Restrictions:
@@ -191,5 +212,6 @@ class Terms(Fields):
             f"schema: {schema.fingerprint}",
             f"questions: at most {self.questions}",
             f"privacy loss in all: {budget}, for any one {unit.label} under {unit.neighbours}",
+            *(() if self.images is None else [self.images.line]),
             *(() if self.limits is None else self.limits.lines()),
         ]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Self
@@ -21,9 +21,14 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from understudy.errors import UsageError
-from understudy.privacy.budget import Amount, exact
+from understudy.errors import BudgetExceeded, UnderstudyError, UsageError
+from understudy.privacy.budget import Amount, Budget, Measure, exact
+from understudy.privacy.noise.system import Noise
+from understudy.privacy.spending.grant import Grant
+from understudy.privacy.spending.record import DEFAULT, LedgerChoice
+from understudy.stream.account import StreamAccount
 from understudy.stream.density import DensityEstimator
+from understudy.stream.design import Design
 from understudy.stream.universe import ids_of
 from understudy.system.arrays import Bytes
 
@@ -67,8 +72,12 @@ class CroppedMean:
         *,
         crop: int,
         epsilon: Amount,
+        answers: int = 1,
+        ledger: LedgerChoice = DEFAULT,
+        dataset: str | None = None,
+        grant: Grant | None = None,
+        noise: Noise | None = None,
         random: Callable[[int], bytes] = os.urandom,
-        **terms: Any,
     ) -> None:
         """Declare everything; counters and entries are drawn at once.
 
@@ -76,13 +85,25 @@ class CroppedMean:
             universe: how many users could be seen, numbered from 0.
             crop: visits beyond this number do not count.
             epsilon: of the state, and of all answers together.
+            answers: how many there may be.
+            ledger: where the spending is kept; None keeps no record.
+            dataset: the name the ledger knows the stream by.
+            grant: what it is paid from instead, as a ledger gives it.
+            noise: where the noise of answers comes from.
             random: where counters come from; another source is for tests alone.
-            terms: as for a density: answers, ledger, dataset, grant and noise.
         """
-        if not 1 <= crop <= _LARGEST_CROP:
-            raise UsageError(f"crop is {crop}; count from 1 to {_LARGEST_CROP:,} visits of a user")
+        _check_crops([crop])
         self.crop = crop
-        self._touched = DensityEstimator(universe, epsilon=epsilon, sample=universe, **terms)
+        self._touched = DensityEstimator(
+            universe,
+            epsilon=epsilon,
+            answers=answers,
+            sample=universe,
+            ledger=ledger,
+            dataset=dataset,
+            grant=grant,
+            noise=noise,
+        )
         self._counters = uniform(universe, crop, random)
 
     @property
@@ -120,27 +141,85 @@ class CroppedMean:
         self.close()
 
 
+def _check_crops(crops: Collection[int]) -> None:
+    """Refuse crops that nothing could be counted with, before anything is paid for."""
+    if not crops:
+        raise UsageError(
+            "no crop above 0 is given, so that nothing is counted; name one, as {1: 1}"
+        )
+    for crop in crops:
+        if not 1 <= crop <= _LARGEST_CROP:
+            raise UsageError(f"crop is {crop}; count from 1 to {_LARGEST_CROP:,} visits of a user")
+
+
+def _check_covers(grant: Grant, cost: Budget) -> None:
+    """Refuse a grant in ε that covers a part of a cost, before that part is charged."""
+    left = grant.remaining
+    if left.measure is Measure.PURE and left.amount < cost.amount:
+        raise BudgetExceeded(
+            f"asked for {cost}, but {left.as_remainder} is left of the grant; raise the budget or "
+            "ask for less",
+            requested=cost,
+            remaining=left,
+        )
+
+
 class CombinedMeans:
     """A statistic that is a sum of cropped means, whole numbers of each.
 
     Privacy: the cropped means have an equal part of ε each, and their states are seen together:
-    all of them cost ε, and the answers of all another ε.
+    all of them cost ε, and the answers of all another ε. One grant pays for all of it, so that a
+    limit that leaves room for a part of them refuses them together, before anything is drawn.
 
     Args:
         universe: how many users could be seen, numbered from 0.
         weights: by crop, how often its mean counts.
         epsilon: of all states, and of all answers together.
-        terms: as for a density.
+        answers: how many there may be.
+        ledger: where the spending is kept; None keeps no record.
+        dataset: the name the ledger knows the stream by.
+        grant: what all of it is paid from instead, as a ledger gives it.
+        noise: where the noise of answers comes from.
     """
 
     def __init__(
-        self, universe: int, weights: Mapping[int, int], *, epsilon: Amount, **terms: Any
+        self,
+        universe: int,
+        weights: Mapping[int, int],
+        *,
+        epsilon: Amount,
+        answers: int = 1,
+        ledger: LedgerChoice = DEFAULT,
+        dataset: str | None = None,
+        grant: Grant | None = None,
+        noise: Noise | None = None,
     ) -> None:
         self.weights = {crop: weight for crop, weight in weights.items() if crop}
+        _check_crops(self.weights)
         each = exact(epsilon, what="epsilon") / len(self.weights)
-        self._means = {
-            crop: CroppedMean(universe, crop=crop, epsilon=each, **terms) for crop in self.weights
-        }
+        design = Design.of(universe, epsilon=each, answers=answers, sample=universe)
+        cost = Budget.pure(design.total_epsilon() * len(self.weights))
+        if grant is not None:
+            _check_covers(grant, cost)
+        self._account = StreamAccount.of(
+            grant,
+            cost=cost,
+            about={"method": f"stream visits, {design.response.name}"},
+            ledger=ledger,
+            dataset=dataset,
+            noise=noise,
+        )
+        paid = self._account.grant
+        try:
+            self._means = {
+                crop: CroppedMean(
+                    universe, crop=crop, epsilon=each, answers=answers, grant=paid, noise=noise
+                )
+                for crop in self.weights
+            }
+        except UnderstudyError:
+            self._account.close()
+            raise
 
     @property
     def state(self) -> tuple[tuple[Counters, Bytes], ...]:
@@ -166,6 +245,13 @@ class CombinedMeans:
         """End, and state the cost in the ledger."""
         for mean in self._means.values():
             mean.close()
+        self._account.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        self.close()
 
 
 def heavy_hitters(universe: int, *, least: int, epsilon: Amount, **terms: Any) -> CombinedMeans:

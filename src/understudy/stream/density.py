@@ -16,13 +16,12 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from understudy.errors import DataError, UnderstudyError, UsageError
-from understudy.privacy.accounting.adjacency import Adjacency, UnitKind
 from understudy.privacy.budget import Amount, Budget
 from understudy.privacy.noise.system import Noise, SystemNoise
 from understudy.privacy.spending.grant import Grant
-from understudy.privacy.spending.ledger import Ledger
-from understudy.privacy.spending.record import DEFAULT, Books, LedgerChoice
+from understudy.privacy.spending.record import DEFAULT, LedgerChoice
 from understudy.privacy.statements.scope import SEIZED
+from understudy.stream.account import StreamAccount
 from understudy.stream.design import Design
 from understudy.stream.state import FileState, State, check_answers_left, state_bytes
 from understudy.stream.texts import Texts
@@ -33,7 +32,6 @@ from understudy.system.arrays import Bytes
 
 UNIT = "user, all events"
 NEIGHBOURS = "add-remove"
-WHOM = Adjacency(UnitKind.USER)
 
 
 class StreamEstimator(Protocol):
@@ -171,10 +169,10 @@ class DensityEstimator:
         )
         _is_strict(outside)
         cost = Budget.pure(design.total_epsilon(1 + intrusions))
-        paid = _Paid.of(
+        paid = StreamAccount.of(
             grant,
             cost=cost,
-            design=design,
+            about=about(design),
             ledger=ledger,
             dataset=dataset or _name(path),
             noise=noise,
@@ -204,10 +202,10 @@ class DensityEstimator:
         design = state.design
         left = Budget.pure(design.answer_epsilon * (design.answers - state.given))
         try:
-            paid = _Paid.of(
+            paid = StreamAccount.of(
                 grant,
                 cost=left,
-                design=design,
+                about=about(design),
                 ledger=ledger,
                 dataset=dataset or _name(path),
                 noise=noise,
@@ -222,15 +220,15 @@ class DensityEstimator:
         cls, state: State, grant: Grant, *, noise: Noise | None = None, outside: str = "drop"
     ) -> Self:
         """The estimator over a state that was paid for."""
-        return cls._over(state, _Paid(grant), noise, outside)
+        return cls._over(state, StreamAccount(grant), noise, outside)
 
     @classmethod
-    def _over(cls, state: State, paid: _Paid, noise: Noise | None, outside: str) -> Self:
+    def _over(cls, state: State, paid: StreamAccount, noise: Noise | None, outside: str) -> Self:
         estimator = cls.__new__(cls)
         estimator._set_up(state, paid, noise, outside)
         return estimator
 
-    def _set_up(self, state: State, paid: _Paid, noise: Noise | None, outside: str) -> None:
+    def _set_up(self, state: State, paid: StreamAccount, noise: Noise | None, outside: str) -> None:
         self._state, self._paid, self._noise = state, paid, noise or SystemNoise()
         self._grant = paid.grant
         self._strict = _is_strict(outside)
@@ -315,43 +313,6 @@ class DensityEstimator:
                 "correct the stream, or have such ids dropped; none of this batch was taken in"
             )
         return places
-
-
-class _Paid:
-    """The grant of a stream, and the ledger that records its cost at the end."""
-
-    def __init__(self, grant: Grant, ledger: Ledger | None = None) -> None:
-        self.grant = grant
-        self._ledger = ledger
-
-    @classmethod
-    def of(
-        cls,
-        grant: Grant | None,
-        *,
-        cost: Budget,
-        design: Design,
-        ledger: LedgerChoice,
-        dataset: str | None,
-        noise: Noise | None,
-    ) -> _Paid:
-        """The grant that was given, else one of all that the stream may cost."""
-        if grant is not None:
-            return cls(grant)
-        private = noise is None or noise.private
-        books = Books.chosen(ledger, dataset, cost, private=private)
-        paid = cls(
-            Grant(cost) if books.ledger is None else Grant(cost, log=books.ledger), books.ledger
-        )
-        if books.ledger is not None:
-            books.ledger.open(books.dataset, paid.grant, adjacency=WHOM, about=about(design))
-        return paid
-
-    def close(self) -> None:
-        """State the cost of the run, once."""
-        ledger, self._ledger = self._ledger, None
-        if ledger is not None:
-            ledger.close(self.grant)
 
 
 def about(design: Design) -> dict[str, str]:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,6 +17,7 @@ from understudy.stream.entries import bytes_for
 from understudy.stream.response import Response, response_of
 from understudy.stream.sizing import Sizing, default_sample
 from understudy.stream.universe import Edges, Range, Universe
+from understudy.system.machine import whole_memory
 
 _MOST_ANSWERS = 10**6
 
@@ -133,8 +133,7 @@ def _check_fits(sample: int, sizing: Sizing) -> None:
     """Refuse noise that cannot be drawn and a state that memory cannot hold, before either is."""
     assert sizing.noise.scale > 0
     needed = bytes_for(sample, sizing.response)
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if needed > memory:
+    if needed > whole_memory():
         raise CapacityError(
             f"a state of {sample:,} entries takes {needed / 2**30:,.0f} GiB, more than there is "
             "here; give a smaller sample or hash space"

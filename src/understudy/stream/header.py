@@ -16,6 +16,7 @@ from understudy.privacy.budget import exactly
 from understudy.stream.design import Design
 from understudy.stream.texts import Texts
 from understudy.stream.universe import Edges, Hashed, Keys, Range, Universe
+from understudy.system.files.descriptors import read_at
 
 SECTOR = 512
 _FORMAT = "understudy stream"
@@ -29,7 +30,7 @@ _KEY = re.compile("[0-9a-f]{64}")
 def read_header(path: Path, descriptor: int) -> dict[str, Any]:
     """The header of an open file; anything else is refused."""
     try:
-        document = json.loads(os.pread(descriptor, SECTOR, 0).decode("ascii"))
+        document = json.loads(read_at(descriptor, SECTOR, 0).decode("ascii"))
         check = document.pop("check")
         whole = check == check_of(document) and _is_header(document)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):

@@ -12,7 +12,6 @@ end leaves and a beginning wipes; then the entries of every epoch, one after ano
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import mmap
 import os
@@ -30,7 +29,8 @@ from understudy.stream.entries import Entries, Source, bytes_for, entries_in
 from understudy.stream.header import SECTOR, design_of, header_line, read_header
 from understudy.stream.texts import Texts
 from understudy.system.arrays import Bytes
-from understudy.system.files.locking import is_at, open_locked
+from understudy.system.files.descriptors import flush, make_room, read_at, write_at
+from understudy.system.files.locking import is_at, lock, open_locked, unlock
 from understudy.system.files.writing import writing
 
 _DIGEST_AT = SECTOR
@@ -104,7 +104,7 @@ class FileState(State):
         except OSError as error:
             raise _unwritable(place, error) from None
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(descriptor, wait=False)
             state = cls(place, design, descriptor, {"given": 0, "epochs": 0})
             state.begin_epoch()
             os.link(beside, place)
@@ -146,10 +146,10 @@ class FileState(State):
         number = len(self.epochs)
         with writing(self.path):
             # Room is made now: a full disk would end the process when mapped memory is written.
-            os.posix_fallocate(self._descriptor, 0, _ENTRIES_AT + (number + 1) * self._stride)
+            make_room(self._descriptor, _ENTRIES_AT + (number + 1) * self._stride)
             entries = self._mapped(number)
             entries.restart()
-            os.fsync(self._descriptor)
+            flush(self._descriptor)
             self.epochs.append(entries)
             self._write_header()
 
@@ -172,11 +172,11 @@ class FileState(State):
         """Leave a digest of the entries, by which damage shows when the file is opened again."""
         if self._descriptor < 0:
             return
-        os.fsync(self._descriptor)
-        os.pwrite(self._descriptor, self._digest(), _DIGEST_AT)
-        os.fsync(self._descriptor)
+        flush(self._descriptor)
+        write_at(self._descriptor, self._digest(), _DIGEST_AT)
+        flush(self._descriptor)
         # Mapped memory holds the file open, and with it the lock, until it is collected.
-        fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+        unlock(self._descriptor)
         os.close(self._descriptor)
         self._descriptor = -1
         self.epochs = []
@@ -197,8 +197,8 @@ class FileState(State):
     def _write_header(self) -> None:
         line = header_line(self.design, given=self.given, epochs=len(self.epochs))
         with writing(self.path):
-            os.pwrite(self._descriptor, line, 0)
-            os.fsync(self._descriptor)
+            write_at(self._descriptor, line, 0)
+            flush(self._descriptor)
 
     def _digest(self) -> bytes:
         found = hashlib.sha256()
@@ -211,11 +211,11 @@ class FileState(State):
 
         It must not outlive the first event: it would be another sight of the entries.
         """
-        left = os.pread(self._descriptor, 32, _DIGEST_AT)
+        left = read_at(self._descriptor, 32, _DIGEST_AT)
         if any(left) and left != self._digest():
             raise DataError(f"state {self.path}: its entries are damaged; start a new one")
-        os.pwrite(self._descriptor, bytes(32), _DIGEST_AT)
-        os.fsync(self._descriptor)
+        write_at(self._descriptor, bytes(32), _DIGEST_AT)
+        flush(self._descriptor)
 
 
 def _taken(path: Path) -> UsageError:

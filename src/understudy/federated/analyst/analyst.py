@@ -23,6 +23,7 @@ from understudy.federated.protocols.adaptive import learn_adaptive
 from understudy.federated.protocols.modelling import learn_models
 from understudy.federated.protocols.parameters import learn_parameters
 from understudy.federated.protocols.statistics import learn_statistics
+from understudy.federated.protocols.summing import HolderSums
 from understudy.federated.protocols.voting import learn_votes
 from understudy.federated.terms import ProtocolName
 from understudy.methods.estimation.learned import Learned
@@ -108,6 +109,8 @@ class Analyst:
         talk, plan = self._talk, self.plan
         if plan.protocol is ProtocolName.MODEL:
             return learn_models(talk, public)
+        if plan.sums is not None:
+            return plan.sums.learn(HolderSums(talk, public))
         size = _SIZE_SHARE if plan.neighbours is Neighbours.ADD_REMOVE else Fraction(0)
         rows, rest = sizes(talk, public, size), 1 - size
         match plan.protocol:

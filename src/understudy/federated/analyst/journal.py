@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from understudy.errors import DataError, OutputError, UsageError
+from understudy.system.files.descriptors import flush
 
 _START = struct.Struct("<I32s")
 _FORMAT = "understudy-journal-1"
@@ -70,7 +71,7 @@ class Journal:
             with open(self._path, "ab") as file:
                 file.write(record)
                 file.flush()
-                os.fsync(file.fileno())
+                flush(file.fileno())
         except OSError as error:
             raise OutputError(f"journal {self._path}: {error.strerror}; choose another") from None
 

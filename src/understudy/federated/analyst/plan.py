@@ -16,6 +16,7 @@ from understudy.facts.codec.made_texts import check_makers
 from understudy.facts.domain import Domain
 from understudy.facts.schema import Schema
 from understudy.facts.unit import Neighbours, Unit
+from understudy.federated.sums import SumProtocol
 from understudy.federated.terms import Limits, ProtocolName, Terms
 from understudy.methods.structure.given import check_network
 from understudy.methods.structure.required import least_tables
@@ -32,6 +33,7 @@ E = TypeVar("E", ProtocolName, Neighbours)
 ADAPTIVE_QUESTIONS = 5
 GATHERINGS = ("network", "union")
 BALLOTS = ("choices", "scores")
+LEARNERS = ("greedy", "tree", "genetic")
 
 # A table of k + 1 attributes must be looked at for every family; beyond this nobody waits for it.
 _MOST_TABLES = 5_000
@@ -83,8 +85,10 @@ class Collaboration:
         degree: the most parents; for tables of all subsets 1 unless given.
         score: as for central fits.
         network: the structure, where it is known: the protocol `parameters` needs it.
-        structure_share: the part of the budget that votes get.
+        structure_share: β, the part of the budget that votes get.
+        one_way_share: the part of tables of single columns, before holders vote.
         ballot: holders vote by `choices` among families, or by `scores` of all pairs.
+        learner: how the network is found in the tables that `statistics` collects, at no cost.
         gathering: what is made of the holders' models: one `network`, or the `union` of their rows.
         form: where to go beyond the theses.
         restrictions: edges that must, may and must not be, an order, and protected attributes;
@@ -93,6 +97,7 @@ class Collaboration:
         attempts: how often a silent holder is asked.
         least: how many holders must answer to the end; all of them unless given.
         most_rows: no holder is believed to have more rows.
+        sums: what is summed over images and learned from the sums: the protocol `moments` needs it.
     """
 
     schema: Schema
@@ -105,7 +110,9 @@ class Collaboration:
     score: str | None = None
     network: Network | None = None
     structure_share: Fraction | None = None
+    one_way_share: Fraction | None = None
     ballot: str | None = None
+    learner: str = "greedy"
     gathering: str = "network"
     form: Form = field(default_factory=Form)
     restrictions: Restrictions = NONE
@@ -113,6 +120,7 @@ class Collaboration:
     attempts: int = 3
     least: int | None = None
     most_rows: int = 10**8
+    sums: SumProtocol | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot work before anybody is asked."""
@@ -141,7 +149,9 @@ class Collaboration:
     @property
     def unit(self) -> Unit:
         """Return the unit that the promise protects."""
-        return Unit(Neighbours(self.neighbours), self.rows_per_person)
+        return Unit(
+            Neighbours(self.neighbours), self.rows_per_person, of_images=self.sums is not None
+        )
 
     @cached_property
     def domain(self) -> Domain:
@@ -185,6 +195,7 @@ class Collaboration:
             delta=str(budget.delta),
             questions=self.questions,
             limits=Limits.of(self.restrictions) if self.restrictions else None,
+            images=None if self.sums is None else self.sums.facts,
         )
 
     @property
@@ -194,6 +205,9 @@ class Collaboration:
         match self.protocol:
             case ProtocolName.MODEL:
                 return 1
+            case ProtocolName.MOMENTS:
+                assert self.sums is not None
+                return self.sums.questions
             case ProtocolName.VOTES:
                 return size + 2 + (1 if self.by_scores else max(len(self.domain) - 1, 1))
             case ProtocolName.ADAPTIVE:
@@ -210,6 +224,8 @@ class Collaboration:
         """By which a journal knows the plan again; waiting longer is no other plan."""
         families = None if self.network is None else [f.axes for f in self.network]
         shown = {name: str(vars(self)[name]) for name in _SHOWN}
+        if self.sums is not None:
+            shown["images"] = self.sums.facts.model_dump_json()
         if self.restrictions:
             shown["restrictions"] = Limits.of(self.restrictions).model_dump_json()
         text = json.dumps([self.schema.fingerprint, families, str(self.budget), shown])
@@ -222,14 +238,38 @@ class Collaboration:
             raise UsageError(f"least is {self.least}; one holder at least must answer")
         if self.degree is not None and self.degree < 0:
             raise UsageError(f"degree is {self.degree}; allow no parents or more")
-        if self.structure_share is not None and not 0 < self.structure_share < 1:
-            raise UsageError(f"structure share is {self.structure_share}; it lies between 0 and 1")
+        shares = {"structure": self.structure_share, "one-way": self.one_way_share}
+        for name, share in shares.items():
+            if share is not None and not 0 < share < 1:
+                raise UsageError(f"{name} share is {share}; it lies between 0 and 1")
+        if sum(share or 0 for share in shares.values()) >= 1:
+            raise UsageError(
+                "the shares add up to 1 or more; leave a part of the budget for tables"
+            )
+
+    def _check_used(self) -> None:
+        """Refuse settings that the protocol would not look at."""
+        votes, found = "the protocol votes", self.protocol
+        given: dict[str, tuple[bool, str]] = {
+            "structure share": (self.structure_share is None or found == "votes", votes),
+            "one-way share": (self.one_way_share is None or found == "votes", votes),
+            "ballot": (self.ballot is None or found == "votes", votes),
+            "learner": (self.learner == "greedy" or found == "statistics", "statistics"),
+            "gathering": (self.gathering == "network" or found == "model", "the protocol model"),
+        }
+        for name, (fits, owner) in given.items():
+            if not fits:
+                raise UsageError(f"{name} is given, and it is for {owner}; leave it out")
+        if self.one_way_share is not None and not self.form.full_budget:
+            raise UsageError("the theses measure no one-way tables; leave their share out")
 
     def _check_structure(self) -> None:
         if self.ballot not in (None, *BALLOTS) or self.gathering not in GATHERINGS:
             raise UsageError(
                 f"a ballot is one of {', '.join(BALLOTS)}, a gathering of {', '.join(GATHERINGS)}"
             )
+        if self.learner not in LEARNERS:
+            raise UsageError(f"learner is {self.learner!r}; use {', '.join(LEARNERS)}")
         if self.protocol is ProtocolName.PARAMETERS:
             if self.network is None:
                 raise UsageError("the protocol parameters needs a network; give one, or vote on it")
@@ -238,6 +278,8 @@ class Collaboration:
             raise UsageError(f"{self.protocol} learns its network; leave it out, or ask parameters")
         if self.protocol is ProtocolName.ADAPTIVE:
             self._check_tables()
+        self._check_images()
+        self._check_used()
         if self.protocol is ProtocolName.STATISTICS:
             tables = math.comb(len(self.domain), min(self.subset_degree + 1, len(self.domain)))
             if tables > _MOST_TABLES:
@@ -245,6 +287,22 @@ class Collaboration:
                     f"degree {self.degree} needs {tables:,} tables, {_MOST_TABLES:,} are the most; "
                     "lower the degree, or vote"
                 )
+
+    def _check_images(self) -> None:
+        """Refuse images without their protocol, and their protocol without images."""
+        if (self.protocol is ProtocolName.MOMENTS) is (self.sums is None):
+            raise UsageError(
+                "the protocol moments learns images, and images are learned by it alone; declare "
+                "height and width, or use another protocol for tables"
+            )
+        if self.sums is None:
+            return
+        if self.spendable.measure is not Measure.ZCDP:
+            raise UsageError("moments needs a delta above 0; give one, as 1e-5")
+        if self.restrictions or self.rows_per_person is not None or self.form != Form():
+            raise UsageError("images have no network, no persons and one form; leave them out")
+        if self.degree is not None or self.score is not None:
+            raise UsageError("moments learns no network; leave degree and score out")
 
     def _check_tables(self) -> None:
         """Refuse for chosen tables what is about networks only."""
@@ -281,7 +339,7 @@ class Collaboration:
 
 _SHOWN = (
     *("protocol", "neighbours", "rows_per_person", "degree", "score", "structure_share"),
-    *("ballot", "gathering", "form", "most_rows"),
+    *("one_way_share", "learner", "ballot", "gathering", "form", "most_rows"),
 )
 
 

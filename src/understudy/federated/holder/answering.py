@@ -6,6 +6,7 @@ paid; what it returns asks the Curator, which pays, looks and draws.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -27,14 +28,17 @@ from understudy.federated.messages import (
     Fit,
     Fitted,
     MeasureGroups,
+    MeasureSums,
     MeasureTables,
     Message,
     Rate,
     Rated,
     Reply,
+    Sums,
     Tables,
     Vote,
 )
+from understudy.federated.sums import SumProtocol, SumQuestion
 from understudy.methods.estimation.learned import Learned
 from understudy.methods.network import NetworkSynthesizer
 from understudy.methods.structure.greedy import affordable_degree
@@ -49,7 +53,7 @@ from understudy.rows.counting import Score
 from understudy.system.arrays import Array
 
 Handler = Callable[[Curator], tuple[Reply, tuple[Array, ...]]]
-PaidRequest = MeasureTables | MeasureGroups | Vote | Rate | Fit
+PaidRequest = MeasureTables | MeasureGroups | MeasureSums | Vote | Rate | Fit
 
 _MOST_CELLS = MOST_BYTES // 16
 # No analyst needs more at once, and each costs a holder time.
@@ -65,12 +69,14 @@ class RequestReader:
         domain: of the rows.
         unit: whom the promise protects.
         rows: their number where it is public.
+        sums: what is summed over records that are not rows; None for tables.
     """
 
     schema: Schema
     domain: Domain
     unit: Unit
     rows: int | None
+    sums: SumProtocol | None = None
     _scores: dict[str, Score] = field(default_factory=dict)
 
     def prepare(self, message: Message, restrictions: Restrictions = NONE) -> Handler:
@@ -81,6 +87,10 @@ class RequestReader:
             restrictions: what its run agreed on; tables that cannot be a family are not looked at.
         """
         match message.body:
+            case MeasureSums():
+                return self._sum(message.body, message.arrays)
+            case _ if self.sums is not None:
+                raise UsageError("this holder has images, of which sums alone are handed in")
             case MeasureTables():
                 return self._measure(message.body, restrictions)
             case MeasureGroups():
@@ -98,6 +108,15 @@ class RequestReader:
         sets = self._asked_tables(asked, restrictions)
         _check_reply_fits(self.domain, sets)
         return partial(_measured, asked=asked, sets=sets)
+
+    def _sum(self, asked: MeasureSums, arrays: tuple[Array, ...]) -> Handler:
+        if self.sums is None:
+            raise UsageError("this holder has rows and no images; ask for tables")
+        question = self.sums.read(asked.step, arrays)
+        cells = math.prod(question.shape)
+        if cells > _MOST_CELLS:
+            raise UsageError(f"the sum has {cells:,} cells; {_MOST_CELLS:,} fit into a reply")
+        return partial(_summed, share=Fraction(asked.share), question=question)
 
     def _measure_groups(
         self, asked: MeasureGroups, arrays: tuple[Array, ...], restrictions: Restrictions
@@ -240,6 +259,14 @@ def _measured(
     noisy = curator.measure(sets, budget, weights=asked.weights)
     counts = [np.asarray(table.counts) for table in noisy]
     return Tables(), tuple(np.maximum(c, 0) if asked.clip else c for c in counts)
+
+
+def _summed(
+    curator: Curator, *, share: Fraction, question: SumQuestion
+) -> tuple[Sums, tuple[Array, ...]]:
+    mechanism = question.mechanism(curator.budget * share)
+    found = curator.release(mechanism, question.answer, name=question.name)
+    return Sums(), (np.asarray(found, np.int64),)
 
 
 def _measured_in_groups(

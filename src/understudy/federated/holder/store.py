@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from understudy.errors import OutputError, UsageError
+from understudy.system.files.descriptors import flush, flush_folder
 from understudy.system.files.locking import is_at, open_locked
 
 _DIGEST = 32
@@ -87,7 +88,7 @@ class FolderStore:
         path = self.folder / run / name
         if not path.parent.exists():
             path.parent.mkdir()
-            _flush_folder(self.folder)
+            flush_folder(self.folder)
         write_durably(path, data)
 
     def close(self) -> None:
@@ -143,14 +144,6 @@ def write_durably(path: Path, data: bytes) -> None:
     with open(part, "wb") as file:
         file.write(data)
         file.flush()
-        os.fsync(file.fileno())
+        flush(file.fileno())
     part.replace(path)
-    _flush_folder(path.parent)
-
-
-def _flush_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    flush_folder(path.parent)

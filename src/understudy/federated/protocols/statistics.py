@@ -20,6 +20,8 @@ from understudy.federated.analyst.conversation import Conversation
 from understudy.federated.analyst.plan import Collaboration
 from understudy.federated.protocols.parameters import agreed, from_sums, total_rows
 from understudy.federated.protocols.structure import (
+    Scorer,
+    from_pairs,
     greedy,
     rating_of,
     table_cost_of_sums,
@@ -32,6 +34,7 @@ from understudy.methods.structure.table_cost import TableCost
 from understudy.models.bayes_net import BayesNet
 from understudy.models.estimation.conditionals import conditionals_of
 from understudy.models.estimation.consistency import Estimate
+from understudy.models.network import Network
 from understudy.privacy.budget import Budget
 from understudy.privacy.noisy_marginal import NoisyMarginal
 
@@ -49,19 +52,27 @@ def learn_statistics(talk: Conversation, sizes: Sizes, share: Fraction) -> Learn
     score = plan.score or ("TVD" if plan.form.sized else "MI")
     flat = plan.domain.without_hierarchies()
     rate = rating_of(estimates, flat, score)
-    network = greedy(
-        flat,
-        rate,
-        _priced(table_cost, score, rows),
-        degree=plan.subset_degree,
-        restrictions=plan.restrictions,
-    )
+    network = _network(plan, rate, _priced(table_cost, score, rows))
     if not plan.form.consistent:
         return from_sums(talk, network, marginals, sizes)
     # Making so many tables agree is most of the work, and the tables are the same.
     total = total_rows(talk, marginals, sizes)
     learned = BayesNet(plan.domain, conditionals_of(network, estimates, plan.domain))
     return Learned(learned, max(round(total), 0), tuple(marginals))
+
+
+def _network(plan: Collaboration, rate: Scorer, table_cost: TableCost) -> Network:
+    """The network that the learner asked for finds in the summed tables."""
+    flat, degree, rules = (
+        plan.domain.without_hierarchies(),
+        plan.subset_degree,
+        plan.restrictions,
+    )
+    if plan.learner == "greedy":
+        return greedy(flat, rate, table_cost, degree=degree, restrictions=rules)
+    return from_pairs(
+        flat, rate, table_cost, learner=plan.learner, degree=degree, restrictions=rules
+    )
 
 
 def subsets(

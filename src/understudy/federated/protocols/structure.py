@@ -6,6 +6,7 @@ that. Scores of released tables are those of central fits, computed on real-valu
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 
@@ -15,6 +16,8 @@ from understudy.facts.axes import Axes
 from understudy.facts.domain import Attributes, Domain
 from understudy.federated.analyst.plan import Collaboration
 from understudy.methods.structure.candidates import Candidates, grow
+from understudy.methods.structure.genetic import genetic_network
+from understudy.methods.structure.pairwise import PairScores, spanning_tree
 from understudy.methods.structure.restrict import NONE, Restrictions
 from understudy.methods.structure.table_cost import TableCost, by_gain
 from understudy.models.estimation.consistency import Estimate
@@ -67,6 +70,28 @@ def greedy(
         return max(families, key=lambda f: worth[f.axes] - table_cost.cost(domain, f))
 
     return grow(candidates, best)
+
+
+def from_pairs(
+    domain: Domain,
+    rate: Scorer,
+    table_cost: TableCost,
+    *,
+    learner: str,
+    degree: int,
+    restrictions: Restrictions = NONE,
+) -> Network:
+    """The best tree, or the fittest network of a genetic search, by scores of pairs that are known.
+
+    Source: TUC-1 sections 3.4 and 3.6 say that any algorithm can learn from the tables.
+    """
+    sets = [pair for pair in itertools.combinations(domain, 2) if restrictions.permits(*pair)]
+    values = rate(sets).tolist() if sets else []
+    named = {frozenset(pair): value for pair, value in zip(sets, values, strict=True)}
+    pairs = PairScores(domain, named, 0.0)
+    if learner == "tree":
+        return spanning_tree(pairs, table_cost, restrictions=restrictions)
+    return genetic_network(pairs, table_cost, degree=degree, restrictions=restrictions)
 
 
 def rating_of(estimates: Sequence[Estimate], domain: Domain, score: str) -> Scorer:

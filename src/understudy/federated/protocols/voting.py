@@ -78,6 +78,7 @@ def _shares(
         size=seen,
         structure=structure,
         most=(1 - structure) / 2,
+        one_way=plan.one_way_share,
     )
     return share * parts.one_way, share * parts.structure, share * parts.tables
 

@@ -1,0 +1,45 @@
+"""What a holder says where it does not answer: of which kind the reason is, and nothing of rows."""
+
+from __future__ import annotations
+
+import logging
+
+from understudy.errors import (
+    BudgetExceeded,
+    CapacityError,
+    MessageError,
+    UnderstudyError,
+    UsageError,
+)
+from understudy.federated.messages import Refused
+
+_LOG = logging.getLogger(__name__)
+_LONGEST_REASON = 2000
+
+
+class Refusal(UnderstudyError):
+    """A question that is not answered; says of which kind the reason is."""
+
+    def __init__(self, because: str, reason: str) -> None:
+        self.because = because
+        super().__init__(reason)
+
+
+def refused(error: Exception) -> Refused:
+    """Why a question is not answered; nothing in it depends on rows."""
+    match error:
+        case Refusal():
+            return Refused(because=error.because, reason=str(error)[:_LONGEST_REASON])  # type: ignore[arg-type]  # pydantic checks it
+        case MessageError():
+            return Refused(because="message", reason=str(error)[:_LONGEST_REASON])
+        case BudgetExceeded():
+            return Refused(because="budget", reason=str(error)[:_LONGEST_REASON])
+        case CapacityError():
+            # How much memory is free here is nobody's affair.
+            return Refused(because="request", reason="the tables are too large for this holder")
+        case UsageError():
+            return Refused(because="request", reason=str(error)[:_LONGEST_REASON])
+        case _:
+            # What went wrong may have to do with rows, and is for the holder's own log alone.
+            _LOG.error("a fault while answering", exc_info=error)
+            return Refused(because="fault", reason="something failed here; ask the holder")
