@@ -27,10 +27,11 @@ from understudy.system.arrays import Bytes, Integers
 COLOUR = ImageSize(5, 4, classes=2, channels=3)
 
 
-def _vectors(size: ImageSize) -> ImageVectors:
+def _vectors(size: ImageSize, ground: int | None = None) -> ImageVectors:
     """Around a centre that is not grey, so close that most images are cut off."""
     waves = Waves(size)
-    return ImageVectors(waves, np.full(waves.count, waves.largest / 50), waves.largest / 4)
+    centre = np.full(waves.count, waves.largest / 50)
+    return ImageVectors(waves, centre, waves.largest / 4, ground)
 
 
 def _clusters(size: ImageSize) -> Clusters:
@@ -42,6 +43,9 @@ QUESTIONS: dict[str, Callable[[ImageSize], ImageSum]] = {
     "pooled": lambda size: PooledQuestion(size.classes, ImageVectors.of_all(Waves(size))),
     "centres": lambda size: CentreQuestion(size.classes, _vectors(size), _clusters(size)),
     "moments": lambda size: MomentQuestion(size.classes, _vectors(size), _clusters(size)),
+    "moments upright": lambda size: MomentQuestion(
+        size.classes, _vectors(size, 0), _clusters(size)
+    ),
 }
 
 
@@ -114,10 +118,11 @@ def test_vectors_are_cut_in_whole_numbers() -> None:
     assert np.array_equal(short, cut(short))
 
 
-def test_an_image_is_seen_alike_whoever_stands_beside_it() -> None:
+@pytest.mark.parametrize("ground", [None, 0, 255])
+def test_an_image_is_seen_alike_whoever_stands_beside_it(ground: int | None) -> None:
     """The vector of an image is the same to the last bit alone and among others."""
     images = stripes(70)
-    vectors = _vectors(SIZE)
+    vectors = _vectors(SIZE, ground)
     together = vectors.of(images.pixels)
     alone = np.concatenate([vectors.of(images.pixels[i : i + 1]) for i in range(70)])
     assert np.array_equal(together, alone)

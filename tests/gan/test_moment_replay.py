@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from support.moment_images import moment_method, stripes
+from support.moment_images import moment_method, stripes, strokes
 from understudy.facts.unit import Neighbours
 from understudy.gan import moments, waves
 from understudy.gan.images import LabelledImages
+from understudy.gan.moment_model import ImageMoments
 from understudy.gan.moment_release import MomentQuestion, MomentSensitivity
+from understudy.gan.slants import slants
 from understudy.models.model import Model
 from understudy.privacy.curator import Instruments
 from understudy.privacy.replay import LeakFound, Recorder, Replay
@@ -42,9 +44,9 @@ def _fitted(images: LabelledImages, relation: Neighbours, tape: Any) -> Model:
     return method.fit(images, ledger=None)
 
 
-def _replayed(relation: Neighbours) -> None:
+def _replayed(relation: Neighbours, images: LabelledImages | None = None) -> Model:
     """Replay a run on all neighbours, and compare everything that leaves."""
-    images, tape = stripes(60), Recorder()
+    images, tape = stripes(60) if images is None else images, Recorder()
     first = _fitted(images, relation, tape)
     tape.check_paid(first.statement.charges)
     for other in _neighbours(images, relation):
@@ -54,6 +56,7 @@ def _replayed(relation: Neighbours) -> None:
         assert (first.rows, first.statement) == (second.rows, second.statement)
         for name, expected in first.distribution.numbers().items():
             assert expected.tolist() == second.distribution.numbers()[name].tolist()
+    return first
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -64,6 +67,30 @@ def test_neighbours_are_asked_the_same(
     """With the answers frozen, all that leaves is equal, with and without k-means."""
     monkeypatch.setattr(moments.MomentMethod, "centres_for", lambda *_: centres)
     _replayed(relation)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_neighbours_of_upright_images_are_asked_the_same(
+    relation: Neighbours, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Strokes are set upright by their own slants, whichever ground the noisy tones show."""
+    monkeypatch.setattr(moments, "ground_of", lambda _: 0)
+    law = _replayed(relation, strokes(60)).distribution
+    assert isinstance(law, ImageMoments)
+    assert 0 == law.ground
+
+
+def test_a_slant_that_sees_other_images_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: slants are less the mean slant of all images."""
+    monkeypatch.setattr(moments, "ground_of", lambda _: 0)
+
+    def apart(pixels: Any, *, ground: int) -> Integers:
+        found = slants(pixels, ground=ground)
+        return np.asarray(found - found.sum() % 7)
+
+    monkeypatch.setattr(waves, "slants", apart)
+    with pytest.raises(LeakFound, match="more than the sensitivity"):
+        _replayed(Neighbours.ADD_REMOVE, strokes(60))
 
 
 def test_a_missing_cut_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,7 +105,7 @@ def test_an_understated_number_of_cells_is_caught(monkeypatch: pytest.MonkeyPatc
     true = MomentQuestion.sensitivity
 
     def fewer(self: MomentQuestion, neighbours: Neighbours) -> MomentSensitivity:
-        return MomentSensitivity(true(self, neighbours).squared, 1 + self.vectors.waves.count)
+        return MomentSensitivity(true(self, neighbours).squared, 1 + self.vectors.width)
 
     monkeypatch.setattr(MomentQuestion, "sensitivity", fewer)
     with pytest.raises(LeakFound, match="more than the sensitivity"):

@@ -40,3 +40,15 @@ def test_an_empty_class_is_never_drawn() -> None:
     found = gaussians(moments)
     assert [50.0, 0.0] == found.weights.tolist()
     assert np.isfinite(found.roots).all()
+
+
+def test_gaussians_are_made_wider_where_they_are_seen() -> None:
+    """Without noise every direction is twice as wide; under much noise none is."""
+    products = COVARIANCES * COUNTS[:, None, None]
+    for noise, times in ((0.0, 4.0), (1e4, 1.0)):
+        moments = NoisyMoments(
+            counts=COUNTS, sums=np.zeros((2, 3)), products=products, deviation=noise
+        )
+        usual, wide = (gaussians(moments, wider=wider).roots for wider in (1.0, 2.0))
+        spread = [np.einsum("kij,kij->k", roots, roots) for roots in (usual, wide)]
+        assert np.allclose(times * spread[0], spread[1])

@@ -32,6 +32,7 @@ from understudy.gan.training import Hyperparameters, TrainingState
 from understudy.privacy.spending.grant import Grant
 from understudy.privacy.spending.ledger import Ledger
 from understudy.privacy.spending.steps import NO_CHECKPOINT, Told
+from understudy.system.files.descriptors import flush_folder
 from understudy.system.files.locking import open_locked
 from understudy.system.files.writing import writing
 
@@ -131,7 +132,7 @@ class Checkpoint:
         }
         write_arrays(self.aside, _arrays(game), document)
         with writing(self.path):
-            _flush(self.path.parent)
+            flush_folder(self.path.parent)
         return _digest(self.aside)
 
     def _tell(self, grant: Grant, step: int, digest: str) -> None:
@@ -161,7 +162,7 @@ class Checkpoint:
     def _show(self) -> None:
         with writing(self.path):
             self.aside.replace(self.path)
-            _flush(self.path.parent)
+            flush_folder(self.path.parent)
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -191,15 +192,6 @@ def _digest(path: Path) -> str:
     except OSError as error:
         reason = error.strerror or "it is damaged"
         raise ModelError(f"{path}: cannot be read: {reason}; check the path") from None
-
-
-def _flush(folder: Path) -> None:
-    """Make new names in a folder survive a power cut."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _parts(game: TrainingState) -> dict[str, Parameters]:

@@ -32,6 +32,7 @@ from understudy.gan.images import (
     labelled_images,
     write_images,
 )
+from understudy.gan.slants import WHITE
 from understudy.gan.waves import ImageVectors, Waves
 from understudy.models.archive import IMAGE_WEIGHTS, IMAGES, Parts, json_bytes
 from understudy.models.decoding import Decoder
@@ -66,6 +67,8 @@ class ImageMoments(Distribution):
         arrays: `centre` and `length` of the vectors; `weights`, `means` and `roots` of the
             Gaussians, those of one label beside each other; `drawn` and `shown`, the points of the
             curve of tones.
+        ground: the brightness of the background before which figures lean; None where images are
+            drawn as they are, without a slant.
     """
 
     kind: ClassVar[str] = "image-moments"
@@ -74,21 +77,25 @@ class ImageMoments(Distribution):
     domain: Domain
     size: ImageSize
     arrays: Mapping[str, npt.NDArray[np.float32]]
+    ground: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse numbers that are not those of such images."""
         found = {name: array.shape for name, array in self.arrays.items()}
-        fits = found == sizes(self.size, self._each)
+        fits = found == sizes(self.size, self._each, slanted=self.ground is not None)
+        fits = fits and self.ground in (None, 0, WHITE)
         fits = fits and dict(self.domain.sizes) == {LABEL: self.size.classes}
         fits = fits and all(_are_finite(array) for array in self.arrays.values())
         if not fits or self.arrays["weights"].min() < 0 or not self.arrays["weights"].sum() > 0:
             raise UsageError("the numbers of the moments do not fit their images")
 
     @classmethod
-    def of(cls, size: ImageSize, arrays: Mapping[str, Floats]) -> Self:
+    def of(
+        cls, size: ImageSize, arrays: Mapping[str, Floats], *, ground: int | None = None
+    ) -> Self:
         """Return the law whose only attribute is the label."""
         single = {name: np.asarray(array, np.float32) for name, array in arrays.items()}
-        return cls(Domain.of(label_schema(size.classes)), size, single)
+        return cls(Domain.of(label_schema(size.classes)), size, single, ground)
 
     @property
     def _each(self) -> int:
@@ -98,7 +105,8 @@ class ImageMoments(Distribution):
     @cached_property
     def _vectors(self) -> ImageVectors:
         centre, [length] = self.arrays["centre"], self.arrays["length"]
-        return ImageVectors(Waves(self.size), centre.astype(np.float64), float(length))
+        waves = Waves(self.size)
+        return ImageVectors(waves, centre.astype(np.float64), float(length), self.ground)
 
     @property
     def _weights(self) -> Floats:
@@ -167,7 +175,7 @@ class ImageMoments(Distribution):
         for i in np.unique(which):
             places = np.flatnonzero(which == i)
             vectors[places] = means[i] + normal[places] @ roots[i].T
-        return self._vectors.waves.images(self._vectors.coefficients(vectors.astype(np.float64)))
+        return self._vectors.images(vectors.astype(np.float64))
 
     def _chosen(self, labels: Integers, generator: np.random.Generator) -> Integers:
         """One Gaussian of each label, by the weights."""
@@ -208,7 +216,7 @@ class ImageMoments(Distribution):
 
     def document(self) -> dict[str, Any]:
         """Describe all but the arrays, for JSON."""
-        return {**facts(self.size), "gaussians": self._each}
+        return {**facts(self.size), "gaussians": self._each, "ground": self.ground}
 
     @classmethod
     def read(cls, parts: Parts, domain: Domain) -> Self:
@@ -216,10 +224,11 @@ class ImageMoments(Distribution):
         document = parsed_document(parts.document(IMAGES))
         names = ("height", "width", "classes", "channels")
         size = ImageSize(*(int(document[name]) for name in names))
-        shapes = sizes(size, int(document["gaussians"]))
+        ground = document.get("ground")  # files of before had none
+        shapes = sizes(size, int(document["gaussians"]), slanted=ground is not None)
         cells = sum(int(np.prod(shape)) for shape in shapes.values())
         arrays, _ = read_trained(parts, IMAGE_WEIGHTS, pa.float32(), cells=cells)
-        return cls(domain, size, arrays)
+        return cls(domain, size, arrays, ground)
 
 
 @dataclass(frozen=True)
@@ -267,15 +276,16 @@ def facts(size: ImageSize) -> dict[str, int]:
     }
 
 
-def sizes(size: ImageSize, each: int) -> dict[str, tuple[int, ...]]:
+def sizes(size: ImageSize, each: int, *, slanted: bool = False) -> dict[str, tuple[int, ...]]:
     """The shapes of all arrays of a law with some Gaussians for each label."""
     waves, count = Waves(size).count, size.classes * each
+    width = waves + slanted
     return {
         "centre": (waves,),
         "length": (1,),
         "weights": (count,),
-        "means": (count, waves),
-        "roots": (count, waves, waves),
+        "means": (count, width),
+        "roots": (count, width, width),
         "drawn": (LEVELS,),
         "shown": (LEVELS,),
     }

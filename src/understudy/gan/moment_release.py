@@ -11,12 +11,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from understudy.errors import UsageError
 from understudy.facts.unit import Neighbours
 from understudy.gan.images import images_behind
 from understudy.gan.waves import UNIT, ImageVectors
 from understudy.privacy.budget import Budget
-from understudy.privacy.curator import Curator
-from understudy.privacy.mechanisms.additive import additive
+from understudy.privacy.mechanisms.additive import Additive, additive
 from understudy.rows.counting import CountSource
 from understudy.system.arrays import Bytes, Floats, Integers
 
@@ -40,18 +40,14 @@ class MomentSensitivity:
     squared: int
     moved: int
 
-    def released(
-        self, curator: Curator, budget: Budget, exact: ImageSum, *, name: str
-    ) -> tuple[Floats, float]:
-        """Ask for a vector with noise on every cell, and its deviation."""
-        mechanism = additive(
+    def mechanism(self, budget: Budget) -> Additive:
+        """Return the noise for such a vector that costs a budget."""
+        return additive(
             budget,
             l1=Fraction(self.squared),  # pure budgets are refused before
             l2_squared=Fraction(self.squared),
             moved=self.moved,
         )
-        found = curator.release(mechanism, exact.answer, name=name)
-        return np.asarray(found, np.float64), float(np.sqrt(mechanism.variance))
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +66,11 @@ class ImageSum(ABC):
     def sensitivity(self, neighbours: Neighbours) -> MomentSensitivity:
         """By how much the sum moves when an image is added, removed or replaced."""
 
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the sum; public."""
+
     @abstractmethod
     def summed(self, pixels: Bytes, labels: Integers) -> Integers:
         """Add up what the images add."""
@@ -86,6 +87,11 @@ class PooledQuestion(ImageSum):
         if neighbours is Neighbours.REPLACE:
             return MomentSensitivity(10 * UNIT**4, 1 + cells)
         return MomentSensitivity(4 * UNIT**4, cells)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One line of cells."""
+        return (self.classes + 2 * self.vectors.waves.count + TONES,)
 
     def summed(self, pixels: Bytes, labels: Integers) -> Integers:
         """Counts, sums, squares and tones, one after the other."""
@@ -110,9 +116,19 @@ def tone_of(values: Integers) -> Integers:
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Centres within every class, in the first waves and in whole units; released."""
+    """Centres within every class, in the first waves and in whole units; released.
+
+    None is further away than any vector: products and sums of squares are then exact in double
+    precision, so that the nearest centre of a vector does not depend on the vectors beside it.
+    """
 
     centres: Integers  # classes × centres × waves
+
+    def __post_init__(self) -> None:
+        """Refuse centres that are further away than any vector."""
+        # Not by the absolute value: that of the least integer is negative.
+        if self.centres.size and not -UNIT <= self.centres.min() <= self.centres.max() <= UNIT:
+            raise UsageError("a centre is further away than any vector")
 
     @property
     def each(self) -> int:
@@ -147,6 +163,11 @@ class CentreQuestion(ImageSum):
             return MomentSensitivity(2 * _MEMBER**2 + 4 * UNIT**2, 2 * cells)
         return MomentSensitivity(_MEMBER**2 + UNIT**2, cells)
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """A line for each centre."""
+        return (self.classes * self.clusters.each, 1 + self.clusters.waves)
+
     def summed(self, pixels: Bytes, labels: Integers) -> Integers:
         """A line for each centre: its count, and its sum."""
         lines = self.vectors.of(pixels)
@@ -180,13 +201,18 @@ class MomentQuestion(ImageSum):
 
     def sensitivity(self, neighbours: Neighbours) -> MomentSensitivity:
         """With c = u·v: b²·(2 − 2c) + 2 − 2c² is at most 2b² + 2 + b⁴/2; counts add 2a²."""
-        waves = self.vectors.waves.count
-        cells = 1 + waves + waves * (waves + 1) // 2
+        cells = self.shape[1]
         count, total, product = _COUNT**2, _SUM**2 * UNIT**2, SQUARE**2 * UNIT**4
         if neighbours is Neighbours.REPLACE:
             more = -(-(_SUM**4) // (2 * SQUARE**2))
             return MomentSensitivity(2 * (count + total + product) + more, 2 * cells)
         return MomentSensitivity(count + total + product, cells)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """A line for each centre."""
+        width = self.vectors.width
+        return (self.classes * self.clusters.each, 1 + width + width * (width + 1) // 2)
 
     def summed(self, pixels: Bytes, labels: Integers) -> Integers:
         """A line for each centre: its count, its sum, its squares and its products."""
@@ -228,14 +254,14 @@ class NoisyMoments:
     deviation: float
 
     @classmethod
-    def of(cls, noisy: Floats, deviation: float, *, waves: int) -> NoisyMoments:
+    def of(cls, noisy: Floats, deviation: float, *, width: int) -> NoisyMoments:
         """Put the cells back in their places."""
-        counts, sums, squares, others = np.split(noisy, [1, 1 + waves, 1 + 2 * waves], axis=1)
-        products = np.zeros((len(noisy), waves, waves))
-        upper = np.triu_indices(waves, 1)
+        counts, sums, squares, others = np.split(noisy, [1, 1 + width, 1 + 2 * width], axis=1)
+        products = np.zeros((len(noisy), width, width))
+        upper = np.triu_indices(width, 1)
         products[:, upper[0], upper[1]] = others / (PRODUCT * UNIT**2)
         products += products.transpose(0, 2, 1)
-        products[:, range(waves), range(waves)] = squares / (SQUARE * UNIT**2)
+        products[:, range(width), range(width)] = squares / (SQUARE * UNIT**2)
         return cls(
             counts=counts[:, 0] / _COUNT,
             sums=sums / (_SUM * UNIT),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from understudy.gan.moment_release import NoisyMoments
 from understudy.system.arrays import Floats
@@ -34,20 +35,28 @@ class GaussianMixture:
     roots: Floats
 
 
-def gaussians(moments: NoisyMoments) -> GaussianMixture:
-    """The laws of all centres, each covariance between its own and the pooled one."""
+def gaussians(moments: NoisyMoments, *, wider: float = 1.0) -> GaussianMixture:
+    """The laws of all centres, each covariance between its own and the pooled one.
+
+    Args:
+        moments: released.
+        wider: makes Gaussians wider, along directions that are seen above their noise.
+    """
     counts = np.maximum(moments.counts, 1.0)
     means = _shrunk_means(moments, counts)
     own = moments.products / counts[:, None, None] - means[:, :, None] * means[:, None, :]
-    values, vectors = _pooled(moments, counts, own)
+    values, vectors, seen = _pooled(moments, counts, own)
+    spread = np.sqrt(values) * np.where(seen, wider, 1.0)
     roots = np.stack(
         [
-            _root(_towards(mine, values, vectors, noise=moments.deviation / count))
+            _root(
+                _towards(mine, values, vectors * spread, vectors, noise=moments.deviation / count)
+            )
             for mine, count in zip(own, counts, strict=True)
         ]
     )
-    seen = np.maximum(moments.counts, 0.0)
-    return GaussianMixture(seen if seen.sum() > 0 else np.ones_like(seen), means, roots)
+    weights = np.maximum(moments.counts, 0.0)
+    return GaussianMixture(weights if weights.sum() > 0 else np.ones_like(weights), means, roots)
 
 
 def _shrunk_means(moments: NoisyMoments, counts: Floats) -> Floats:
@@ -56,8 +65,11 @@ def _shrunk_means(moments: NoisyMoments, counts: Floats) -> Floats:
     return np.asarray(means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1.0))
 
 
-def _pooled(moments: NoisyMoments, counts: Floats, own: Floats) -> tuple[Floats, Floats]:
-    """Variances and directions of all centres together, less the edge of their noise.
+def _pooled(
+    moments: NoisyMoments, counts: Floats, own: Floats
+) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+    """Variances and directions of all centres together, less the edge of their noise, and which
+    of them are seen above it.
 
     Source: the eigenvalues of symmetric Gaussian noise of deviation s off the diagonal reach
     2s·√d; one of λ above it is seen at λ + s²d/λ (Baik, Ben Arous, Péché).
@@ -69,18 +81,21 @@ def _pooled(moments: NoisyMoments, counts: Floats, own: Floats) -> tuple[Floats,
     seen, vectors = np.linalg.eigh(together)
     true = (seen + np.sqrt(np.maximum(seen * seen - edge * edge, 0.0))) / 2
     values = np.where(seen > edge, true, 0.0)
-    return np.maximum(values, max(values.max() * _FLOOR, edge / 4, 1e-9)), vectors
+    floor = max(values.max() * _FLOOR, edge / 4, 1e-9)
+    return np.maximum(values, floor), vectors, seen > edge
 
 
-def _towards(own: Floats, values: Floats, vectors: Floats, *, noise: float) -> Floats:
+def _towards(own: Floats, values: Floats, back: Floats, vectors: Floats, *, noise: float) -> Floats:
     """A covariance whose entries differ from the pooled ones as far as their noise allows.
+
+    `back` leads from the basis in which the pooled covariance is 1 to that of vectors.
 
     In the basis in which the pooled covariance is 1, an entry that truly differs by τ² on average
     and has noise v is multiplied by τ²/(τ² + v), the best linear estimate. τ² is read off all
     entries together.
     """
     identity = np.eye(len(values))
-    whiten, back = vectors / np.sqrt(values), vectors * np.sqrt(values)
+    whiten = vectors / np.sqrt(values)
     apart = whiten.T @ own @ whiten - identity
     variance = noise * noise / 2 / np.outer(values, values) * (1 + identity)
     weight = 1 / (variance + _MOST_APART) ** 2

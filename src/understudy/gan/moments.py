@@ -1,8 +1,9 @@
 """`moments`: images by the noisy means and covariances of their classes, released in rounds.
 
-A first round measures how many images each class has, and where all of them lie. Where the noise
-allows it, a few steps of private k-means then find centres within each class. The last round, which
-has most of the budget, releases the moments around every centre. PyTorch is not needed.
+A first round measures how many images each class has, and where all of them lie. Figures before a
+plain ground are then set upright by their own slant, which is kept. Where the noise allows it, a
+few steps of private k-means find centres within each class. The last round, which has most of the
+budget, releases the moments around every centre. PyTorch is not needed.
 
 Proof: docs/proofs/moments.md.
 """
@@ -20,6 +21,7 @@ from understudy.facts.capacity import available_bytes, bytes_of_tables
 from understudy.facts.unit import Neighbours, Unit
 from understudy.gan.image_size import ImageSize
 from understudy.gan.images import ImageSource, LabelledImages, check_extent, label_schema
+from understudy.gan.moment_asking import IN_WAVES, MOST_CENTRES, CuratorSums, SumAsker
 from understudy.gan.moment_model import LEVELS, ImageMoments
 from understudy.gan.moment_release import (
     TONES,
@@ -31,10 +33,11 @@ from understudy.gan.moment_release import (
     tone_of,
 )
 from understudy.gan.moment_shrinkage import gaussians
+from understudy.gan.slants import ground_of
 from understudy.gan.waves import UNIT, ImageVectors, Waves
 from understudy.models.model import Model
 from understudy.privacy.budget import Amount, Budget, Measure
-from understudy.privacy.curator import Curator, Instruments
+from understudy.privacy.curator import Instruments
 from understudy.privacy.run import PaidRun
 from understudy.privacy.spending.pricing import GaussianRounds
 from understudy.privacy.spending.record import DEFAULT, LedgerChoice
@@ -46,10 +49,14 @@ POOLED, CENTRES, MOMENTS = "moments of all images", "centres of classes", "momen
 # below were chosen on held-out training images of MNIST.
 _POOLED, _CENTRES = 4, 10
 _STEPS = 3
-_IN_WAVES = 20
-_MOST_CENTRES = 8
+QUESTIONS = 2 + _STEPS
+"""How many sums a run asks for, at most."""
+
 # A centre needs as many images for each unit of the noise that all of the budget leaves.
 _IMAGES_FOR_NOISE = 1000
+# Gaussians are drawn this much wider than they were measured: vectors were cut to norm 1, which
+# narrows them, and draws that reach further teach more of real images.
+_WIDER = 1.5
 # The noise of a class mean, as a share of the largest norm, above which images show little.
 _FAINT = 0.5
 # The vectors of all images are held this many times at once.
@@ -125,64 +132,56 @@ class MomentMethod:
         self._warn(images.rows)
         source = ImageSource.of(images, self.size)
         with self._run.granted(books) as run:
-            law, rows = self.learn(run.curator_over(source))
+            law, rows = self.learn(CuratorSums(run.curator_over(source), self.neighbours))
         return Model(label_schema(self.size.classes), law, rows, run.statement())
 
-    def learn(self, curator: Curator) -> tuple[ImageMoments, int]:
-        """The law of the images, and how many there are, through the Curator alone."""
-        first = self._pooled(curator)
-        centres = self.centres_for(curator.budget, first.rows)
-        clusters = self._clustered(curator, first, centres)
-        moments = self._moments(curator, first, clusters, of_centres=centres > 1)
-        rows = curator.public_rows
+    def learn(self, asked: SumAsker) -> tuple[ImageMoments, int]:
+        """The law of the images, and how many there are, from noisy sums alone."""
+        first = self._pooled(asked)
+        centres = self.centres_for(asked.budget, first.rows / asked.parts**0.5)
+        clusters = self._clustered(asked, first, centres)
+        moments = self._moments(asked, first, clusters, of_centres=centres > 1)
+        rows = asked.public_rows
         return self._law(first, moments), max(round(first.rows), 0) if rows is None else rows
 
-    def _pooled(self, curator: Curator) -> PooledMoments:
+    def _pooled(self, asked: SumAsker) -> PooledMoments:
         question = PooledQuestion(self.size.classes, ImageVectors.of_all(Waves(self.size)))
-        noisy, deviation = question.sensitivity(self.neighbours).released(
-            curator, _share(curator.budget, _POOLED), question, name=POOLED
-        )
+        noisy, deviation = asked.ask(question, _share(asked.budget, _POOLED), name=POOLED)
         return PooledMoments.of(noisy / UNIT**2, deviation / UNIT**2, question)
 
     def centres_for(self, budget: Budget, rows: float) -> int:
         """How many centres each class can bear, by the budget and the noisy number of images."""
         if budget.measure is Measure.UNLIMITED:
-            return _MOST_CENTRES
+            return MOST_CENTRES
         noise = (2 * float(budget.amount)) ** -0.5
         found = rows / self.size.classes / noise / _IMAGES_FOR_NOISE
-        return int(np.clip(found, 1, _MOST_CENTRES))
+        return int(np.clip(found, 1, MOST_CENTRES))
 
-    def _clustered(self, curator: Curator, first: PooledMoments, centres: int) -> Clusters:
+    def _clustered(self, asked: SumAsker, first: PooledMoments, centres: int) -> Clusters:
         """Centres within every class: one, or some by private k-means."""
-        waves = min(_IN_WAVES, first.vectors.waves.count)
+        waves = min(IN_WAVES, first.vectors.waves.count)
         clusters = Clusters(np.zeros((self.size.classes, 1, waves), np.int64))
         if centres == 1:
             return clusters
+        share = _share(asked.budget, _CENTRES, parts=_STEPS)
         for step in range(_STEPS):
             question = CentreQuestion(self.size.classes, first.vectors, clusters)
-            noisy, deviation = question.sensitivity(self.neighbours).released(
-                curator,
-                _share(curator.budget, _CENTRES, parts=_STEPS),
-                question,
-                name=f"{CENTRES}, step {step + 1} of {_STEPS}",
-            )
-            clusters = question.means(noisy, deviation)
+            name = f"{CENTRES}, step {step + 1} of {_STEPS}"
+            clusters = question.means(*asked.ask(question, share, name=name))
             if step == 0:
                 clusters = _spread(clusters, first.deviations[:waves], centres)
         return clusters
 
     def _moments(
-        self, curator: Curator, first: PooledMoments, clusters: Clusters, *, of_centres: bool
+        self, asked: SumAsker, first: PooledMoments, clusters: Clusters, *, of_centres: bool
     ) -> NoisyMoments:
         share = 100 - _POOLED - (_CENTRES if of_centres else 0)
         question = MomentQuestion(self.size.classes, first.vectors, clusters)
-        noisy, deviation = question.sensitivity(self.neighbours).released(
-            curator, _share(curator.budget, share), question, name=MOMENTS
-        )
-        return NoisyMoments.of(noisy, deviation, waves=first.vectors.waves.count)
+        noisy, deviation = asked.ask(question, _share(asked.budget, share), name=MOMENTS)
+        return NoisyMoments.of(noisy, deviation, width=first.vectors.width)
 
     def _law(self, first: PooledMoments, moments: NoisyMoments) -> ImageMoments:
-        found = gaussians(moments)
+        found = gaussians(moments, wider=_WIDER)
         plain = np.linspace(0, 255, LEVELS)
         arrays = {
             "centre": first.vectors.centre,
@@ -193,17 +192,18 @@ class MomentMethod:
             "drawn": plain,
             "shown": plain,
         }
-        law = ImageMoments.of(self.size, arrays)
-        return ImageMoments.of(self.size, arrays | tone_curve(law, first.tones))
+        ground = first.vectors.ground
+        law = ImageMoments.of(self.size, arrays, ground=ground)
+        return ImageMoments.of(self.size, arrays | tone_curve(law, first.tones), ground=ground)
 
     def _check_room(self, rows: int) -> None:
         """Refuse vectors and sums that would not fit into memory, before anything is spent.
 
         Privacy: the message leaves out what is needed, because that depends on how many there are.
         """
-        waves = Waves(self.size).count
-        sums = self.size.classes * _MOST_CENTRES * (1 + waves + waves * (waves + 1) // 2)
-        needed, room = bytes_of_tables(sums) + _COPIES * 8 * waves * rows, available_bytes()
+        width = Waves(self.size).count + 1
+        sums = self.size.classes * MOST_CENTRES * (1 + width + width * (width + 1) // 2)
+        needed, room = bytes_of_tables(sums) + _COPIES * 8 * width * rows, available_bytes()
         if needed > room:
             raise CapacityError(
                 f"sums for {self.size.classes:,} classes and the vectors of all images do not fit "
@@ -273,12 +273,13 @@ class PooledMoments:
         variances = np.maximum(squares / rows - mean**2 + (deviation / rows) ** 2, 0.0)
         usual = float(np.sqrt(np.clip(variances.sum(), 1e-4, 1.0)))
         centre = wide.coefficients(np.clip(mean, -1, 1))
-        vectors = ImageVectors(waves, centre, usual * wide.length)
+        shares = _shares(tones)
+        vectors = ImageVectors(waves, centre, usual * wide.length, ground=ground_of(shares))
         return cls(
             rows=rows,
             vectors=vectors,
             deviations=np.sqrt(variances) / usual * UNIT,
-            tones=_shares(tones),
+            tones=shares,
         )
 
 

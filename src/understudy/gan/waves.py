@@ -8,12 +8,14 @@ Proof: docs/proofs/moments.md.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from understudy.gan.image_size import ImageSize
+from understudy.gan.slants import MOST_SLANT, STEPS, slants
 from understudy.system.arrays import Bytes, Floats, Integers
 
 UNIT = 2**12
@@ -28,6 +30,9 @@ _TWICE_GREY = 255
 # A wave of colour is seen where a grey one of twice its frequency is.
 _OF_COLOUR = 2.0
 _LARGEST = 2**20
+# A tenth of a pixel of slant in a vector: as far from upright as usual digits, it is a twelfth of
+# the largest norm.
+_OF_SLANT = UNIT // 32
 _BLOCK = 4096
 
 
@@ -45,13 +50,24 @@ class Waves:
     @cached_property
     def exact(self) -> Floats:
         """The orthonormal waves, a column each, an image's numbers in their order down."""
-        height, width, channels = self.size.height, self.size.width, self.size.channels
-        colours = np.ones((1, 1)) if channels == 1 else _COLOURS
-        columns = [
-            np.multiply.outer(np.outer(_wave(i, height), _wave(j, width)), colours[c]).ravel()
-            for i, j, c in self._orders
-        ]
-        return np.stack(columns, axis=1)
+        return self.slanted(0)
+
+    def slanted(self, slant: int) -> Floats:
+        """The waves, each row of pixels shifted by this many tenths of a pixel for each row.
+
+        Rows are counted from the middle, and waves continue beyond the edges.
+        """
+        height, width = self.size.height, self.size.width
+        colours = np.ones((1, 1)) if self.size.channels == 1 else _COLOURS
+        down, across, colour = np.array(self._orders).T
+        rows = np.arange(height) - (height - 1) / 2
+        places = np.arange(width) - rows[:, None] * (slant / STEPS)
+        waves = (
+            _waves(places, width)[:, :, across]
+            * _waves(np.arange(height), height)[:, None][:, :, down]
+        )
+        shown = waves[:, :, None, :] * colours[colour].T
+        return np.asarray(shown.reshape(-1, self.count))
 
     @property
     def _orders(self) -> list[tuple[int, int, int]]:
@@ -65,10 +81,9 @@ class Waves:
         found = sorted(np.ndindex(height, width, self.size.channels), key=frequency)
         return [(i, j, colour) for i, j, colour in found[: self.count]]
 
-    @cached_property
-    def rounded(self) -> Floats:
+    def rounded(self, slant: int = 0) -> Floats:
         """The waves in whole steps; a double holds each of them exactly."""
-        return np.rint(self.exact * _FINE)
+        return np.rint(self.slanted(slant) * _FINE)
 
     @property
     def largest(self) -> float:
@@ -78,21 +93,37 @@ class Waves:
     def coefficients(self, pixels: Bytes) -> Floats:
         """How much of each wave is in every image, as whole numbers. Private."""
         flat = 2.0 * pixels.reshape(len(pixels), -1) - _TWICE_GREY
-        return np.asarray(flat @ self.rounded)
+        return np.asarray(flat @ self.rounded())
+
+    def upright(self, pixels: Bytes, *, slant: int, ground: int) -> Floats:
+        """The coefficients of images of one slant, set upright before a ground. Private."""
+        flat = 2.0 * pixels.reshape(len(pixels), -1) - 2 * ground
+        return np.asarray(flat @ self.rounded(slant)) + self._plain(ground)
 
     def images(self, coefficients: Floats) -> Floats:
         """The brightness of every pixel, from 0 to 255 but for what is beyond it."""
         flat = (coefficients / _FINE) @ self.exact.T
         return np.asarray((flat + _TWICE_GREY) / 2)
 
+    def slanting(self, coefficients: Floats, *, slant: int, ground: int) -> Floats:
+        """The brightness of images that were set upright, with their slant again."""
+        figures = (coefficients - self._plain(ground)) / _FINE
+        return np.asarray(ground + figures @ self.slanted(slant).T / 2)
+
+    def _plain(self, ground: int) -> Floats:
+        """The coefficients of an image of the ground alone."""
+        return np.asarray((2 * ground - _TWICE_GREY) * self.rounded().sum(axis=0))
+
 
 # Grey, and two differences of colours, at right angles.
 _COLOURS = np.array([[1, 1, 1], [1, 0, -1], [1, -2, 1]]) / np.sqrt([[3], [2], [6]])
 
 
-def _wave(order: int, size: int) -> Floats:
-    wave = np.cos(np.pi * order * (np.arange(size) + 0.5) / size)
-    return np.asarray(wave / np.linalg.norm(wave))
+def _waves(places: Floats | Integers, size: int) -> Floats:
+    """All waves of a size at some places, along a new last axis."""
+    orders = np.arange(size)
+    norms = np.sqrt(np.where(orders == 0, 1, 2) / size)
+    return np.asarray(np.cos(np.pi * orders * (places[..., None] + 0.5) / size) * norms)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,29 +134,63 @@ class ImageVectors:
         waves: public.
         centre: taken off the coefficients of every image; public or released.
         length: the norm at which an image is cut off; public or released.
+        ground: the brightness of the background before which images are set upright, their slant
+            being the last entry of a vector; None leaves images as they are. Public or released.
     """
 
     waves: Waves
     centre: Floats
     length: float
+    ground: int | None = None
 
     @classmethod
     def of_all(cls, waves: Waves) -> ImageVectors:
         """Vectors around grey, of which no image is cut off."""
         return cls(waves, np.zeros(waves.count), waves.largest)
 
+    @property
+    def width(self) -> int:
+        """How many entries a vector has."""
+        return self.waves.count + (self.ground is not None)
+
     def of(self, pixels: Bytes) -> Integers:
         """The vector of every image, a line each, of norm `UNIT` at most. Private."""
-        blocks = [np.zeros((0, self.waves.count), np.int64)]
+        if self.ground is None:
+            return self._cut(pixels, self.waves.coefficients)
+        leaning = slants(pixels, ground=self.ground)
+        found = np.zeros((len(pixels), self.width), np.int64)
+        for slant in np.unique(leaning):
+            places = np.flatnonzero(leaning == slant)
+            upright = partial(self.waves.upright, slant=int(slant), ground=self.ground)
+            found[places] = self._cut(pixels[places], upright, slant * _OF_SLANT)
+        return found
+
+    def _cut(self, pixels: Bytes, seen: Callable[[Bytes], Floats], *more: np.int64) -> Integers:
+        """Blocks of images as vectors, with some more entries that are the same for all."""
+        blocks = [np.zeros((0, self.width), np.int64)]
         for start in range(0, len(pixels), _BLOCK):
-            found = self.waves.coefficients(pixels[start : start + _BLOCK])
+            found = seen(pixels[start : start + _BLOCK])
             steps = np.trunc((found - np.rint(self.centre)) * (UNIT / self.length))
-            blocks.append(cut(np.clip(steps, -_LARGEST, _LARGEST).astype(np.int64)))
+            lines = np.clip(steps, -_LARGEST, _LARGEST).astype(np.int64)
+            last = np.tile(np.array(more, np.int64), (len(lines), 1))
+            blocks.append(cut(np.concatenate([lines, last], axis=1)))
         return np.concatenate(blocks)
 
     def coefficients(self, vectors: Floats) -> Floats:
-        """The coefficients that vectors in units of 1 stand for."""
-        return np.asarray(np.rint(self.centre) + vectors * self.length)
+        """The coefficients that vectors in units of 1 stand for, slants apart."""
+        return np.asarray(np.rint(self.centre) + vectors[..., : self.waves.count] * self.length)
+
+    def images(self, vectors: Floats) -> Floats:
+        """The brightness of the pixels of images with such vectors in units of 1."""
+        seen = self.coefficients(vectors)
+        if self.ground is None:
+            return self.waves.images(seen)
+        leaning = np.rint(vectors[:, -1] * (UNIT / _OF_SLANT)).clip(-MOST_SLANT, MOST_SLANT)
+        made = np.zeros((len(vectors), self.waves.size.cells))
+        for slant in np.unique(leaning):
+            places = np.flatnonzero(leaning == slant)
+            made[places] = self.waves.slanting(seen[places], slant=int(slant), ground=self.ground)
+        return made
 
 
 def cut(vectors: Integers, *, unit: int = UNIT) -> Integers:
