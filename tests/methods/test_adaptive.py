@@ -96,6 +96,13 @@ def test_it_is_better_than_one_network() -> None:
     assert _distance(_fitted()) < _distance(_fitted(Nist))
 
 
+@pytest.mark.slow
+def test_more_tables_than_columns_are_measured() -> None:
+    """A network has one table for each column; here six columns have more pairs and triples."""
+    sets = {frozenset(table.attributes) for table in _fitted(epsilon=8).tables}
+    assert len([attributes for attributes in sets if len(attributes) > 1]) > len(DOMAIN)
+
+
 def test_single_columns_come_back_within_noise() -> None:
     """Their shares in the model are those of the rows."""
     model = _fitted()

@@ -11,13 +11,16 @@ from understudy.errors import UsageError
 from understudy.facts.unit import Neighbours, Unit
 from understudy.privacy.budget import Budget, Measure
 
-NETWORK_OPTIONS = ("structure", "degree", "restrictions")
+SHARES = ("size_share", "one_way_share", "structure_share")
+"""The parts of the budget that a method with a network can be told to spend on its stages."""
+
+NETWORK_OPTIONS = ("structure", "degree", "restrictions", "score", "theta", "search", *SHARES)
 """The parameters that a command line fills for methods that learn a Bayesian network."""
 
 TABLE_OPTIONS = ("target", "workload", "restrictions")
 """The parameters that a command line fills for methods that choose tables, and have no network."""
 
-TABLE_RULES = ("target", "protect", "quasi-identifiers", "forbid")
+TABLE_RULES = ("target", "protect", "quasi-identifiers", "ignore", "forbid")
 """The options of restrictions that have a meaning without the edges of a network."""
 
 TRAINING_OPTIONS = ("target", "settings")
@@ -42,6 +45,8 @@ class Abilities:
         releases_rows: whether its model is rows that were drawn from private ones, one by one.
         is_trained: whether it trains a neural network, which takes long and cannot be forecast.
         images: whether there is a method of the same name for images.
+        in_rounds: whether what it asks depends on earlier answers, round after round; it stops
+            early where there is little to learn.
     """
 
     other_neighbours: bool = True
@@ -56,6 +61,7 @@ class Abilities:
     releases_rows: bool = False
     is_trained: bool = False
     images: bool = False
+    in_rounds: bool = False
 
     @property
     def has_probabilities(self) -> bool:

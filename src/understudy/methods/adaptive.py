@@ -18,7 +18,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from understudy.errors import UsageError
-from understudy.facts.capacity import ensure_pool_fits
+from understudy.facts.capacity import bytes_of_pool, ensure_pool_fits
 from understudy.facts.domain import Attributes, Domain
 from understudy.facts.protection import Protection
 from understudy.facts.unit import Unit
@@ -104,7 +104,7 @@ class AdaptiveMarginals(Synthesizer):
     summary: ClassVar[str] = (
         "tables chosen in rounds where the model is most wrong; a network re-weighted by all"
     )
-    abilities: ClassVar[Abilities] = Abilities(options=TABLE_OPTIONS)
+    abilities: ClassVar[Abilities] = Abilities(options=TABLE_OPTIONS, in_rounds=True)
 
     rows: int | None = None
     target: str | None = None
@@ -118,6 +118,11 @@ class AdaptiveMarginals(Synthesizer):
         twin = copy.copy(self)
         twin.pool_rows = min(self.pool_rows, _REHEARSED_POOL_ROWS)
         return twin
+
+    @property
+    def rehearsed_part(self) -> float:
+        """Return the part of the pool that a rehearsal has: raking is linear in its rows."""
+        return self.rehearsing.pool_rows / max(self.pool_rows, 1)
 
     @property
     def pricing(self) -> Pricing:
@@ -148,8 +153,16 @@ class AdaptiveMarginals(Synthesizer):
                 f"pool_rows is {self.pool_rows:,}; an estimate weighs at least "
                 f"{_LEAST_POOL_ROWS:,} rows"
             )
+        ensure_pool_fits(domain, self.pool_rows, self._compared(domain))
+
+    def pool_bytes(self, domain: Domain) -> int:
+        """Return the most bytes that the pool takes with the tables compared with it."""
+        return bytes_of_pool(domain, self.pool_rows, self._compared(domain))
+
+    def _compared(self, domain: Domain) -> list[Attributes]:
+        """The tables that the pool is compared with before anything is known: all pairs."""
         pairs = tables_of(domain, (2,), most_cells=MOST_CELLS)
-        ensure_pool_fits(domain, self.pool_rows, [*pairs, *range_tables(domain, self.schema)])
+        return [*pairs, *range_tables(domain, self.schema)]
 
     @property
     def _last(self) -> Attributes:

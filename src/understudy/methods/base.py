@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 from understudy.errors import UsageError
 from understudy.facts.codec.made_texts import check_makers
 from understudy.facts.codec.persons import Persons
+from understudy.facts.domain import Domain
 from understudy.facts.protection import Protection
 from understudy.facts.schema import Schema
 from understudy.facts.unit import Neighbours, Unit
@@ -134,6 +135,16 @@ class Synthesizer(ABC):
     def rehearsing(self) -> Self:
         """The method as a plan tries it on made-up rows; one that takes long may be quicker."""
         return self
+
+    @property
+    def rehearsed_part(self) -> float:
+        """The part of a fit's learning that a rehearsal does, as its made-up rows may be fewer."""
+        return 1.0
+
+    def pool_bytes(self, domain: Domain) -> int:
+        """Return the most bytes that made-up rows take in a fit; most methods make none."""
+        del domain
+        return 0
 
     @property
     def is_free(self) -> bool:

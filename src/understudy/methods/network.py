@@ -16,9 +16,9 @@ from understudy.facts.capacity import ensure_tables_fit
 from understudy.facts.domain import Domain
 from understudy.facts.protection import Protection
 from understudy.facts.unit import Neighbours
-from understudy.methods.abilities import NETWORK_OPTIONS, Abilities
+from understudy.methods.abilities import NETWORK_OPTIONS, SHARES, Abilities
 from understudy.methods.base import Synthesizer
-from understudy.methods.budget_plan import Shares
+from understudy.methods.budget_plan import Shares, share_of
 from understudy.methods.estimation.learned import Learned
 from understudy.methods.estimation.parameters import (
     estimated,
@@ -53,7 +53,7 @@ from understudy.methods.structure.table_cost import (
 )
 from understudy.models.model import Model
 from understudy.models.network import Network
-from understudy.privacy.budget import Budget
+from understudy.privacy.budget import Amount, Budget
 from understudy.privacy.curator import Curator
 from understudy.rows.counting import Score
 
@@ -68,6 +68,8 @@ _STRUCTURE_SHARE = {name: Fraction(1, 5 if name == "greedy" else 10) for name in
 }
 # Further parents are scored too, by as much of the budget at most; what they leave is for tables.
 _EXTENSION_SHARE = Fraction(9, 100)
+# Of a share that was asked for, pairs get this part, and further parents the rest.
+_PAIRS_OF_STRUCTURE = Fraction(1, 2)
 _MOST_PARENTS = 9
 
 
@@ -90,6 +92,12 @@ class NetworkSynthesizer(Synthesizer):
         rows: a declared number of rows, which saves measuring it where it is private.
         restrictions: edges that must, may and must not be, an order, and protected attributes.
         search: how long and how widely "genetic" searches.
+        structure_share: β, the part of the budget that the network may cost: AAU's mixture
+            parameter and TUC-1's ε₁/ε; the method's own unless given.
+        one_way_share: the part of one-way tables, before the network is learned; the noisier they
+            would be, the more, unless given.
+        size_share: the part that counts the rows, where their number is private; 1/100 unless
+            given.
     """
 
     abilities: ClassVar[Abilities] = Abilities(options=NETWORK_OPTIONS, learns_network=True)
@@ -102,6 +110,9 @@ class NetworkSynthesizer(Synthesizer):
     rows: int | None = None
     restrictions: Restrictions = NONE
     search: GeneticSearch | None = None
+    structure_share: Amount | None = None
+    one_way_share: Amount | None = None
+    size_share: Amount | None = None
 
     _resolved: Resolved | None = field(init=False, default=None)
 
@@ -127,9 +138,28 @@ class NetworkSynthesizer(Synthesizer):
             raise UsageError(f"theta is {self.theta}; it must be above 0, such as 4")
         domain = Domain.of(self.schema)
         given = self.resolved.over(domain)
+        self._check_shares(given)
         score_for(self.unit, 1, domain, name=self.score)
         if self.restrictions:
             self._check_restrictions(domain, given)
+
+    def _check_shares(self, given: Network | None) -> None:
+        """Refuse shares that leave nothing for tables, or that pay for nothing."""
+        usual = dict.fromkeys(SHARES, Fraction(0)) | {"structure_share": self._usual_structure}
+        shares = [self._share(name) or usual[name] for name in SHARES]
+        if sum(shares) >= 1:
+            raise UsageError(
+                "the shares add up to 1 or more; leave a part of the budget for tables"
+            )
+        if self.structure_share is not None and (given is not None or self.degree == 0):
+            raise UsageError(
+                "structure share is given, and there is no structure to learn; leave it out"
+            )
+
+    def _share(self, name: str) -> Fraction | None:
+        """A share as it was asked for; None where the method has its own."""
+        value = getattr(self, name)
+        return None if value is None else share_of(value, what=name.replace("_", " "))
 
     def _check_restrictions(self, domain: Domain, given: Network | None) -> None:
         """Refuse contradictions, and required tables that no memory holds, before spending."""
@@ -164,8 +194,22 @@ class NetworkSynthesizer(Synthesizer):
         ensure_tables_fit(domain, [*one_way_tables(domain), *families])
         share = self._size_share(curator)
         size = self._size(curator, share)
-        structure = Fraction(0) if self.degree == 0 else _STRUCTURE_SHARE[self.resolved.learner]
-        return size, Shares.of(curator, size, spent=share, structure=structure)
+        return size, self._shares(curator, size, share)
+
+    def _shares(self, curator: Curator, size: float, spent: Budget) -> Shares:
+        """The budgets of all stages after the first: those asked for, else the method's own."""
+        structure = self._usual_structure
+        asked, one_way = self._share("structure_share"), self._share("one_way_share")
+        if asked is None:
+            return Shares.of(curator, size, spent=spent, structure=structure, one_way=one_way)
+        # One-way tables leave those of families half of what the network does not cost.
+        most = (1 - asked) / 2
+        return Shares.of(curator, size, spent=spent, structure=asked, one_way=one_way, most=most)
+
+    @property
+    def _usual_structure(self) -> Fraction:
+        """The part of the budget that a structure is learned with unless another is asked for."""
+        return Fraction(0) if self.degree == 0 else _STRUCTURE_SHARE[self.resolved.learner]
 
     @property
     def _extends(self) -> bool:
@@ -186,7 +230,8 @@ class NetworkSynthesizer(Synthesizer):
     def _size_share(self, curator: Curator) -> Budget:
         """Find what the number of rows may cost: nothing where it is public or declared."""
         known = curator.public_rows is not None or self.rows is not None
-        return curator.budget * (0 if known else _SIZE_SHARE)
+        asked = self._share("size_share")
+        return curator.budget * (0 if known else _SIZE_SHARE if asked is None else asked)
 
     def _size(self, curator: Curator, share: Budget) -> float:
         """The number of rows as far as it is known before anything is measured."""
@@ -231,12 +276,9 @@ class NetworkSynthesizer(Synthesizer):
         """The tree, whose families get further parents, each scored given those before it."""
         domain, rules = curator.domain, self.restrictions
         score = score_for(curator.unit, size, domain, name=self.score)
+        first, reserve, tables = self._reserved(shares)
         pairs = noisy_pair_scores(
-            curator,
-            shares.structure,
-            score,
-            most_cells=table_cost.most_cells,
-            restrictions=rules,
+            curator, first, score, most_cells=table_cost.most_cells, restrictions=rules
         )
         extension = Extension(
             pairs.discounted(),
@@ -246,11 +288,21 @@ class NetworkSynthesizer(Synthesizer):
             most_cells=_cells_above_noise(table_cost, size),
             restrictions=rules,
         )
-        reserve, tables = shares.tables.split([_EXTENSION_SHARE, 1 - _EXTENSION_SHARE])
-        each = shares.structure * Fraction(1, max(len(pairs.scores), 1))
+        each = first * Fraction(1, max(len(pairs.scores), 1))
         tree = spanning_tree(pairs, table_cost, restrictions=rules)
         network, left = extended(curator, tree, extension, budget=reserve, each=each)
         return network, Budget(tables.measure, tables.amount + left.amount)
+
+    def _reserved(self, shares: Shares) -> tuple[Budget, Budget, Budget]:
+        """The budgets of pair scores, of further parents at the most, and of tables.
+
+        A share that was asked for is all that the network may cost.
+        """
+        if self.structure_share is not None:
+            pairs = shares.structure * _PAIRS_OF_STRUCTURE
+            return pairs, shares.structure * (1 - _PAIRS_OF_STRUCTURE), shares.tables
+        reserve, tables = shares.tables.split([_EXTENSION_SHARE, 1 - _EXTENSION_SHARE])
+        return shares.structure, reserve, tables
 
     def _from_pairs(
         self, curator: Curator, budget: Budget, score: Score, table_cost: TableCost

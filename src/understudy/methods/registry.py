@@ -146,6 +146,14 @@ def names() -> tuple[str, ...]:
     return tuple(entries())
 
 
+def planned_names() -> tuple[str, ...]:
+    """The names of all methods but those of this package that `plan` cannot rehearse."""
+    from understudy.privacy.statements.assurance import METHODS
+
+    left_out = {entry.name for entry in BUILT_IN if "plan" not in METHODS[entry.name].commands}
+    return tuple(name for name in names() if name not in left_out)
+
+
 def method(name: str) -> type[Synthesizer]:
     """Import and return the class of a method.
 
@@ -170,12 +178,15 @@ def taking(option: str) -> list[str]:
     return sorted(name for name in own if option in abilities(name).options)
 
 
-def listed(*first: str) -> str:
-    """The methods of this package as help texts list them, after some other words.
+def listed(*first: str, command: str = "fit") -> str:
+    """The methods of this package that a command offers, as help texts list them, after some words.
 
     Help texts are made at every start, and looking for methods of others takes too long for that.
     """
-    *others, last = [*first, *(entry.described for entry in BUILT_IN)]
+    from understudy.privacy.statements.assurance import METHODS
+
+    offered = (entry for entry in BUILT_IN if command in METHODS[entry.name].commands)
+    *others, last = [*first, *(entry.described for entry in offered)]
     return f"{', '.join(others)} or {last}"
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from understudy.methods import Independent
 from understudy.methods.auditing import SCHEMA, EventBound, audit, cases_for
-from understudy.methods.auditing.blackbox import Seen, attacked
+from understudy.methods.auditing.blackbox import attacked
+from understudy.methods.auditing.seen import Seen
 from understudy.privacy.curator import Instruments
 from understudy.privacy.noise.system import SystemNoise
 

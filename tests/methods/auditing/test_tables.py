@@ -9,9 +9,10 @@ import pytest
 
 from understudy.facts.schema import Schema
 from understudy.facts.unit import Neighbours
-from understudy.methods import Histogram, Independent, Synthesizer
-from understudy.methods.auditing import PERSON, SCHEMA, Case, cases_for
+from understudy.methods import AdaptiveMarginals, Histogram, Independent, Synthesizer
+from understudy.methods.auditing import PERSON, SCHEMA, Case, cases_for, run_on, schema_for
 from understudy.methods.auditing.tables import codec_for
+from understudy.rows.counting import CountSource
 
 WIDE = Schema.parse(
     {
@@ -93,6 +94,30 @@ def test_the_row_of_a_histogram_stands_alone() -> None:
     """There it weighs the most."""
     first = cases_for(Histogram(SCHEMA, epsilon=1, rows=1))[0]
     assert (1, 1) == (len(first.present), len(first.absent))
+
+
+# Noise decides which tables are worth their price: four runs in ten measure three of them alone, so
+# that all of these do once in 10⁷ times.
+RUNS = 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("delta", "asked"), [("1e-6", "L1 error of 4"), ("0", "choice among 4")])
+def test_the_crowd_of_a_method_in_rounds_is_worth_them(delta: str, asked: str) -> None:
+    """Some run chooses among all tables once more when some of them are measured."""
+    method = AdaptiveMarginals(schema_for(AdaptiveMarginals.abilities), epsilon=1, delta=delta)
+    first = cases_for(method)[0].encoded(codec_for(method)).present
+    runs = (_questions(method, first) for _ in range(RUNS))
+    assert any(_has_rounds(questions, asked) for questions in runs)
+
+
+def _questions(method: Synthesizer, rows: CountSource) -> list[str]:
+    return [answer.charge.question for answer in run_on(method, rows).answers]
+
+
+def _has_rounds(questions: list[str], asked: str) -> bool:
+    measured = sum(" × " in question for question in questions)
+    return measured > 3 and any(asked in question for question in questions)
 
 
 def test_made_up_rows_have_the_notation_of_their_columns() -> None:

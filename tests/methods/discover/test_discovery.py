@@ -22,8 +22,9 @@ from understudy.errors import BudgetExceeded, DataError, SchemaError, UsageError
 from understudy.evaluation.marginals.fidelity import total_variation
 from understudy.facts.codec import Codec
 from understudy.facts.codec.categories import ListedCodec
-from understudy.facts.column import CategoricalColumn
+from understudy.facts.column import CategoricalColumn, FloatColumn
 from understudy.facts.schema import Schema
+from understudy.facts.unlisted import substitutes
 from understudy.facts.workload import workload
 from understudy.methods import Independent, Nist
 from understudy.methods.discover import Discovery, Skeleton, infer_schema
@@ -107,8 +108,29 @@ def test_a_catch_all_is_there_only_where_something_is_left() -> None:
 @pytest.mark.parametrize("own", ["Other", "other", "OTHER"])
 def test_a_value_that_means_other_takes_the_others(own: str) -> None:
     """`other` is not listed beside a real one."""
-    document = _values([*MANY, *[own] * 400, *"defghij"])
-    assert ({"a", "b", own}, own) == (set(document["values"]), document["outside"])
+    for others in ("defghij", ""):
+        document = _values([*MANY, *[own] * 400, *others])
+        assert ({"a", "b", own}, own) == (set(document["values"]), document["outside"])
+
+
+@pytest.mark.parametrize(
+    ("cells", "body"),
+    [(MANY, {"missing": ["?"]}), (MANY, {"missing": []}), ([*MANY, *[""] * 400], {})],
+)
+def test_unlisted_values_count_as_missing_where_that_is_a_level(
+    cells: list[str], body: dict[str, Any]
+) -> None:
+    """A value that noise hides is missing, and not the most frequent one, declared or learned."""
+    found = Schema.parse({"columns": {"x": _values(cells, **body)}})
+    column = found.columns["x"]
+    assert isinstance(column, CategoricalColumn)
+    assert ("", column.missing_code) == (column.outside, column.outside_code)
+    assert {} == substitutes(found)
+
+
+def test_missing_rows_that_are_dropped_do_not_take_unlisted_values_along() -> None:
+    """Where missing rows are dropped, a rare value takes the most frequent one."""
+    assert "a" == _values(MANY, missing=[], missing_as="drop")["outside"]
 
 
 @pytest.mark.parametrize(
@@ -184,6 +206,18 @@ def test_what_is_declared_is_left_alone() -> None:
     assert ("a table", "of birth") == (document["name"], document["columns"]["city"]["note"])
     asked = ["values of city", "counts of city that are missing or have other values"]
     assert asked == [charge.question for charge in inferred.statement.charges]
+
+
+@pytest.mark.parametrize(("missing", "level"), [(0, False), (60, True)])
+def test_a_boolean_has_a_level_for_missing_cells_where_they_show(missing: int, level: bool) -> None:
+    """Its rows would be dropped otherwise, and so be missing from every count."""
+    skeleton = _skeleton(age={"kind": "integer"}, smoker={"kind": "boolean"})
+    smoker = [None] * missing + [True, False] * 1000
+    data = {"age": [30 + i % 20 for i in range(len(smoker))], "smoker": smoker}
+    inferred = seeded_schema(data, skeleton, epsilon=2, delta="1e-6")
+    assert level == ("missing" in inferred.schema.document()["columns"]["smoker"])
+    asked = [charge.question for charge in inferred.statement.charges]
+    assert "count of smoker that is missing" == asked[-1]
 
 
 def test_the_cost_stands_in_schema_ledger_and_statement(tmp_path: Path) -> None:
@@ -443,9 +477,52 @@ def test_constraints_on_declared_columns_stay() -> None:
         Skeleton.parse({"constraints": ["if city = other then sex = male"], "columns": columns})
 
 
-@pytest.mark.parametrize("key", [{"decimals": 1}, {"step": 0.5}, {"dtype": "float32"}])
-def test_steps_and_types_of_unknown_columns_are_refused(key: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"kind": "float", "dtype": "float32"},
+        {"kind": "integer", "step": 5},
+        {"kind": "date", "step": 7},
+    ],
+)
+def test_steps_and_types_of_unknown_columns_are_refused(body: dict[str, Any]) -> None:
     """What is found could contradict them, after it was paid for."""
-    document = {"columns": {"x": {"kind": "float", **key}}}
     with pytest.raises(UsageError, match="add it to the schema that is found"):
-        Skeleton.parse(document)
+        Skeleton.parse({"columns": {"x": body}})
+
+
+@pytest.mark.parametrize(
+    "key", [{"decimals": -1}, {"decimals": "two"}, {"step": 0.0}, {"decimals": 1, "step": 0.5}]
+)
+def test_impossible_decimals_are_refused_before_anything_is_paid(key: dict[str, Any]) -> None:
+    """They are not part of the provisional schema, and checked all the same."""
+    with pytest.raises(SchemaError, match="'x'"):
+        Skeleton.parse({"columns": {"x": {"kind": "float", **key}}})
+
+
+@pytest.mark.parametrize(
+    ("key", "scale"), [({"decimals": 1}, 10), ({"step": 0.5}, 2), ({"step": 1.0, "min": 0.0}, 1)]
+)
+def test_bins_are_cut_at_the_declared_decimals(key: dict[str, Any], scale: int) -> None:
+    """Every edge is a value that the column writes, and no row is lost at one."""
+    values = np.round(np.random.default_rng(4).normal(70, 9, 4000) * scale) / scale
+    skeleton = Skeleton.parse({"columns": {"x": {"kind": "float", **key}}})
+    for seed in range(3):
+        schema = seeded_schema({"x": values}, skeleton, epsilon=2, seed=seed).schema
+        column = schema.columns["x"]
+        assert isinstance(column, FloatColumn)
+        edges = np.array([*column.left_edges, column.bounds[1]]) * scale
+        assert np.allclose(edges, edges.round())
+        assert key.items() >= schema.document()["columns"]["x"].items() & key.items()
+        assert column.declared_steps is not None
+
+
+def test_decimals_that_doubles_cannot_hold_are_left_out() -> None:
+    """Six decimals of numbers near 10 to the 12th would stop a schema that is paid for."""
+    values = np.full(4000, 8e11)
+    skeleton = Skeleton.parse({"columns": {"x": {"kind": "float", "decimals": 6}}})
+    schema = seeded_schema({"x": values}, skeleton, epsilon=2).schema
+    assert "decimals" not in schema.document()["columns"]["x"]
+    tiny = Skeleton.parse({"columns": {"x": {"kind": "float", "decimals": 0}}})
+    schema = seeded_schema({"x": np.full(4000, 0.3)}, tiny, epsilon=2).schema
+    assert "decimals" not in schema.document()["columns"]["x"]

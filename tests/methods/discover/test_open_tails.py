@@ -7,7 +7,14 @@ import numpy as np
 from support.discovery import seeded_schema
 from understudy.facts.column import FloatColumn, IntegerColumn
 from understudy.methods.discover import Skeleton
-from understudy.methods.discover.tails import Declared, Piece, Tails, tails_of
+from understudy.methods.discover.tails import (
+    Declared,
+    PartedCell,
+    Piece,
+    Tails,
+    tails_of,
+    variance_of,
+)
 
 
 def _pieces(edges: list[float], counts: list[float]) -> list[Piece]:
@@ -22,11 +29,38 @@ def _above(counts: list[float], declared: Declared | None = None) -> Tails:
 
 
 def test_rows_that_show_together_lengthen_a_range() -> None:
-    """Three cells of 1.5 deviations each are not noise; what lies behind them is."""
-    assert ((4.0, 8.0, 16.0), 32.0) == (_above([15, 15, 15, 0]).above, _above([15, 15, 15, 0]).end)
+    """Two cells of 2.1 deviations each are not noise; what lies behind them is."""
+    found = _above([21, 21, 0, 0])
+    assert ((4.0, 8.0), 12.0) == (found.above, found.end)
     assert Tails((), (), None) == _above([15, 0, 0, 0])
+    assert Tails((), (), None) == _above([15, 15, 15, 0])
     assert Tails((), (), None) == _above([-5, -5, 8, 3])
     assert (4.0, 8.0, 16.0, 32.0) == _above([40, 0, 0, 90]).above
+
+
+def test_an_open_cell_is_drawn_from_its_inner_half() -> None:
+    """One cell beyond ages up to 127 gives ages up to 191, and not up to 255."""
+    found = tails_of([], [Piece(128, 90.0, 100.0)], inside=(0, 127), end=256, declared=Declared())
+    assert ((128,), 192) == (found.above, found.end)
+    found = tails_of([Piece(8, 90.0, 100.0)], [], inside=(16, 90), end=128, declared=Declared())
+    assert (12,) == found.below
+    declared = Declared(low=True, high=True)
+    found = tails_of([], [Piece(128, 90.0, 100.0)], inside=(0, 127), end=256, declared=declared)
+    assert 256 == found.end
+
+
+def test_parts_of_a_cell_end_where_rows_end() -> None:
+    """Within a cell a range grows by the parts that show together, and not by the whole cell."""
+    cell = PartedCell(7, parts=16, variance=400.0)
+    parts = [Piece(64 + 4 * i, count, 100.0, cell) for i, count in enumerate((14, 14, 0, 0))]
+    found = tails_of([], parts, inside=(0, 60), end=80, declared=Declared())
+    assert ((64,), 72) == (found.above, found.end)
+
+
+def test_far_cells_need_more_than_near_ones() -> None:
+    """What would stand out beside a range does not, ten cells away."""
+    assert () == _above([0, 0, 0, 0, 0, 0, 0, 0, 0, 95]).above
+    assert (4.0,) == _above([30, 0, 0]).above
 
 
 def test_zero_is_crossed_only_where_it_is_sure() -> None:
@@ -73,3 +107,26 @@ def test_a_thin_tail_is_kept() -> None:
         assert isinstance(column, FloatColumn)
         assert -512 <= column.bounds[0] <= -16
         assert np.isin([-16.0, -8.0], column.left_edges).all()
+
+
+def test_rows_beyond_empty_parts_are_not_hidden_by_their_noise() -> None:
+    """Few rows in two cells show, whatever the noise of the parts between; a tail goes on."""
+    cell = PartedCell(7, parts=16, variance=400.0)
+    parts = [Piece(64 + 4 * i, -30.0, 900.0, cell) for i in range(16)]
+    cells = [Piece(128, 30.0, 100.0), Piece(256, 20.0, 100.0), Piece(512, 9.0, 100.0)]
+    found = tails_of([], [*parts, *cells], inside=(0, 60), end=1024, declared=Declared())
+    assert ((64, 128, 256), 384) == (found.above, found.end)
+
+
+def test_the_variance_of_parts_is_that_of_estimates_that_agree() -> None:
+    """By least squares on the parts and their sum, solved as a linear system."""
+    parts, own, whole = 5, 7.0, 3.0
+    design = np.vstack([np.eye(parts), np.ones(parts)])
+    weights = np.diag([1 / own] * parts + [1 / whole])
+    covariance = np.linalg.inv(design.T @ weights @ design)
+    # The cell's own estimate joins its count and the sum of its parts.
+    cell = PartedCell(0, parts, 1 / (1 / whole + 1 / (parts * own)))
+    for number in range(1, parts + 1):
+        pieces = [Piece(i, 0.0, own, cell) for i in range(number)]
+        chosen = np.arange(parts) < number
+        assert np.isclose(chosen @ covariance @ chosen, variance_of(pieces))

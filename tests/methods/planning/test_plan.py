@@ -15,6 +15,7 @@ import pytest
 from support.tiers import slow_but
 from understudy.errors import UsageError
 from understudy.evaluation.marginals.fidelity import total_variation
+from understudy.facts.capacity import bytes_of_pool
 from understudy.facts.codec import Codec
 from understudy.facts.domain import Domain
 from understudy.facts.schema import Schema
@@ -208,8 +209,8 @@ def test_rows_that_stand_for_several_tell_the_same(monkeypatch: pytest.MonkeyPat
     columns = {f"a{i}": {"kind": "integer", "min": 1, "max": n} for i, n in enumerate(sizes)}
     synthesizer = Nist(Schema.parse({"columns": columns}), epsilon=3, delta=1e-9)
     whole = _planned(synthesizer, 60_000)
-    monkeypatch.setattr("understudy.methods.planning.forecast._MOST_ROWS", 10_000)
-    monkeypatch.setattr("understudy.methods.planning.forecast._FEWEST_ROWS", 1_000)
+    monkeypatch.setattr("understudy.methods.planning.scene._MOST_ROWS", 10_000)
+    monkeypatch.setattr("understudy.methods.planning.scene._FEWEST_ROWS", 1_000)
     sixth = _planned(synthesizer, 60_000)
     assert (60_000, 10_000) == (whole.rehearsed_rows, sixth.rehearsed_rows)
     for all_rows, fewer in zip(
@@ -345,3 +346,14 @@ def test_a_method_without_a_network_is_forecast(delta: str) -> None:
     assert plan.families is None
     assert 1 == sum(plan.share(stage) for stage in plan.stages)
     assert all(band is not None and 0 < band.expected < 1 for band in plan.expected.distances)
+
+
+def test_a_plan_counts_the_made_up_rows_of_a_fit() -> None:
+    """By hand for two booleans: two pools of 100,000 rows, and their places in three tables."""
+    columns = {name: {"kind": "boolean"} for name in ("a", "b")}
+    schema = Schema.parse({"columns": columns})
+    method = AdaptiveMarginals(schema, epsilon=1, delta=1e-6)
+    domain = Domain.of(schema)
+    assert bytes_of_pool(domain, method.pool_rows, [("a", "b")]) <= method.pool_bytes(domain)
+    assert method.pool_bytes(domain) > 2 * method.pool_rows * 2 * len(domain)
+    assert 0 == Independent(schema, epsilon=1).pool_bytes(domain)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ from understudy.methods.structure.scores import (
     r_score,
     total_variation,
 )
-from understudy.methods.structure.table_cost import TableCost
+from understudy.methods.structure.table_cost import TableCost, by_usefulness
 from understudy.models.network import Family, Network
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator
@@ -457,3 +458,13 @@ def test_pairs_too_large_are_not_asked_about() -> None:
     assert [{"a", "b"}] == [set(pair) for pair in pairs.scores]
     assert 0.0 == pairs["a", "c"]
     assert "1 sets" in grant.charges[0].question
+
+
+@pytest.mark.parametrize("theta", [1, 4])
+def test_a_useful_table_has_theta_times_its_noise_in_a_cell(theta: int) -> None:
+    """NIST's τ = n*/(4σ̃): three tables share ρ = 3/200, so σ = √(1/(2·1/200)) = 10 rows."""
+    domain, unit = Domain(dict.fromkeys("abcd", 2)), Unit(Neighbours.ADD_REMOVE)
+    found = by_usefulness(domain, Budget.zcdp(Fraction(3, 200)), unit, rows=4_001, theta=theta)
+    assert found.noise == pytest.approx(10)
+    assert 4_001 // (theta * 10) == found.most_cells
+    assert [True, False] == [found.allows(found.most_cells + more) for more in (0, 1)]

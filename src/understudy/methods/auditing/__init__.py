@@ -25,6 +25,7 @@ from understudy.methods.auditing.tables import (
     Pair,
     cases_for,
     neighbours_for,
+    schema_for,
 )
 
 __all__ = [
@@ -50,4 +51,5 @@ __all__ = [
     "lower_bound",
     "neighbours_for",
     "run_on",
+    "schema_for",
 ]

@@ -17,14 +17,7 @@ import numpy as np
 from understudy.errors import UsageError, WorkerLost
 from understudy.methods import Synthesizer
 from understudy.methods.auditing.attack import Trial, evidence, run_on
-from understudy.methods.auditing.blackbox import (
-    EventBound,
-    Seen,
-    TrueAnswers,
-    attacked,
-    named,
-    seen,
-)
+from understudy.methods.auditing.blackbox import EventBound, attacked
 from understudy.methods.auditing.bounds import (
     LogLikelihoodRatios,
     LowerBound,
@@ -33,6 +26,7 @@ from understudy.methods.auditing.bounds import (
 )
 from understudy.methods.auditing.noise import NoiseVerdict, Tally
 from understudy.methods.auditing.replaying import leak_between
+from understudy.methods.auditing.seen import Seen, TrueAnswers, named, seen
 from understudy.methods.auditing.tables import Case, Pair, cases_for, codec_for
 from understudy.methods.base import check_synthesizer
 from understudy.privacy.accounting.composition import Bound

@@ -20,6 +20,7 @@ from understudy.facts.column import BinnedColumn, Ordinate
 from understudy.facts.schema import Schema
 from understudy.facts.unit import Neighbours
 from understudy.methods import Synthesizer
+from understudy.methods.abilities import Abilities
 from understudy.rows.made_up import MadeUp
 
 # Two attributes of two codes are the fewest that have a structure, and leave the most budget for
@@ -32,6 +33,8 @@ SCHEMA = Schema.parse(
         }
     }
 )
+# Of three attributes there are pairs to choose among, and a table of all of them.
+_THIRD = {"third": {"kind": "categorical", "values": ["left", "right"]}}
 # The column that names the persons of made-up tables.
 PERSON = "person"
 
@@ -39,6 +42,8 @@ PERSON = "person"
 _ROWS = 20
 # Rows of two kinds: the score of their dependence is 73, and one more of the few moves it by 1.7.
 _MANY, _FEW = 400, 40
+# Rows of each of four kinds that depend on each other enough to be worth every round.
+_KINDS = (1_000, 500, 250, 250)
 _UNDECLARED = "not a declared value"
 
 Row = Mapping[str, str | None]
@@ -67,6 +72,14 @@ class Case:
         return Pair(*(MadeUp.of_rows(table, codec) for table in tables))
 
 
+def schema_for(abilities: Abilities) -> Schema:
+    """The schema of tables that are hard on a method: one that goes in rounds has to have some."""
+    if not abilities.in_rounds:
+        return SCHEMA
+    document = SCHEMA.document()
+    return Schema.parse({**document, "columns": {**document["columns"], **_THIRD}})
+
+
 def raw(rows: Sequence[Row], names: Sequence[str]) -> pa.Table:
     """Rows as a file of texts with these columns would hold them."""
     return pa.table({n: pa.array([row[n] for row in rows], pa.string()) for n in names})
@@ -86,14 +99,20 @@ def cases_for(synthesizer: Synthesizer) -> list[Case]:
     """Every case that the schema, the relation and the unit of a method have.
 
     In the first the person is unlike all others in every column. In a histogram a row weighs the
-    more the fewer there are, so that there it is the only one.
+    more the fewer there are, so that there it is the only one. A method that goes in rounds
+    asks nothing of a small crowd, so that there it is one among thousands.
     """
     cells = _Cells(codec_for(synthesizer))
     makers = _Cases(cells, synthesizer.unit.neighbours, synthesizer.rows_per_person)
     rows = 0 if synthesizer.abilities.releases_rows else _ROWS - makers.replaces
     # A network that is trained on hundreds of rows takes a second each time, and asks no scores.
     many = not synthesizer.abilities.is_trained
-    return [*makers.common(rows), *([makers.among_many()] if many else []), *makers.special()]
+    return [
+        *([makers.among_kinds()] if synthesizer.abilities.in_rounds else []),
+        *makers.common(rows),
+        *([makers.among_many()] if many else []),
+        *makers.special(),
+    ]
 
 
 @dataclass(frozen=True)
@@ -125,6 +144,11 @@ class _Cells:
         """A row whose last column is another's."""
         last = list(self.codec.columns)[-1]
         return {**row, last: other[last]}
+
+    def with_first(self, row: Row, other: Row) -> Row:
+        """A row whose first column is another's."""
+        first = next(iter(self.codec.columns))
+        return {**row, first: other[first]}
 
     def dropped(self) -> Row | None:
         """A row that the codec drops, for one cell that is not declared or is missing."""
@@ -207,6 +231,14 @@ class _Cases:
         usual, unlike = self.cells.usual, self.cells.unlike
         many = [*[usual] * _MANY, *[unlike] * _FEW]
         return self._case("one more of a few among hundreds", unlike, usual, many)
+
+    def among_kinds(self) -> Case:
+        """A case in which every round has something to learn, and nobody is like the person."""
+        usual, unlike, with_last = self.cells.usual, self.cells.unlike, self.cells.with_last
+        kinds = (usual, unlike, with_last(usual, unlike), with_last(unlike, usual))
+        crowd = [row for kind, rows in zip(kinds, _KINDS, strict=True) for row in [kind] * rows]
+        alone = self.cells.with_first(usual, unlike)
+        return self._case("of a kind of its own among thousands", alone, usual, crowd)
 
     def special(self) -> Iterator[Case]:
         """Cases of cells that only some schemas have, and of persons where there are any."""

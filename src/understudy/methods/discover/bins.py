@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from understudy.facts.column import WHOLE_RANGE, BinnedColumn, Ordinate
+from understudy.facts.column.steps import Steps
 from understudy.methods.discover.cells import STRAY_BESIDE, Tree, grown, sure
 from understudy.methods.discover.shares import CountNoise
-from understudy.methods.discover.tails import Declared, Piece, Tails, tails_of
+from understudy.methods.discover.tails import Declared, PartedCell, Piece, Tails, tails_of
 from understudy.system.arrays import Floats, Integers
 
 # Rows in a bin, in standard deviations of a count's noise.
@@ -90,7 +91,8 @@ class Estimates:
         levels: estimates of its cells, of parts where they have parts, and of leaves.
         outer: estimates of the other cells, those below and then those above.
         noise: what was added to parts and leaves.
-        variance: of the estimate of a cell.
+        variance: of the estimate of a cell beyond the tree.
+        inside: of the first count of a cell of the tree.
     """
 
     tree: Tree
@@ -98,17 +100,38 @@ class Estimates:
     outer: Floats
     noise: CountNoise
     variance: float
+    inside: float
 
     def pieces(self, start: int, stop: int) -> list[Piece]:
-        """Join some leaves by the cells that they belong to."""
-        edges, cells, pieces = self.tree.leaves[0], self.tree.cell_of_leaf[start:stop], []
-        for cell in np.unique(cells):
-            own = start + np.flatnonzero(cells == cell)
-            parts = np.unique(self.tree.leaves[1][own]).size
-            variance = min(parts * self.noise.variance, self.variance)
+        """Join some leaves: by parts in a cell that they are a part of, else by their cells."""
+        edges, parts = self.tree.leaves
+        cells = self.tree.parts[1][parts]
+        found = []
+        for cell in np.unique(cells[start:stop]).tolist():
+            own = start + np.flatnonzero(cells[start:stop] == cell)
+            if own.size == np.count_nonzero(cells == cell):
+                count = float(self.levels[-1][own].sum())
+                found.append(Piece(edges[int(own[0])], count, self._known(cell).variance))
+            else:
+                found += self._parts(own, cell)
+        return found
+
+    def _known(self, cell: int) -> PartedCell:
+        """A cell of the tree: its own count and the sum of its parts are joined."""
+        parts = int(np.count_nonzero(self.tree.parts[1] == cell))
+        summed = parts * self.noise.variance
+        joined = self.inside * summed / max(self.inside + summed, _LEAST_VARIANCE)
+        return PartedCell(cell, parts, joined)
+
+    def _parts(self, leaves: Integers, cell: int) -> list[Piece]:
+        """The parts that some leaves of a cell make up."""
+        edges, parts = self.tree.leaves
+        known, found = self._known(cell), []
+        for part in np.unique(parts[leaves]).tolist():
+            own = leaves[parts[leaves] == part]
             count = float(self.levels[-1][own].sum())
-            pieces.append(Piece(edges[int(own[0])], count, variance))
-        return pieces
+            found.append(Piece(edges[int(own[0])], count, self.noise.variance, known))
+        return found
 
     @property
     def below(self) -> list[Piece]:
@@ -171,7 +194,8 @@ def _tails(estimates: Estimates, start: int, stop: int, declared: Declared) -> T
     above = [*estimates.pieces(stop, len(tree.leaves[0])), *estimates.above]
     edges, end = tree.leaves[0], tree.cells.end(len(tree.cells.edges) - 1)
     inside = (edges[start], edges[stop - 1])
-    return tails_of(below, above, inside=inside, end=end, declared=declared)
+    doubling = tree.cells.doubling
+    return tails_of(below, above, inside=inside, end=end, declared=declared, doubling=doubling)
 
 
 def _drawn_in(tree: Tree, parts: Floats, noise: CountNoise) -> tuple[int, int]:
@@ -274,6 +298,25 @@ def fitted(column: BinnedColumn, found: LearnedRange) -> LearnedRange:
             high = _step(column, marker, -math.inf)
     inner = (edge for edge in found.edges if low < edge <= high)
     return LearnedRange((low, *inner), high, middle, found.found)
+
+
+def on_steps(found: LearnedRange, steps: Steps, declared: Declared) -> LearnedRange | None:
+    """The range with edges at values that are written; None where none is, or they are too fine.
+
+    An edge moves up to the next value and the end down to the last, past which no value lies.
+    Declared bounds stay where they are.
+    """
+    low, *inner = found.edges
+    first = steps.first_from(low)
+    last = steps.last_to(found.high)
+    if first > last or not steps.tells_apart(low, found.high):
+        return None
+    start = low if declared.low else steps.value(first)
+    end = found.high if declared.high else steps.value(last)
+    moved = {steps.value(steps.first_from(edge)) for edge in inner}
+    edges = sorted(edge for edge in moved if steps.value(first) < edge <= end)
+    middle = min(max(found.middle, start), end)
+    return LearnedRange((start, *edges), end, middle, found.found)
 
 
 def _step(column: BinnedColumn, place: Ordinate, towards: float) -> Ordinate:

@@ -35,16 +35,24 @@ _LEAST_POWER, _MOST_POWER = -40, 1000
 # The edge that leaves zero alone in its cell.
 TINIEST = math.nextafter(0.0, 1.0)
 # The chance that empty cells stretch a range: far away, and beside it or inside a cell.
-STRAY, STRAY_BESIDE = 1 / 1000, 1 / 20
+STRAY, STRAY_BESIDE = 1 / 10_000, 1 / 20
 
 
 @dataclass(frozen=True)
 class Intervals:
-    """Adjoining intervals of a line: their left edges, and the last value."""
+    """Adjoining intervals of a line.
+
+    Attributes:
+        edges: their left edges.
+        high: the last value.
+        whole: whether values are whole numbers.
+        doubling: whether they double in width away from zero.
+    """
 
     edges: tuple[Ordinate, ...]
     high: Ordinate
     whole: bool
+    doubling: bool = True
 
     @classmethod
     def over(cls, column: BinnedColumn) -> Intervals:
@@ -57,7 +65,8 @@ class Intervals:
         else:
             marks = _equal_parts(low, high + 1, _TIME_CELLS, whole=True)
         within = sorted({low, *(mark for mark in marks if low < mark <= high)})
-        return cls(tuple(within), high, column.whole)
+        doubling = isinstance(column, IntegerColumn | FloatColumn)
+        return cls(tuple(within), high, column.whole, doubling)
 
     def end(self, index: int) -> Ordinate:
         """Where a cell ends: the next one's edge, or just beyond the last value."""
@@ -176,11 +185,6 @@ class Tree:
         """The bins to count by: the leaves, and the cells below and above them."""
         cells = self.cells.edges
         return [*cells[: self.first], *self.leaves[0], *cells[self.last + 1 :]]
-
-    @cached_property
-    def cell_of_leaf(self) -> Integers:
-        """The cell of every leaf, as its number among all cells."""
-        return np.asarray(self.parts[1][self.leaves[1]] + self.first)
 
     def answer(self, counts: Integers) -> Integers:
         """Counts of the parts, where they have parts, then of the leaves, then of outer cells.

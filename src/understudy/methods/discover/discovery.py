@@ -23,8 +23,16 @@ from understudy.errors import UsageError
 from understudy.facts.schema import Schema
 from understudy.facts.schema_cost import Inference
 from understudy.facts.unit import Neighbours, Unit
-from understudy.methods.discover.bins import Estimates, LearnedRange, agreeing, cut, fitted
+from understudy.methods.discover.bins import (
+    Estimates,
+    LearnedRange,
+    agreeing,
+    cut,
+    fitted,
+    on_steps,
+)
 from understudy.methods.discover.cells import STRAY_BESIDE, Intervals, Tree
+from understudy.methods.discover.prospects import Prospects
 from understudy.methods.discover.shares import CountNoise, QuestionShares, least_noise, reached
 from understudy.methods.discover.skeleton import Skeleton
 from understudy.methods.discover.values import FoundValues, Leftover, listing
@@ -39,6 +47,8 @@ from understudy.system.frames import Rows
 
 METHOD = "schema infer"
 _LEAST_VARIANCE = 1e-9
+# The chance that a boolean column without missing cells gets a level for them.
+_STRAY_GAP = 1 / 100
 NAMELESS = "table"
 """How a schema speaks of the rows it was learned from, where they have no name."""
 
@@ -47,11 +57,24 @@ Opening = Callable[[Schema, Sequence[str]], AbstractContextManager[KeySource]]
 
 @dataclass(frozen=True)
 class Inferred:
-    """A schema that was learned, what is promised about it, and columns that showed mere noise."""
+    """A schema that was learned, what is promised about it, and columns that showed mere noise.
+
+    Attributes:
+        schema: what was learned.
+        statement: what is promised about it.
+        unseen: columns of numbers or dates whose range showed mere noise.
+        rows: about how many rows there are, by the noisy counts of the column that shows most.
+    """
 
     schema: Schema
     statement: Statement
     unseen: tuple[str, ...]
+    rows: int = 0
+
+    @property
+    def prospects(self) -> Prospects:
+        """What can be expected of a fit under the schema."""
+        return Prospects(self.schema, self.unseen, self.rows)
 
 
 @dataclass(frozen=True)
@@ -77,6 +100,12 @@ class Coarse:
         stands_out = bool((missing > reached(noise, STRAY_BESIDE)).any())
         return cls(noisy, noise, Tree.over(cells, noisy, noise), stands_out)
 
+    @property
+    def shown(self) -> int:
+        """The noisy number of rows in the cells that stand out; 0 where none does."""
+        tree = self.tree
+        return int(self.noisy[tree.first : tree.last + 1].sum()) if tree.core else 0
+
     def estimates(self, answer: Integers, noise: CountNoise) -> Estimates:
         """Join this count with a second one."""
         tree = self.tree
@@ -87,7 +116,14 @@ class Coarse:
         before = np.delete(self.noisy, slice(tree.first, tree.last + 1))
         trust = noise.variance / max(self.noise.variance + noise.variance, _LEAST_VARIANCE)
         joined = trust * before + (1 - trust) * outer
-        return Estimates(tree, levels, joined, noise, trust * self.noise.variance)
+        return Estimates(
+            tree,
+            levels,
+            joined,
+            noise,
+            variance=trust * self.noise.variance,
+            inside=self.noise.variance,
+        )
 
 
 @dataclass(frozen=True)
@@ -137,6 +173,7 @@ class Discovery:
             unit=self.unit,
             keyed=self.skeleton.weights(self.skeleton.keyed),
             ranged=self.skeleton.weights(self.skeleton.ranged),
+            flagged=self.skeleton.weights(self.skeleton.flagged),
         )
 
     def run(
@@ -166,7 +203,9 @@ class Discovery:
         statement = run.statement()
         cost = self._inference(statement, dataset or NAMELESS)
         schema = skeleton.filled(found, cost.document())
-        return Inferred(schema, statement, unseen)
+        shown = [sum(released.counts.values()) for released in keys.values()]
+        shown += [count.shown for count in coarse.values()]
+        return Inferred(schema, statement, unseen, max(shown))
 
     def _values(self, curator: Curator, name: str) -> ReleasedKeys:
         """The categories of a column that enough rows share, and groups of the others."""
@@ -210,9 +249,10 @@ class Discovery:
             curator = run.curator_over(source)
             found = {n: self._listing(curator, n, released) for n, released in keys.items()}
             ranges = {name: self._range(curator, name, c) for name, c in coarse.items()}
+            found |= {name: self._gaps(curator, name) for name in skeleton.flagged}
         for name, learned in ranges.items():
             missing: dict[str, Any] = {"missing": []} if coarse[name].missing else {}
-            found[name] = learned.document(skeleton.binned(name)) | missing
+            found[name] = self._document(name, learned) | missing
         return found, tuple(name for name, learned in ranges.items() if not learned.found)
 
     def _listing(self, curator: Curator, name: str, released: ReleasedKeys) -> dict[str, Any]:
@@ -232,6 +272,17 @@ class Discovery:
         left = Leftover(stands_out.get(first, True), stands_out.get(first + 1, False))
         return listing(self.skeleton, name, released, left)
 
+    def _gaps(self, curator: Curator, name: str) -> dict[str, Any]:
+        """A level for missing cells of a boolean column, where they stand out."""
+        noise = self.shares.gaps(name)
+        [missing] = curator.release(
+            noise,
+            # True, false, and then missing.
+            lambda source: source.count([(name,)])[0].counts[2:3],
+            name=f"count of {name} that is missing",
+        )
+        return {"missing": []} if missing > reached(noise, _STRAY_GAP) else {}
+
     def _range(self, curator: Curator, name: str, coarse: Coarse) -> LearnedRange:
         """Range and bins of a column, by a second count inside what stood out of the first."""
         tree, skeleton = coarse.tree, self.skeleton
@@ -244,6 +295,16 @@ class Discovery:
         most = skeleton.bodies[name].get("bins")
         learned = cut(coarse.estimates(answer, noise), most, skeleton.declared(name))
         return fitted(skeleton.binned(name), learned)
+
+    def _document(self, name: str, learned: LearnedRange) -> dict[str, Any]:
+        """A range as it stands in a schema: cut at the values that the column writes, if it can."""
+        column, steps = self.skeleton.binned(name), self.skeleton.steps(name)
+        if steps is None:
+            return learned.document(column)
+        cut_at = on_steps(learned, steps, self.skeleton.declared(name))
+        if cut_at is None:
+            return learned.document(column) | {"decimals": None, "step": None}
+        return cut_at.document(column)
 
     @property
     def _run(self) -> PaidRun:

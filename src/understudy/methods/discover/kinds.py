@@ -1,9 +1,10 @@
 """Kinds of columns learned from private rows, and paid for.
 
 Each cell of a column counts once, under its narrowest kind: missing, boolean, integer, float, date,
-datetime or text; of booleans, each usual word counts by itself. The counts get noise, and so does
-the number of different values. The kind of a column, and the labels of a boolean one, follow from
-these releases and from its name. Proof: docs/proofs/kinds.md.
+datetime or text; of booleans, each usual word counts by itself, of reals, those of each number of
+decimals, and of texts, usual missing markers and notations of days and numbers. The counts get
+noise, and so does the number of different values. The kind of a column, labels, decimals, markers
+and notations follow from these releases and from its name. Proof: docs/proofs/kinds.md.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from understudy.facts.schema import Schema
 from understudy.facts.schema_cost import Inference
 from understudy.facts.unit import Neighbours, Unit
 from understudy.methods.discover.discovery import NAMELESS, Opening, cost_of
+from understudy.methods.discover.notations import NOTATIONS, learned_notation, notation_of
 from understudy.methods.discover.shares import CountNoise, QuestionShares, least_noise, reached
 from understudy.privacy.budget import Amount, Budget, exact
 from understudy.privacy.curator import Curator, Instruments
@@ -41,7 +43,7 @@ from understudy.system.frames import Rows
 METHOD = "schema init"
 
 KINDS = ("missing", "boolean", "integer", "float", "date", "datetime", "text")
-"""The kinds of cells; the cells of usual words are counted apart, and the rest of booleans here."""
+"""The kinds of cells; usual words and numbers of decimals are counted apart, and the rest here."""
 
 _WORDS = {*TRUE_WORDS, *FALSE_WORDS} - {"0", "1"}
 
@@ -54,16 +56,26 @@ def _spellings(words: Sequence[str]) -> tuple[str, ...]:
 
 _TRUE, _FALSE = _spellings(TRUE_WORDS), _spellings(FALSE_WORDS)
 
-COUNTED = (*KINDS, *_TRUE, *_FALSE)
+ROUND = "decimals that are zero"
+DECIMALS = tuple(f"{digits} decimals" for digits in range(1, 7))
+"""Reals that are written without an exponent and with up to six decimals, by their number."""
+
+MARKS = ("?", "--", "None")
+"""Usual missing markers that are not read as missing unless they are declared."""
+
+COUNTED = (*KINDS, *_TRUE, *_FALSE, *NOTATIONS, *MARKS, ROUND, *DECIMALS)
 """All that a cell may count under, in the order of a released vector."""
 
 _WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]{0,17})")
+_DECIMALS = re.compile(r"[+-]?[0-9]*\.([0-9]{1,6})")
 _REAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 _LEADING_ZERO = re.compile(r"[+-]?0[0-9]")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 # The chance that some kind of which no cell is seems to be there, and the same for some word.
 _STRAY = 1 / 200
+# The same for a kind or notation beside a more frequent one, which would change the column's kind.
+_MISTAKEN = 1e-6
 # Cells that cannot be read as numbers or dates make a column of texts beyond this part of all.
 _UNREADABLE = 0.02
 # Values that are nearly all different are names of rows, or texts.
@@ -113,48 +125,96 @@ class LearnedKind:
         missing: whether missing cells stand out.
         clear: false where no kind stands out of the noise, and the kind is a guess.
         labels: of a boolean, the words for true and for false that most cells have.
+        steps: of reals, `decimals` or a `step` that all cells that stand out have.
+        markers: usual missing markers that stand out.
+        notation: what declares how all cells are written that stand out, where that is unusual.
     """
 
     kind: str
     missing: bool
     clear: bool
     labels: tuple[str, str] | None = None
+    steps: Mapping[str, int | float] = field(default_factory=dict)
+    markers: tuple[str, ...] = ()
+    notation: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, name: str, noisy: Integers, different: int, noise: CountNoise) -> LearnedKind:
         """Decide by noisy counts of kinds and of different values, and by the column's name."""
         every = dict(zip(COUNTED, np.maximum(noisy, 0).tolist(), strict=True))
         words = _standing_out(every, (*_TRUE, *_FALSE), noise)
+        digits = _standing_out(every, (ROUND, *DECIMALS), noise)
+        marked = _standing_out(every, MARKS, noise)
         counts = {kind: every[kind] for kind in KINDS}
-        counts["boolean"] += sum(words.values())
+        steps = _steps(digits) if counts["float"] <= reached(noise, _STRAY / len(KINDS)) else {}
+        # Words and decimals that chance may well show change labels and decimals, but no kind.
+        apart = {"boolean": (*_TRUE, *_FALSE), "float": (ROUND, *DECIMALS)}
+        for kind, parts in apart.items():
+            counts[kind] += sum(_standing_out(every, parts, noise, chance=_MISTAKEN).values())
         least = reached(noise, _STRAY / len(KINDS))
-        seen = {kind for kind, count in counts.items() if count > least}
+        seen = _seen(counts, noise)
+        noted = _standing_out(every, NOTATIONS, noise, chance=_MISTAKEN if seen else _STRAY)
         filled = sum(counts[kind] for kind in KINDS if kind != "missing" and kind in seen)
+        filled += sum(noted.values())
         unlike = different > max(_MOSTLY_DIFFERENT * filled, least)
         few = counts["text"] - least <= _UNREADABLE * filled
-        kind = _kind(seen - {"missing", "text"} if few else seen - {"missing"})
+        others = seen - {"missing", "text"} if few else seen - {"missing"}
+        notation = learned_notation(noted) if noted and not others else None
+        kind = _kind(others) if notation is None else notation.kind
+        # Beside other kinds of cells a notation is one of texts.
+        kind = "categorical" if noted and notation is None else kind
         repeated = is_identifier(name) and different + least > _REPEATED * filled
         names_rows = repeated or (unlike and kind == "categorical")
         kind = "id" if names_rows else kind
         labels = _labels(words) if kind == "boolean" else None
-        return cls(kind, "missing" in seen, bool(seen - {"missing"}), labels)
+        steps = steps if kind == "float" else {}
+        # Among other texts a word may be a value.
+        markers = tuple(m for m in marked if not (m.isalpha() and kind == "categorical"))
+        return cls(
+            kind,
+            missing="missing" in seen or bool(markers),
+            clear=bool(noted or seen - {"missing"}),
+            labels=labels,
+            steps=steps,
+            markers=markers,
+            notation={} if notation is None or kind == "id" else notation.keys,
+        )
 
     def draft(self, name: str) -> DraftColumn:
         """Return the column of a skeleton."""
-        missing: dict[str, Any] = {"missing": []} if self.missing and self.kind != "id" else {}
+        missing: dict[str, Any] = {}
+        if self.missing:
+            missing = {"missing": [*self.markers]}
         if self.kind == "id":
             remark = remark_on(name) or "nearly all values differ: generated, never learned"
             return DraftColumn("id", remark=remark)
         remark = "" if self.clear else "no kind stood out of the noise; check this one"
         labels: dict[str, Any] = {"labels": [*self.labels]} if self.labels else {}
-        return DraftColumn(self.kind, labels | missing, remark)
+        keys = {**labels, **self.steps, **self.notation, **missing}
+        return DraftColumn(self.kind, keys, remark)
+
+
+def _seen(counts: Mapping[str, int], noise: CountNoise) -> set[str]:
+    """The kinds that stand out; beside the most frequent one, only those that no chance explains.
+
+    Missing cells change no kind.
+    """
+    least, sure = (reached(noise, chance / len(KINDS)) for chance in (_STRAY, _MISTAKEN))
+    filled = {kind: count for kind, count in counts.items() if kind != "missing"}
+    most = max(filled, key=filled.__getitem__)
+    easy = {"missing", most}
+    return {k for k, count in counts.items() if count > (least if k in easy else sure)}
 
 
 def _standing_out(
-    counts: Mapping[str, int], words: Sequence[str], noise: CountNoise
+    counts: Mapping[str, int],
+    words: Sequence[str],
+    noise: CountNoise,
+    *,
+    chance: float = _STRAY,
 ) -> dict[str, int]:
-    """The words whose noisy counts are above what noise alone reaches."""
-    least = reached(noise, _STRAY / len(words))
+    """The words whose noisy counts are above what noise alone reaches, but for a chance."""
+    least = reached(noise, chance / len(words))
     return {word: counts[word] for word in words if counts[word] > least}
 
 
@@ -164,6 +224,14 @@ def _labels(words: Mapping[str, int]) -> tuple[str, str] | None:
     if not true or not false:
         return None
     return max(true, key=words.__getitem__), max(false, key=words.__getitem__)
+
+
+def _steps(digits: Mapping[str, int]) -> dict[str, int | float]:
+    """The most decimals that stand out; a step of one where all are zeros."""
+    seen = [number for number, name in enumerate(DECIMALS, 1) if name in digits]
+    if seen:
+        return {"decimals": max(seen)}
+    return {"step": 1.0} if ROUND in digits else {}
 
 
 def _kind(seen: set[str]) -> str:
@@ -184,11 +252,25 @@ _HOLDS = {
 
 @dataclass(frozen=True)
 class LearnedKinds:
-    """A skeleton whose kinds were learned, what is promised about it, and what it cost."""
+    """A skeleton whose kinds were learned, what is promised about it, and what it cost.
+
+    Attributes:
+        draft: the skeleton.
+        statement: what is promised about it.
+        inference: what it cost.
+        unclear: columns of which no kind stood out of the noise, so that theirs is a guess.
+    """
 
     draft: Draft
     statement: Statement
     inference: Inference
+    unclear: tuple[str, ...] = ()
+
+    @property
+    def lacks_kinds(self) -> bool:
+        """Whether no kind stood out in more than half of the columns that were asked about."""
+        # Two questions for each column.
+        return 4 * len(self.unclear) > len(self.statement.charges)
 
 
 @dataclass(frozen=True)
@@ -262,7 +344,9 @@ class KindDiscovery:
         columns = {
             name: found[name].draft(name) if name in found else known[name] for name in self.columns
         }
-        return LearnedKinds(Draft(columns, inference=inference.document()), statement, inference)
+        unclear = tuple(name for name, learned in found.items() if not learned.clear)
+        draft = Draft(columns, inference=inference.document())
+        return LearnedKinds(draft, statement, inference, unclear)
 
     def _learned(self, curator: Curator, name: str) -> LearnedKind:
         """The kind of one column, by two noisy answers."""
@@ -303,10 +387,24 @@ def kinds_of(source: CountSource, column: str, dialect: TextDialect) -> Integers
     """How many cells of a column are of each kind, numbers being spelled as declared. Private."""
     counts = dict.fromkeys(COUNTED, 0)
     for text, times in _keys(source, column).counts.items():
-        found = narrowest(dialect.plain_number(text))
-        counts[text if found == "boolean" and text in counts else found] += times
+        counts[_place(text, dialect)] += times
     counts["missing"] = int(source.count([(column,)])[0].counts[1])
     return np.array(list(counts.values()), np.int64)
+
+
+def _place(text: str, dialect: TextDialect) -> str:
+    """The one place of the released vector that a cell counts under."""
+    if text in MARKS:
+        return text
+    spelled = dialect.plain_number(text)
+    found = narrowest(spelled)
+    if found == "boolean":
+        return text if text in _TRUE or text in _FALSE else found
+    decimals = _DECIMALS.fullmatch(spelled) if found == "float" else None
+    if decimals is None:
+        return (notation_of(text, dialect) or found) if found == "text" else found
+    digits = decimals[1]
+    return DECIMALS[len(digits) - 1] if digits.strip("0") else ROUND
 
 
 def _keys(source: CountSource, column: str) -> KeyCounts:

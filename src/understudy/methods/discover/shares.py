@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from statistics import NormalDist
 from typing import ClassVar
@@ -56,6 +56,8 @@ class QuestionShares(ABC):
         unit: whom the promise protects.
         keyed: the columns of unknown values, each with its weight.
         ranged: the columns of unknown range, each with its weight.
+        flagged: the booleans of which it is not known whether cells are missing, each with its
+            weight.
     """
 
     epsilon: Fraction
@@ -63,6 +65,7 @@ class QuestionShares(ABC):
     unit: Unit
     keyed: Mapping[str, Fraction]
     ranged: Mapping[str, Fraction]
+    flagged: Mapping[str, Fraction] = field(default_factory=dict)
 
     range_weight: ClassVar[int]
     """How many times the share of a column of values one of numbers or dates gets."""
@@ -92,6 +95,10 @@ class QuestionShares(ABC):
         """The noise of the counts of a column's missing cells and unreleased values."""
         return self._counts(self._part(name) * (1 - OF_VALUES), 1)
 
+    def gaps(self, name: str) -> CountNoise:
+        """The noise of the count of a boolean column's missing cells."""
+        return self._counts(self._part(name), 1)
+
     def cells(self, name: str) -> CountNoise:
         """The noise of a column's first count, over public cells."""
         return self._counts(self._part(name) * self.first_count, 1)
@@ -102,9 +109,13 @@ class QuestionShares(ABC):
 
     def _part(self, name: str) -> Fraction:
         """The part of the whole that a column gets."""
-        own = self.keyed[name] if name in self.keyed else self.range_weight * self.ranged[name]
-        ranges = self.range_weight * sum(self.ranged.values(), Fraction(0))
-        return own / (sum(self.keyed.values(), Fraction(0)) + ranges)
+        weights = {
+            **self.keyed,
+            **{own: self.range_weight * weight for own, weight in self.ranged.items()},
+            # As much as a column of values has for its missing cells.
+            **{own: (1 - OF_VALUES) * weight for own, weight in self.flagged.items()},
+        }
+        return weights[name] / sum(weights.values(), Fraction(0))
 
     @property
     def noise(self) -> float:
@@ -181,10 +192,18 @@ def least_noise(
     unit: Unit,
     keyed: Mapping[str, Fraction],
     ranged: Mapping[str, Fraction],
+    flagged: Mapping[str, Fraction] | None = None,
 ) -> QuestionShares:
     """The way to share a budget that needs less noise; it follows from public facts alone."""
-    plain = LaplaceShares(epsilon=epsilon, delta=delta, unit=unit, keyed=keyed, ranged=ranged)
+    plain = LaplaceShares(
+        epsilon=epsilon,
+        delta=delta,
+        unit=unit,
+        keyed=keyed,
+        ranged=ranged,
+        flagged=flagged or {},
+    )
     if delta == 0:
         return plain
-    other = GaussianShares(epsilon=epsilon, delta=delta, unit=unit, keyed=keyed, ranged=ranged)
+    other = GaussianShares(**{f.name: getattr(plain, f.name) for f in fields(plain)})
     return other if other.noise < plain.noise else plain

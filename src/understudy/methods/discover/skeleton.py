@@ -3,9 +3,9 @@
 Kinds are declared. A categorical column without values asks for them; a column of numbers or dates
 asks for its range and bins when a bound is not given, or when it says `edges = []`. What is given
 of `min` and `max` then is the public range to search, and defaults stand in for the rest. A column
-that does not say `missing` is asked whether cells are missing. `share = 3` gives a column three
-times the budget of another. `prefix_lengths = [2, 1]` groups values too rare to be found by their
-first two letters, and then by the first.
+that does not say `missing` is asked whether cells are missing, a boolean one too. `share = 3` gives
+a column three times the budget of another. `prefix_lengths = [2, 1]` groups values too rare to be
+found by their first two letters, and then by the first.
 """
 
 from __future__ import annotations
@@ -30,11 +30,10 @@ from understudy.facts.column import (
     Scalar,
     text_of,
 )
+from understudy.facts.column.steps import Steps
 from understudy.facts.schema import Schema, read_document
+from understudy.facts.unlisted import CATCH_ALL
 from understudy.methods.discover.tails import Declared
-
-# Where whatever was not released goes, unless the skeleton says otherwise.
-CATCH_ALL = "other"
 
 _BINNED: dict[str, type[BinnedColumn]] = {
     "integer": IntegerColumn,
@@ -51,6 +50,7 @@ _WIDE: dict[str, tuple[Any, Any]] = {
 _LARGEST_SHARE = 1000
 _MOST_LENGTHS = 4
 _FOUND = ("values", "min", "max", "edges", "bins")
+_OF_STEPS = ("decimals", "step")
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,7 @@ class Skeleton:
         provisional: a whole schema, with public stand-ins for what is to be found.
         keyed: the categorical columns that list no values.
         ranged: the columns of numbers and dates without range or bins.
+        flagged: the booleans that do not say whether cells are missing.
         shares: how much of the budget a column gets beside others of its kind, where not 1.
         prefix_lengths: by how many first letters rare values are grouped, where they are.
     """
@@ -70,6 +71,7 @@ class Skeleton:
     provisional: Schema
     keyed: tuple[str, ...]
     ranged: tuple[str, ...]
+    flagged: tuple[str, ...] = ()
     shares: Mapping[str, Fraction] = field(default_factory=dict)
     prefix_lengths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
@@ -87,19 +89,22 @@ class Skeleton:
         lengths, bodies = _without_key("prefix_lengths", bodies)
         keyed = tuple(name for name, body in bodies.items() if _lists_nothing(body))
         ranged = tuple(name for name, body in bodies.items() if _lacks_a_range(body))
+        flagged = tuple(name for name, body in bodies.items() if _may_lack_cells(body))
         whole = dict(bodies)
         whole |= {name: _with_catch_all(bodies[name]) for name in keyed}
         whole |= {name: _with_wide_range(bodies[name]) for name in ranged}
+        whole |= {name: {**bodies[name], "missing": []} for name in flagged}
         provisional = Schema.parse({**document, "columns": whole})
         _refuse_constraints_on(provisional, {*keyed, *ranged})
         _refuse_forms_of(bodies, {*keyed, *ranged})
+        _check_steps_of({name: bodies[name] for name in ranged})
         if not keyed and not ranged:
             raise UsageError(
                 "every column declares its values, so nothing is left to find out; "
                 "leave values, or min and max, away where they are to be learned"
             )
         checked = _checked_shares(shares, keyed, ranged), _checked_lengths(lengths, keyed)
-        return cls(bodies, provisional, keyed, ranged, *checked)
+        return cls(bodies, provisional, keyed, ranged, flagged, *checked)
 
     def weights(self, names: Iterable[str]) -> dict[str, Fraction]:
         """How much of the budget some columns get, in parts of what one without a share gets."""
@@ -128,9 +133,23 @@ class Skeleton:
         """Whether a column leaves it open that cells are missing."""
         return self.bodies[name].get("missing") is None
 
+    def has_missing_level(self, name: str) -> bool:
+        """Whether a column declares missing cells, and keeps their rows."""
+        body = self.bodies[name]
+        return body.get("missing") is not None and body.get("missing_as") != "drop"
+
     def asks_others(self, name: str) -> bool:
         """Whether a categorical column leaves it open where undeclared values go."""
         return self.bodies[name].get("outside") is None
+
+    def steps(self, name: str) -> Steps | None:
+        """The values that a column of reals writes, where it says so: from zero, or from `min`."""
+        body = self.bodies[name]
+        if body.get("kind") != "float" or all(body.get(key) is None for key in _OF_STEPS):
+            return None
+        if body.get("decimals") is not None:
+            return Steps.of_decimals(body["decimals"])
+        return Steps.of_reals(float(body["step"]), float(body.get("min") or 0.0))
 
     def declared(self, name: str) -> Declared:
         """Which bounds of a column of numbers or dates are declared."""
@@ -157,7 +176,9 @@ class Skeleton:
     ) -> Schema:
         """The schema in which columns hold what was found, and which says what that cost."""
         columns = {
-            name: _without_stand_ins(body) | dict(found[name]) if name in found else body
+            name: _without_nothing(_without_stand_ins(body) | dict(found[name]))
+            if name in found
+            else body
             for name, body in self.bodies.items()
         }
         constraints = [constraint.text for constraint in self.provisional.constraints]
@@ -240,9 +261,13 @@ def _refuse_constraints_on(schema: Schema, asked: set[str]) -> None:
 
 
 def _refuse_forms_of(bodies: Mapping[str, Any], asked: set[str]) -> None:
-    """Refuse steps and types that what is found could contradict, once it is paid for."""
+    """Refuse steps and types that what is found could contradict, once it is paid for.
+
+    Bins of real numbers are cut at their decimals or steps.
+    """
     for name in sorted(asked):
-        keys = [key for key in ("decimals", "step") if bodies[name].get(key) is not None]
+        keys = [key for key in _OF_STEPS if bodies[name].get(key) is not None]
+        keys = [] if bodies[name].get("kind") == "float" else keys
         if bodies[name].get("dtype") not in (None, "category", "string", "object"):
             keys.append("dtype")
         if keys:
@@ -250,6 +275,18 @@ def _refuse_forms_of(bodies: Mapping[str, Any], asked: set[str]) -> None:
                 f"column {name!r} declares {keys[0]}, and its values are to be learned; "
                 "leave it out, and add it to the schema that is found"
             )
+
+
+def _check_steps_of(bodies: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse decimals and steps that no column could have; their range is not known yet."""
+    stand_in = {"min": 0.0, "max": 1.0, "bins": 1}
+    asked = {
+        name: {"kind": "float", **stand_in, **steps}
+        for name, body in bodies.items()
+        if body["kind"] == "float" and (steps := {k: body[k] for k in _OF_STEPS if k in body})
+    }
+    if asked:
+        Schema.parse({"columns": asked})
 
 
 def recut(column: BinnedColumn, edges: Sequence[Ordinate]) -> BinnedColumn:
@@ -265,6 +302,10 @@ def _without_stand_ins(body: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in body.items() if key not in _FOUND}
 
 
+def _without_nothing(body: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in body.items() if value is not None}
+
+
 def _rebuilt(column: BinnedColumn, **changes: Any) -> BinnedColumn:
     fields = {name: getattr(column, name) for name in type(column).model_fields}
     return type(column).model_construct(**{**fields, **changes})
@@ -274,6 +315,12 @@ def _lists_nothing(body: object) -> bool:
     if not isinstance(body, Mapping) or body.get("kind") != "categorical":
         return False
     return bool(body.get("values", []) == [])
+
+
+def _may_lack_cells(body: object) -> bool:
+    if not isinstance(body, Mapping) or body.get("kind") != "boolean":
+        return False
+    return body.get("missing") is None and body.get("outside") is None
 
 
 def _lacks_a_range(body: object) -> bool:
@@ -307,7 +354,8 @@ def free_name(taken: Iterable[str]) -> str:
 def _with_wide_range(body: Mapping[str, Any]) -> dict[str, Any]:
     """The column over its public range; markers that are numbers or dates may lie in it."""
     low, high = _WIDE[body["kind"]]
-    given = {key: value for key, value in body.items() if key != "edges"}
+    left_out = ("edges", *_OF_STEPS) if body["kind"] == "float" else ("edges",)
+    given = {key: value for key, value in body.items() if key not in left_out}
     given = {"min": low, "max": high} | {k: v for k, v in given.items() if v is not None}
     if isinstance(given.get("missing"), list):
         kind = _BINNED[body["kind"]]

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from understudy.facts.column import MOST_LEVELS, Scalar, text_of
-from understudy.methods.discover.skeleton import CATCH_ALL, Skeleton
+from understudy.facts.unlisted import is_catch_all
+from understudy.methods.discover.skeleton import Skeleton
 from understudy.rows.counting import ReleasedKeys
 
 # What keys may spell besides texts, the narrowest first.
@@ -59,7 +60,7 @@ class FoundValues:
     @property
     def catch_all(self) -> Scalar | None:
         """The value that means "other" in the data itself; None where there is none."""
-        named = (v for v in self.values if isinstance(v, str) and v.casefold() == CATCH_ALL)
+        named = (v for v in self.values if isinstance(v, str) and is_catch_all(v))
         return next(named, None)
 
 
@@ -97,12 +98,16 @@ def _without_surplus(
 ) -> dict[str, Any]:
     """The values, with a catch-all only where others stand out and no value means the same.
 
-    Cells that are too few to show take the most frequent value, so that no row is lost.
+    Cells that are too few to show count as missing where that is a level. Else they take the most
+    frequent value, so that no row is lost and no level is made up. Which of these it is follows
+    from the skeleton and from noisy counts.
     """
-    if not left.others:
-        return {"values": list(found.values), "outside": found.most_frequent}
+    values = list(found.values)
     if found.catch_all is not None:
-        return {"values": list(found.values), "outside": found.catch_all}
+        return {"values": values, "outside": found.catch_all}
+    if not left.others:
+        counts_as_missing = left.missing or skeleton.has_missing_level(name)
+        return {"values": values, "outside": "" if counts_as_missing else found.most_frequent}
     [rest] = skeleton.stand_in(name)
     return {"values": [*found.values, rest], "outside": rest}
 

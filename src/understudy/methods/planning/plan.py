@@ -55,6 +55,13 @@ class Outlook:
         """The tables of most columns that were compared, such as 3-way."""
         return [way for way, band in zip(WAYS, self.distances, strict=True) if band is not None][-1]
 
+    def band(self, way: str) -> Band:
+        """The forecast of one way, which must have been compared."""
+        found = self.distances[WAYS.index(way)]
+        if found is None:
+            raise UsageError(f"the {way} tables of these columns are too large to be compared")
+        return found
+
     def document(self) -> dict[str, Any]:
         """Make a JSON object of the outlook."""
         bands = zip(WAYS, self.distances, strict=True)
@@ -73,6 +80,7 @@ class Resources:
     sample_seconds: float
     row_bytes: int
     table_bytes: int
+    pool_bytes: int = 0
 
     def document(self) -> dict[str, Any]:
         """Make a JSON object of the seconds and bytes."""
@@ -81,6 +89,7 @@ class Resources:
             "sample_seconds": self.sample_seconds,
             "row_bytes": self.row_bytes,
             "table_bytes": self.table_bytes,
+            "pool_bytes": self.pool_bytes,
         }
 
 

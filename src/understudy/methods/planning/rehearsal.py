@@ -31,7 +31,11 @@ _MOST_TO_DEAL = 2
 
 @dataclass
 class Clock:
-    """Seconds spent in what grows with the rows, counting and sampling, and in all else."""
+    """Seconds of the processor in what grows with the rows, counting and sampling, and in all else.
+
+    Wall time on a busy machine would be that of other programs too, and the time of the whole
+    process that of other rehearsals.
+    """
 
     counting: float = 0.0
     learning: float = 0.0
@@ -163,11 +167,11 @@ def rehearse(
     seed: int,
 ) -> Rehearsal:
     """Learn a model of made-up rows, make rows from it, and see how near they come."""
-    before, started = source.seconds, time.perf_counter()
+    source, started = source.timed_afresh(), time.thread_time()
     learned, notes = _asked(synthesizer, source, Grant(spendable), SeededNoise(seed))
-    fitted = time.perf_counter()
+    fitted = time.thread_time()
     made = _dealt(synthesizer, source, learned, seed)
-    spent = Clock(source.seconds - before, sampling=time.perf_counter() - fitted)
+    spent = Clock(source.seconds, sampling=time.thread_time() - fitted)
     spent.learning = fitted - started - spent.counting
     return Rehearsal(stages(notes), tuple(y.distance(made) for y in yardsticks), spent)
 
