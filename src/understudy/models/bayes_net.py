@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from understudy.errors import UsageError
 from understudy.facts.axes import Axes
-from understudy.facts.constraints import Completions, Constraint
+from understudy.facts.constraints import Completions
 from understudy.facts.domain import Attributes, Domain
 from understudy.facts.schema import Schema
 from understudy.models.archive import (
@@ -32,8 +32,7 @@ from understudy.models.bif import bif_lines
 from understudy.models.conditional import Conditional
 from understudy.models.distribution import CodedRows, Distribution
 from understudy.models.estimation.calibration import CALIBRATING_ROWS
-from understudy.models.estimation.conditionals import conditionals
-from understudy.models.estimation.consistency import AGREED, best_total
+from understudy.models.estimation.conditionals import conditionals_of
 from understudy.models.inference import Evidence, conditioned, most_probable, posterior
 from understudy.models.inference.elimination import Factor, factor_of, ties_of
 from understudy.models.inference.labels import Label
@@ -46,13 +45,12 @@ from understudy.system.arrays import Floats, Probabilities
 from understudy.system.files.arrow import Types, UnsoundArrow, read_arrow
 
 if TYPE_CHECKING:
+    from understudy.models.estimation.consistency import Estimate
     from understudy.models.intervals.refits import NetworkRefits
     from understudy.models.sampling.ways import How, Sampler, Way
-    from understudy.privacy.noisy_marginal import NoisyMarginal
 
-# Networks that are only asked for their spread: by which part of all rows their tables may differ,
-# and the rows that they are calibrated by.
-_NEARLY_AGREED, _FEWER_ROWS = 1e-3, 2**15
+# Rows that networks are calibrated by that are only asked for their spread.
+_FEWER_ROWS = 2**15
 _LISTED = pa.large_list(pa.float64())
 _OF_CONDITIONALS: Types = {
     "attribute": (pa.string(),),
@@ -184,48 +182,25 @@ class BayesNet(Distribution):
 
     # --- fitted again -------------------------------------------------------------------------
 
-    def refitted(
-        self,
-        tables: Sequence[NoisyMarginal],
-        constraints: Sequence[Constraint],
-        *,
-        agreed: float = AGREED,
-        rows: int = CALIBRATING_ROWS,
-    ) -> BayesNet:
+    def refitted(self, tables: Sequence[Estimate], *, rows: int = CALIBRATING_ROWS) -> BayesNet:
         """Return the network of the same structure whose conditionals come from other tables.
 
         Args:
-            tables: in the place of those that the network was made from.
-            constraints: those of the schema.
-            agreed: by which part of all rows cells of agreeing tables may still differ.
+            tables: in the place of those that the network was made from; they agree.
             rows: how many rows conditionals are calibrated by.
         """
         held = [Axes(table.attributes) for table in tables]
         for family in self.network:
             if not any(axes.holds(family.axes, self.domain) for axes in held):
                 raise UsageError("the released tables do not hold all families of the network")
-        found = conditionals(
-            self.network,
-            tables,
-            total=max(best_total(tables), 1.0),
-            domain=self.domain,
-            constraints=constraints,
-            agreed=agreed,
-            rows=rows,
-        )
+        found = conditionals_of(self.network, tables, self.domain, rows=rows)
         return replace(self, conditionals=found)
 
-    def refits(
-        self, redrawn: Iterable[Sequence[NoisyMarginal]], constraints: Sequence[Constraint]
-    ) -> NetworkRefits:
+    def refits(self, drawn: Iterable[Sequence[Estimate]]) -> NetworkRefits:
         """Fit the conditionals to each of some lists of tables."""
         from understudy.models.intervals.refits import NetworkRefits
 
-        found = [
-            self.refitted(tables, constraints, agreed=_NEARLY_AGREED, rows=_FEWER_ROWS)
-            for tables in redrawn
-        ]
-        return NetworkRefits.of(self, found)
+        return NetworkRefits.of(self, [self.refitted(each, rows=_FEWER_ROWS) for each in drawn])
 
     def kept_refits(self, numbers: Mapping[str, npt.NDArray[np.float32]]) -> NetworkRefits:
         """Return refitted networks that were kept as numbers."""

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from understudy.errors import UsageError
 from understudy.facts.codes import Codes
-from understudy.facts.constraints import Completions, Constraint
+from understudy.facts.constraints import Completions
 from understudy.facts.domain import Attributes, Domain
 from understudy.models.network import Network
 from understudy.system.arrays import Floats, Probabilities
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from understudy.models.archive import Parts
     from understudy.models.bayes_net import BayesNet
     from understudy.models.decoding import Decoder
+    from understudy.models.estimation.consistency import Estimate
     from understudy.models.inference import Evidence
     from understudy.models.intervals.refits import Refits
     from understudy.models.sampling.ways import How, Sampler, Way
     from understudy.models.sampling.weighting import WeightedRows
-    from understudy.privacy.noisy_marginal import NoisyMarginal
 
 CodedRows = dict[str, Codes]
 """The codes of some rows, by attribute, in the order of the domain."""
@@ -198,23 +198,19 @@ class Distribution(ABC):
 
     # --- fitted again -------------------------------------------------------------------------
 
-    def refitted(
-        self, tables: Sequence[NoisyMarginal], constraints: Sequence[Constraint]
-    ) -> Distribution:
+    def refitted(self, tables: Sequence[Estimate]) -> Distribution:
         """Return the same kind of law, fitted to other tables of the same attributes.
 
         Args:
-            tables: in the place of those that the law was made from.
-            constraints: those of the schema.
+            tables: in the place of those that the law was made from; they agree, hold nothing
+                negative, and are taken at their word.
         """
-        del tables, constraints
+        del tables
         raise self._cannot_be_refitted()
 
-    def refits(
-        self, redrawn: Iterable[Sequence[NoisyMarginal]], constraints: Sequence[Constraint]
-    ) -> Refits:
+    def refits(self, drawn: Iterable[Sequence[Estimate]]) -> Refits:
         """Fit the law to each of some lists of tables, fast and just well enough to be asked."""
-        del redrawn, constraints
+        del drawn
         raise self._cannot_be_refitted()
 
     def kept_refits(self, numbers: Mapping[str, npt.NDArray[np.float32]]) -> Refits:

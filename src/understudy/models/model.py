@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from understudy.errors import UsageError
+from understudy.facts.axes import Axes
 from understudy.facts.constraints import Completions
 from understudy.facts.domain import Attributes, Domain
 from understudy.facts.protection import Protection
@@ -39,12 +40,11 @@ from understudy.models.inference import Evidence, allowed
 from understudy.models.inference.elimination import ImpossibleEvidence
 from understudy.models.inference.evidence import Value
 from understudy.models.inference.labels import labels_of
-from understudy.models.intervals.redrawing import redrawn_tables
 from understudy.models.intervals.refits import Refits
 from understudy.models.kinds import kind_named
 from understudy.models.network import Network
 from understudy.models.query import BaseAnswer, ask
-from understudy.models.questions.noise import NO_TABLES, refits_of
+from understudy.models.questions.noise import NO_TABLES, refits_of, table_posterior
 from understudy.models.sampling import ConditionedModel, How, Sampler, deal_codes, sample_rows
 from understudy.models.tables import check_paid, check_tables, read_tables, table_members
 from understudy.privacy.noisy_marginal import NoisyMarginal
@@ -177,11 +177,17 @@ class Model:
             raise UsageError(f"replicates is {number}; intervals need 2 or more, better 10")
         if not self.tables:
             raise UsageError(f"the model cannot be replicated: {NO_TABLES}")
-        tables = redrawn_tables(self.tables, self.statement)
+        posterior = table_posterior(self)
         generators = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(number))
-        drawn = ([table.redrawn(generator) for table in tables] for generator in generators)
-        laws = (self.distribution.refitted(each, self.schema.constraints) for each in drawn)
+        laws = (self.distribution.refitted(posterior.draw(each)) for each in generators)
         return [replace(self, distribution=law, tables=()) for law in laws]
+
+    @property
+    def modelled_pairs(self) -> list[tuple[str, str]]:
+        """The pairs of columns that no released table holds: what depends on them is assumed."""
+        axes = [Axes(table.attributes) for table in self.tables]
+        pairs = itertools.combinations(self.domain, 2)
+        return [p for p in pairs if not any(each.holds(p, self.domain) for each in axes)]
 
     # --- probabilities ------------------------------------------------------------------------
 
@@ -192,7 +198,8 @@ class Model:
 
         Args:
             question: P(column | conditions), count(conditions), mean(column | conditions),
-                quantile(column, 0.9 | conditions), most probable row, or top 5 pairs.
+                quantile(column, 0.9 | conditions), most probable row, top 5 pairs,
+                or independent(column, column) for a p-value.
             samples: how many rows to estimate from; exact unless given.
             seed: makes an estimate repeatable.
 
@@ -202,7 +209,7 @@ class Model:
 
     @cached_property
     def refits(self) -> Refits:
-        """The model fitted again to tables whose noise was drawn again, for intervals of answers.
+        """The model fitted again to draws of its tables given the released ones, for intervals.
 
         Privacy: post-processing of released tables; costs nothing. It may take some seconds.
         """

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from understudy.models.intervals.coverage import MODELLED_COVERAGE
+from understudy.models.intervals.coverage import MODELLED_COVERAGE, PAIRS_COVERAGE
 
 RECORD = Path(__file__).parents[3] / "benchmarks" / "results" / "coverage.json"
 
@@ -17,6 +17,9 @@ def test_coverage_is_that_of_the_record() -> None:
     lines = {line["what"]: line["measured"] for line in json.loads(RECORD.read_text())["lines"]}
     for method, coverage in MODELLED_COVERAGE.items():
         measured = lines[f"{method}: intervals that rest on the model hold the truth"]
+        assert measured / 100 == pytest.approx(coverage, abs=0.0051)
+    for method, coverage in PAIRS_COVERAGE.items():
+        measured = lines[f"{method}: intervals of the distances of top 5 pairs hold the truth"]
         assert measured / 100 == pytest.approx(coverage, abs=0.0051)
 
 

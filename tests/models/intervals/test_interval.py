@@ -10,6 +10,7 @@ import pytest
 from understudy.models.intervals.interval import (
     NoiseInterval,
     NoisySum,
+    including,
     ratio_interval,
     spread_interval,
 )
@@ -62,6 +63,19 @@ def test_refitted_answers_spread_by_students_quantile() -> None:
     assert 1.0 == float(spread_interval(np.array(0.9), np.array([0.4, 0.5, 0.6]), (0.0, 1.0))[1])
 
 
+def test_refits_that_do_not_agree_with_the_answer_widen_its_interval() -> None:
+    """From the lower of answer and mean to the higher of them, with the spread on either side."""
+    low, high = spread_interval(np.array(0.9), np.array([0.4, 0.5, 0.6]), (-9.0, 9.0))
+    assert (0.5 - 0.4303, 0.9 + 0.4303) == pytest.approx((float(low), float(high)), abs=1e-3)
+
+
+def test_an_interval_holds_its_own_answer() -> None:
+    """It is widened on the side of the answer, and nowhere else."""
+    ends = np.array([0.2, 0.2, 0.2]), np.array([0.4, 0.4, 0.4])
+    low, high = including(np.array([0.1, 0.3, 0.5]), ends)
+    assert ([0.1, 0.2, 0.2], [0.4, 0.4, 0.5]) == (low.tolist(), high.tolist())
+
+
 def test_an_interval_says_what_it_is_about() -> None:
     """Measured, resting on the model with its coverage, or none with the reason."""
     low, high = np.zeros(()), np.ones(())
@@ -70,6 +84,8 @@ def test_an_interval_says_what_it_is_about() -> None:
     modelled = NoiseInterval(low=low, high=high, basis="model", coverage=0.54)
     assert "rests on the model" in modelled.sentence
     assert "54 times in 100" in modelled.sentence
+    unknown = NoiseInterval(low=low, high=high, basis="model")
+    assert "was not measured" in unknown.sentence
     assert "because" in NoiseInterval.none("because").sentence
     assert {"level": None, "basis": None} == {
         k: NoiseInterval.none("x").document()[k] for k in ("level", "basis")

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from support.distributions import SCHEMA, model_with
-from understudy.errors import UsageError
-from understudy.jobs.refit_cache import cached_refits
+from understudy.errors import ModelError, UsageError
+from understudy.jobs.refit_cache import cached_refits, check_own
 from understudy.methods import AdaptiveMarginals, Nist
-from understudy.models.intervals.redrawing import redrawn_tables
+from understudy.models.estimation.consistency import Estimate
 from understudy.models.intervals.refits import REFITS, NoSpread
 from understudy.models.model import Model
+from understudy.models.questions.noise import table_posterior
 from understudy.models.sampling import sample_codes
-from understudy.privacy.noisy_marginal import NoisyMarginal
 from understudy.testing import seeded
 
 ROWS = {
@@ -51,10 +51,9 @@ def test_answers_of_refitted_models_spread_as_their_tables_do(model: Model) -> N
 def test_tables_without_noise_leave_no_spread(model: Model) -> None:
     """Every refitted model is the same one."""
     exact = [replace(table, variance=0.0) for table in model.tables]
-    tables = redrawn_tables(exact, model.statement)
-    generators = map(np.random.default_rng, range(3))
-    redrawn = [[table.redrawn(generator) for table in tables] for generator in generators]
-    found = model.distribution.refits(redrawn, ()).posteriors(("age", "well"), {})[0]
+    posterior = table_posterior(replace(model, tables=tuple(exact)))
+    drawn = [posterior.draw(np.random.default_rng(seed)) for seed in range(3)]
+    found = model.distribution.refits(drawn).posteriors(("age", "well"), {})[0]
     assert 0.0 == pytest.approx(float(found.std(axis=0).max()), abs=1e-6)
 
 
@@ -97,7 +96,7 @@ def test_models_without_tables_cannot_be_refitted() -> None:
     """Released rows, generators, and models of older versions say so."""
     for kind in ("records", "generator"):
         with pytest.raises(UsageError, match="not made from released tables"):
-            model_with(kind).distribution.refitted((), ())
+            model_with(kind).distribution.refitted(())
     older = replace(model_with("network"), tables=())
     with pytest.raises(UsageError, match="keeps no released tables"):
         older.replicates(3)
@@ -108,9 +107,9 @@ def test_models_without_tables_cannot_be_refitted() -> None:
 
 def test_tables_that_do_not_hold_the_families_are_refused() -> None:
     """A network of three attributes is not fitted to a table of one."""
-    table = NoisyMarginal(("sex",), np.array([3, 4]), 1.0)
+    table = Estimate(("sex",), np.array([3.0, 4.0]), 1.0)
     with pytest.raises(UsageError, match="do not hold all families"):
-        model_with("network").distribution.refitted([table], ())
+        model_with("network").distribution.refitted([table])
     answer = model_with("network").ask("P(age, sex)")
     assert "do not hold all families" in answer.interval.reason
 
@@ -141,3 +140,36 @@ def test_a_cache_without_an_end_is_not_read(
     else:
         path.symlink_to("/dev/zero")
     assert (REFITS,) == cached_refits(model).posteriors(("age",), {})[1].shape
+
+
+@pytest.mark.slow
+def test_a_cache_that_others_may_write_to_is_not_read(
+    model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever can write there could make intervals too narrow; nobody else reads what is kept."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("UNDERSTUDY_CACHE", str(folder))
+    cached_refits(model)
+    [path] = folder.iterdir()
+    assert (0o700, 0o600) == (folder.stat().st_mode & 0o777, path.stat().st_mode & 0o777)
+    for place, mode in ((path, 0o602), (folder, 0o720)):
+        before = place.stat().st_mode & 0o777
+        place.chmod(mode)
+        with pytest.raises(ModelError, match="other users may write"):
+            check_own(path)
+        again = replace(model)
+        cached_refits(again)
+        assert "refits" in vars(again)
+        place.chmod(before)
+        path.chmod(0o600)
+
+
+def test_numbers_that_are_not_chances_are_refused(model: Model) -> None:
+    """Negative ones, ones that do not add up, and those of another shape."""
+    drawn = [table_posterior(model).draw(np.random.default_rng(1))] * REFITS
+    numbers = model.distribution.refits(drawn).numbers()
+    model.distribution.kept_refits(numbers)
+    name = next(name for name in numbers if not name.startswith("codes"))
+    for changed in (2 * numbers[name], -numbers[name], numbers[name][1:]):
+        with pytest.raises(ValueError, match=r"chances do not add up|another shape|not those"):
+            model.distribution.kept_refits({**numbers, name: changed})

@@ -66,6 +66,22 @@ def test_a_count_is_a_share_of_all_rows() -> None:
     """P(age >= 20, pay < 4) is 0.7 · 0.25."""
     assert 175 == pytest.approx(number(by_hand(), "count(age >= 20, pay < 4)").value)
     assert 1000 == pytest.approx(number(by_hand(), "count()").value)
+    assert 1000 == pytest.approx(number(by_hand(), "count(*)").value)
+
+
+def test_one_sampled_row_is_not_certain() -> None:
+    """Rows that are all alike have no spread of their own, and an error for that they are few."""
+    model = by_hand()
+    found = model.ask("P(pay)", samples=1, seed=1)
+    assert {0.0, 1.0} == {line["probability"] for line in found.lines}
+    assert all(line["error"] > 0.2 for line in found.lines)
+    assert (found.sampling_error or 0) > 0.2
+    mean = model.ask("mean(age)", samples=1, seed=1)
+    assert (mean.sampling_error or 0) > 1
+    many = model.ask("P(pay)", samples=10_000, seed=1)
+    chance = many.lines[0]["probability"]
+    expected = (chance * (1 - chance) / 10_000) ** 0.5
+    assert expected == pytest.approx(many.lines[0]["error"], rel=0.01)
 
 
 def test_a_mean_weighs_the_middles_of_bins() -> None:
@@ -125,6 +141,9 @@ def test_pairs_are_ranked_by_dependence() -> None:
     assert isinstance(found, PairsAnswer)
     assert (("age", "pay"),) == found.pairs
     assert np.abs(joint - apart).sum() / 2 == pytest.approx(float(found.scores[0]))
+    said = "all distances are the model's, also those of pairs that a released table holds"
+    assert said not in found.notes
+    assert said in replace(found, measured=(True,)).notes
 
 
 def test_counts_are_of_real_rows_and_not_of_declared_ones() -> None:

@@ -281,7 +281,7 @@ def test_unknown_ways_are_refused() -> None:
     """With those that there are, and a way without conditions as well."""
     with pytest.raises(UsageError, match="use exact, rejection, weighting"):
         sample_rows(_model(), 10, where="sex = male", how="magic")
-    with pytest.raises(UsageError, match="there are no conditions"):
+    with pytest.raises(UsageError, match="and there are none; give conditions as where"):
         sample_rows(_model(), 10, how="exact")
     with pytest.raises(UsageError, match="none or more"):
         sample_rows(_model(), -1, where="sex = male")

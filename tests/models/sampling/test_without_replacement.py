@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -20,10 +23,11 @@ from understudy.models.bayes_net import BayesNet
 from understudy.models.conditional import Conditional
 from understudy.models.model import Model
 from understudy.models.network import Family
-from understudy.models.sampling import Sampler, deal_codes, sample_codes
+from understudy.models.sampling import Sampler, deal_codes, sample_codes, without_replacement
 from understudy.models.sampling.forward import configurations
 from understudy.privacy.accounting.composition import PURE, Bound
 from understudy.privacy.statements.statement import Statement
+from understudy.system.jit import FEW
 
 STATEMENT = Statement(
     "test", Bound(PURE, Fraction(1), Fraction(0)), Unit(Neighbours.ADD_REMOVE), ()
@@ -154,3 +158,43 @@ def test_no_rows_are_dealt_as_no_rows() -> None:
     """Empty columns, one for each attribute."""
     codes = deal_codes(_diamond(), 0, np.random.default_rng(1))
     assert dict.fromkeys("abcd", 0) == {name: column.size for name, column in codes.items()}
+
+
+def test_few_rows_are_numbered_as_many_are() -> None:
+    """A table of more rows than are few begins with the numbers of its first rows."""
+    model = _diamond()
+    codes = sample_codes(model, FEW + 5, np.random.default_rng(1))
+    first = {name: column[:40] for name, column in codes.items()}
+    many = configurations(("b", "c"), codes, model.domain, FEW + 5)
+    assert many[:40].tolist() == configurations(("b", "c"), first, model.domain, 40).tolist()
+
+
+@pytest.mark.parametrize("rows", [0, 1, 300, 9_900])
+def test_few_rows_are_dealt_as_a_compiled_loop_deals_them(
+    monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    """Which of the two runs follows from public sizes, and codes are the same to the last one."""
+    draw = np.random.default_rng(rows)
+    table = draw.dirichlet(np.ones(9), 11)
+    table[3, 4:] = 0
+    given_lines = draw.integers(0, 11, rows).astype(np.uint32)
+    found = []
+    for most in (FEW, 0):
+        monkeypatch.setattr(without_replacement, "FEW", most)
+        codes = np.zeros(rows, np.uint8)
+        without_replacement.deal(table, given_lines, codes, np.random.default_rng(7))
+        found.append(codes.tolist())
+    assert found[0] == found[1]
+
+
+@pytest.mark.slow
+def test_sampling_few_rows_starts_no_compiler(tmp_path: Path) -> None:
+    """Half of the time of a short `sample` was the start of numba."""
+    _diamond().save(tmp_path / "m.zip")
+    asked = ["sample", str(tmp_path / "m.zip"), "-o", str(tmp_path / "out.csv")]
+    code = f"import sys; from understudy.cli.main import run; run({asked!r}); print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert (tmp_path / "out.csv").exists()
+    assert "numba" not in loaded.stdout.split()

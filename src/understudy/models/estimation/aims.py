@@ -12,6 +12,7 @@ from understudy.facts.axes import Axes
 from understudy.facts.constraints.constraint import Nogood
 from understudy.facts.constraints.masks import forbidden_cells
 from understudy.facts.domain import Attributes, Domain
+from understudy.models.estimation.consistency import Estimate
 from understudy.models.weighted.raking import Aim
 from understudy.privacy.noisy_marginal import NoisyMarginal
 from understudy.system.arrays import Floats
@@ -38,16 +39,30 @@ def aims_of(
 
     Privacy: post-processing of what was released.
     """
+    return [_aim(e.attributes, e.counts, e.variance, nogoods) for e in averaged(marginals, domain)]
+
+
+def averaged(tables: Sequence[NoisyMarginal | Estimate], domain: Domain) -> list[Estimate]:
+    """What tables say on average about every set of attributes that one holds, smaller sets first.
+
+    It is linear in the counts, so that it has the same effect on their noise.
+
+    Args:
+        tables: counts, and the variance of their noise.
+        domain: the attributes.
+    """
     sums: dict[Attributes, tuple[Floats, float]] = {}
-    for marginal in marginals:
-        for names, counts, variance in _seen(marginal, domain):
+    for table in tables:
+        for names, counts, variance in _seen(table, domain):
             weighed, precision = sums.get(names, (np.zeros(counts.shape), 0.0))
             sums[names] = weighed + counts / variance, precision + 1 / variance
     found = sorted(sums.items(), key=lambda item: (len(item[0]), item[0]))
-    return [_aim(names, w / p, 1 / p, nogoods) for names, (w, p) in found]
+    return [Estimate(names, weighed / p, 1 / p) for names, (weighed, p) in found]
 
 
-def _seen(marginal: NoisyMarginal, domain: Domain) -> Iterator[tuple[Attributes, Floats, float]]:
+def _seen(
+    marginal: NoisyMarginal | Estimate, domain: Domain
+) -> Iterator[tuple[Attributes, Floats, float]]:
     """A table through every set of its attributes, with the variance of a cell there."""
     order = tuple(sorted(marginal.attributes, key=domain.base))
     counts = Axes(marginal.attributes).project(marginal.counts.astype(float), order)

@@ -14,10 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import t as student
 
 from understudy.errors import UsageError
-from understudy.models.intervals.interval import LEVEL
+from understudy.models.intervals.interval import LEVEL, student_quantile
 
 POPULATION, ROWS = "population", "rows"
 
@@ -85,5 +84,5 @@ def combine_replicates(
 
 
 def _estimate(mean: float, variance: float, degrees: float) -> CombinedEstimate:
-    margin = float(student.ppf(0.5 + LEVEL / 2, degrees)) * variance**0.5
+    margin = student_quantile(0.5 + LEVEL / 2, degrees) * variance**0.5
     return CombinedEstimate(mean, variance, degrees, mean - margin, mean + margin)

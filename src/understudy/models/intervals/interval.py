@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
 
 from understudy.system.arrays import Floats
 
@@ -52,7 +52,9 @@ class NoiseInterval:
             return f"no interval for the noise of privacy: {self.reason}"
         if self.basis == MEASURED:
             return "95 % interval for the noise of privacy; released tables hold the answer"
-        held = "" if self.coverage is None else f"; such intervals held the truth {self._often}"
+        held = f"; such intervals held the truth {self._often}"
+        if self.coverage is None:
+            held = "; how often such intervals hold the truth was not measured"
         return (
             "rests on the model: the 95 % interval shows how the noise of privacy moves the "
             f"answer, not the model's own error{held}"
@@ -121,13 +123,35 @@ def _multiple(top: Floats, bottom: Floats, errors: tuple[Floats, Floats]) -> Flo
 def spread_interval(
     value: Floats, replicates: Floats, bounds: tuple[float, float]
 ) -> tuple[Floats, Floats]:
-    """Intervals around answers, as wide as the answers of refitted models spread.
+    """Intervals that hold an answer and the mean of refitted models, with their spread around both.
+
+    A model shrinks its tables, and refitted ones take draws of them at their word: where the two
+    differ, it is not known which is right.
 
     Args:
         value: the answers of the model.
         replicates: those of refitted models, one after the other.
         bounds: what every answer is between.
     """
-    quantile = float(student.ppf(0.5 + LEVEL / 2, len(replicates) - 1))
-    margin = quantile * replicates.std(axis=0, ddof=1)
-    return np.clip(value - margin, *bounds), np.clip(value + margin, *bounds)
+    quantile = student_quantile(0.5 + LEVEL / 2, len(replicates) - 1)
+    margin, mean = quantile * replicates.std(axis=0, ddof=1), replicates.mean(axis=0)
+    low, high = np.minimum(value, mean) - margin, np.maximum(value, mean) + margin
+    return np.clip(low, *bounds), np.clip(high, *bounds)
+
+
+def including(value: Floats, ends: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    """Widen intervals, where they must be, to hold the answers of the model themselves."""
+    return np.minimum(ends[0], value), np.maximum(ends[1], value)
+
+
+def student_quantile(chance: float, degrees: float) -> float:
+    """The quantile of Student's t; with degrees without end, that of the normal law.
+
+    Example:
+        >>> round(student_quantile(0.975, 10), 3)
+        2.228
+    """
+    # All of scipy.stats would double the time that a command needs to start.
+    from scipy.special import ndtri, stdtrit
+
+    return float(stdtrit(degrees, chance) if math.isfinite(degrees) else ndtri(chance))

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from understudy.facts.axes import Axes
 from understudy.facts.domain import Attributes, Domain
+from understudy.models.estimation.consistency import Estimate
 from understudy.privacy.accounting.events import LaplaceEvent
 from understudy.privacy.mechanisms.released import noise_of, table_question
 from understudy.privacy.noisy_marginal import NoisyMarginal
@@ -51,11 +52,10 @@ class RedrawnTable:
         each = (generator.gamma(sizes, scale, shape) for _ in range(2))
         return np.asarray(next(each) - next(each))
 
-    def redrawn(self, generator: np.random.Generator) -> NoisyMarginal:
-        """Return the table with a second draw of its noise in every cell."""
-        counts = self.released.counts.astype(float)
-        noise = self.noise(np.ones(counts.shape), 1, generator)[0]
-        return replace(self.released, counts=counts + noise)
+    def error(self, generator: np.random.Generator) -> Estimate:
+        """Draw the noise of every cell once more, without the counts."""
+        noise = self.noise(np.ones(self.released.counts.shape), 1, generator)[0]
+        return Estimate(self.released.attributes, noise, self.released.variance)
 
     def held(self, names: Attributes, domain: Domain) -> Attributes:
         """Those of some names that the table holds."""

@@ -1,4 +1,4 @@
-"""Refitted models: the same model, fitted to released tables whose noise was drawn again.
+"""Refitted models: the same model, fitted to draws of the tables given the released ones.
 
 Their answers spread as answers of the model do under fresh noise. What the tables never measured is
 in none of them: answers that rest on the model can be further off than they spread.
@@ -108,10 +108,15 @@ class NetworkRefits(Refits):
         names = [c.family.child for c in base.conditionals]
         coarse = [c.family.child for c in base.conditionals if c.within is not None]
         tables = {name: numbers[f"chances of {name}"] for name in names}
-        shapes = {c.family.child: c.probabilities.shape for c in base.conditionals}
-        if any(tables[name].shape != (REFITS, *shapes[name]) for name in names):
-            raise ValueError("the networks have another structure")
-        return cls(base, tables, {name: numbers[f"shares of {name}"] for name in coarse})
+        within = {name: numbers[f"shares of {name}"] for name in coarse}
+        for own in base.conditionals:
+            child = own.family.child
+            _check_chances(tables[child], own.probabilities.shape)
+            if own.within is not None and within[child].shape != (REFITS, *own.within.shape):
+                raise ValueError("the networks have other groups")
+        if any((shares < 0).any() for shares in within.values()):
+            raise ValueError("shares are negative")
+        return cls(base, tables, within)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,12 +158,24 @@ class PoolRefits(Refits):
     @classmethod
     def kept(cls, domain: Domain, names: Sequence[str], numbers: Numbers32) -> Self:
         """Return the rows and weights that a cache kept."""
-        codes: CodedRows = {n: numbers[f"codes of {n}"].astype(code_type(domain[n])) for n in names}
+        held = {name: numbers[f"codes of {name}"] for name in names}
+        fits = all(((held[n] >= 0) & (held[n] < domain[n])).all() for n in names)
+        if not fits:
+            raise ValueError("the codes are not those of the model")
+        codes: CodedRows = {name: held[name].astype(code_type(domain[name])) for name in names}
         weights = numbers["weights"]
-        fits = all((codes[name] < domain[name]).all() for name in names)
-        if not fits or any(weights.shape != (REFITS, held.size) for held in codes.values()):
+        if any(weights.shape != (REFITS, each.size) for each in codes.values()):
             raise ValueError("the rows are not those of the model")
+        _check_chances(weights, weights.shape[1:])
         return cls(domain, codes, weights)
+
+
+def _check_chances(found: npt.NDArray[np.float32], shape: tuple[int, ...]) -> None:
+    """Refuse numbers that are not distributions of this shape, one for every refitted model."""
+    if found.shape != (REFITS, *shape):
+        raise ValueError("the refitted models have another shape")
+    if (found < 0).any() or not np.allclose(found.sum(axis=-1, dtype=float), 1, atol=1e-3):
+        raise ValueError("chances do not add up")
 
 
 def _effective(weights: Floats) -> float:

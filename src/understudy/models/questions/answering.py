@@ -15,19 +15,23 @@ from understudy.facts.axes import Axes
 from understudy.models.inference import Evidence
 from understudy.models.inference.labels import Label, labels_of
 from understudy.models.inference.question import Question
+from understudy.models.intervals.coverage import PAIRS_COVERAGE
 from understudy.models.intervals.interval import NoiseInterval
 from understudy.models.questions.answers import (
     Answer,
     BaseAnswer,
+    ChanceAnswer,
     NumberAnswer,
     PairsAnswer,
     RowAnswer,
 )
+from understudy.models.questions.independence import independence_chance
 from understudy.models.questions.noise import NO_TABLES, AnswerNoise, rows_counted
 from understudy.models.questions.reading import (
     AnyQuestion,
     ColumnQuestion,
     CountQuestion,
+    IndependenceQuestion,
     PairsQuestion,
     RowQuestion,
 )
@@ -43,6 +47,7 @@ if TYPE_CHECKING:
     from understudy.models.model import Model
 
 _SAMPLES = 10**6
+NO_INTERVAL = NoiseInterval.none("a p-value allows for the noise itself")
 # Rows among which the most probable one is looked for where it cannot be computed.
 _LOOKED_AT = 2**17
 
@@ -74,6 +79,8 @@ class Asking:
                 return self._row(text, asked)
             case PairsQuestion():
                 return self._pairs(text, asked)
+            case IndependenceQuestion():
+                return self._independence(text, asked)
             case _:
                 return self._probabilities(text, asked)
 
@@ -198,6 +205,10 @@ class Asking:
             interval=self._spread(best, values),
         )
 
+    def _independence(self, text: str, asked: IndependenceQuestion) -> ChanceAnswer:
+        chance = independence_chance(self.model, asked.pair, seed=self.seed)
+        return ChanceAnswer(question=text, chance=chance, exact=True, interval=NO_INTERVAL)
+
     def _spread(self, pairs: list[tuple[str, str]], values: Floats) -> NoiseInterval:
         if not self.model.tables:
             return NoiseInterval.none(NO_TABLES)
@@ -208,8 +219,7 @@ class Asking:
             return NoiseInterval.none(str(error))
         found = [[distance_from_independence(table) for table in joint] for joint in joints]
         interval = self.noise.modelled(values, np.array(found).T, (0.0, 1.0))
-        # How often these hold the truth was not measured.
-        return replace(interval, coverage=None)
+        return replace(interval, coverage=PAIRS_COVERAGE.get(self.model.statement.method))
 
 
 def _joint(model: Model, pair: tuple[str, str]) -> Floats:

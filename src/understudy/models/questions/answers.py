@@ -250,6 +250,12 @@ class PairsAnswer(BaseAnswer):
         return ", ".join(f"{a} & {b} {score:.3f}" for (a, b), score in found)
 
     @property
+    def notes(self) -> list[str]:
+        """Say also that distances of measured pairs are the model's."""
+        own = "all distances are the model's, also those of pairs that a released table holds"
+        return [*super().notes, *([own] if any(self.measured) else [])]
+
+    @property
     def lines(self) -> list[dict[str, Any]]:
         """Every pair with its score and interval."""
         return [
@@ -258,6 +264,37 @@ class PairsAnswer(BaseAnswer):
                 zip(self.pairs, self.scores, self.measured, strict=True)
             )
         ]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ChanceAnswer(BaseAnswer):
+    """The p-value of a test that allows for the noise of privacy.
+
+    Attributes:
+        chance: how often tables of independent columns, with as much noise, are as far from
+            independence as the released one.
+    """
+
+    chance: float
+
+    @property
+    def text(self) -> str:
+        """Say the p-value."""
+        return f"p = {self.chance:.3f}"
+
+    @property
+    def notes(self) -> list[str]:
+        """Say what the p-value is of, and what it does not allow for."""
+        return [
+            "p-value of independence, from a released table and the law of its noise; computed at "
+            "no cost",
+            "tables that a method chose because they showed dependence have smaller p-values",
+        ]
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """Return the p-value alone."""
+        return [{"p_value": self.chance}]
 
 
 def _shown(label: Label) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,14 +20,17 @@ from understudy.models.intervals.interval import (
     MODELLED,
     NoiseInterval,
     NoisySum,
+    including,
     ratio_interval,
     spread_interval,
 )
 from understudy.models.intervals.measured import MeasuredTable, measured_table
+from understudy.models.intervals.posterior import TablePosterior
 from understudy.models.intervals.redrawing import RedrawnTable, redrawn_tables
 from understudy.models.intervals.refits import REFITS, Refits
 from understudy.models.questions.places import crossing
 from understudy.models.questions.reading import ColumnQuestion, CountQuestion
+from understudy.models.weighted.pool import Pool
 from understudy.system.arrays import Floats
 
 if TYPE_CHECKING:
@@ -35,6 +38,8 @@ if TYPE_CHECKING:
 
 _SHARES = (0.0, 1.0)
 _SEED = 21
+# Rows that show the tables of the model itself.
+_MODEL_ROWS = 2**17
 # Tables of more cells would take gigabytes of drawn noise.
 _MOST_CELLS = 2**17
 NO_TABLES = (
@@ -46,15 +51,24 @@ Answerable = Question | CountQuestion | ColumnQuestion
 
 
 def refits_of(model: Model) -> Refits:
-    """Fit a model again to tables whose noise is drawn again, always in the same way.
+    """Fit a model again to draws of the tables given the released ones, always in the same way.
 
     Privacy: post-processing of released tables; costs nothing.
     """
-    tables = redrawn_tables(model.tables, model.statement)
-    constraints = model.schema.constraints
+    posterior = table_posterior(model)
     generators = map(np.random.default_rng, np.random.SeedSequence(_SEED).spawn(REFITS))
-    redrawn = ([table.redrawn(generator) for table in tables] for generator in generators)
-    return model.distribution.refits(redrawn, constraints)
+    return model.distribution.refits(posterior.draw(generator) for generator in generators)
+
+
+def table_posterior(model: Model) -> TablePosterior:
+    """Find what the released tables of a model leave open about the true ones.
+
+    Privacy: post-processing of released tables; costs nothing.
+    """
+    drawn = model.law.weighted({}, _MODEL_ROWS, np.random.default_rng(_SEED))
+    weights = drawn.weights * (max(rows_counted(model), 1.0) / max(drawn.weights.sum(), 1e-300))
+    tables = redrawn_tables(model.tables, model.statement)
+    return TablePosterior.of(tables, Pool(model.domain, drawn.codes, weights))
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +97,10 @@ class AnswerNoise:
         try:
             ends = self._measured(asked)
             if ends is not None:
-                return NoiseInterval(low=ends[0], high=ends[1], basis=MEASURED)
-            return self.modelled(value, self._replicates(asked), self._bounds(asked))
+                low, high = including(value, ends)
+                return NoiseInterval(low=low, high=high, basis=MEASURED)
+            found = self.modelled(value, self._replicates(asked), self._bounds(asked))
+            return self._written(asked, found, value)
         except UsageError as error:
             return NoiseInterval.none(str(error))
 
@@ -95,6 +111,14 @@ class AnswerNoise:
         low, high = spread_interval(value, replicates, bounds)
         coverage = MODELLED_COVERAGE.get(self.model.statement.method)
         return NoiseInterval(low=low, high=high, basis=MODELLED, coverage=coverage)
+
+    def _written(self, asked: Answerable, found: NoiseInterval, value: Floats) -> NoiseInterval:
+        """Round the ends of a quantile to values of its column, as the answer was."""
+        if not isinstance(asked, ColumnQuestion) or asked.share is None or found.ends is None:
+            return found
+        ends = [np.array(asked.places.value(float(end))) for end in found.ends]
+        low, high = including(value, (ends[0], ends[1]))
+        return replace(found, low=low, high=high)
 
     @cached_property
     def _tables(self) -> tuple[RedrawnTable, ...]:
@@ -197,8 +221,7 @@ class AnswerNoise:
                 found = refits.posteriors((asked.name,), asked.given)[0]
                 if asked.share is None:
                     return np.asarray(found @ asked.places.means)
-                places, share = asked.places, asked.share
-                return np.array([places.value(places.quantile(line, share)) for line in found])
+                return np.array([asked.places.quantile(line, asked.share) for line in found])
             case _ if asked.both is not None:
                 both, given = (refits.posteriors((), e)[1] for e in (asked.both, asked.given))
                 return np.asarray(both / given)

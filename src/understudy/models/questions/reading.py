@@ -1,9 +1,9 @@
 """Questions as people write them.
 
 P(column, ... | conditions)         P(conditions | conditions)
-count(conditions)                   mean(column | conditions)
+count(conditions), count(*)         mean(column | conditions)
 quantile(column, 0.9 | conditions)  most probable row | conditions
-top 5 pairs
+top 5 pairs                         independent(column, column)
 """
 
 from __future__ import annotations
@@ -36,8 +36,11 @@ FORMS = (
     "quantile(column, 0.9 | conditions)",
     "most probable row",
     "top 5 pairs",
+    "independent(column, column)",
 )
-_CALL = re.compile(r"\s*(?P<word>p|count|mean|quantile)\s*\((?P<inside>.*)\)\s*", re.S | re.I)
+_CALL = re.compile(
+    r"\s*(?P<word>p|count|mean|quantile|independent)\s*\((?P<inside>.*)\)\s*", re.S | re.I
+)
 _ROW = re.compile(r"\s*most\s+probable\s+row\s*(?:\|(?P<inside>.*))?", re.S | re.I)
 _PAIRS = re.compile(r"\s*top\s+(?P<number>\d{1,6})\s+pairs?\s*", re.I)
 
@@ -80,7 +83,16 @@ class PairsQuestion:
     number: int
 
 
-AnyQuestion = Question | CountQuestion | ColumnQuestion | RowQuestion | PairsQuestion
+@dataclass(frozen=True)
+class IndependenceQuestion:
+    """Whether two columns are independent."""
+
+    pair: tuple[str, str]
+
+
+AnyQuestion = (
+    IndependenceQuestion | Question | CountQuestion | ColumnQuestion | RowQuestion | PairsQuestion
+)
 
 
 def read_any(text: str, columns: Mapping[str, Column]) -> AnyQuestion:
@@ -115,6 +127,8 @@ def _any(text: str, columns: Mapping[str, Column]) -> AnyQuestion:
             return probability_question(text, (start, end), columns)
         case "count":
             return _count(text, (start, end), columns)
+        case "independent":
+            return _independence(text, (start, end), columns)
         case "mean":
             return _column(text, (start, end), columns, share=False)
         case _:
@@ -128,12 +142,25 @@ def _pairs(found: re.Match[str]) -> PairsQuestion:
     return PairsQuestion(number)
 
 
+def _independence(
+    text: str, inside: tuple[int, int], columns: Mapping[str, Column]
+) -> IndependenceQuestion:
+    start, end = inside
+    asked = parse_list(text[:end], start) if text[start:end].strip() else []
+    if len(asked) != 2 or any(each.relation for each in asked):
+        raise ParseError(start + 1, f"write {FORMS[-1]}, two columns without conditions")
+    first, second = (learned_column(each.column, columns)[0] for each in asked)
+    if first == second:
+        raise ParseError(start + 1, f"{first!r} is not independent of itself; name two columns")
+    return IndependenceQuestion((first, second))
+
+
 def _count(text: str, inside: tuple[int, int], columns: Mapping[str, Column]) -> CountQuestion:
     start, end = inside
     bar = bar_of(text, start, end)
     if bar is not None:
         raise ParseError(bar + 1, "a count has no bar; put all conditions in one list")
-    if not text[start:end].strip():
+    if text[start:end].strip() in ("", "*"):
         return CountQuestion({})
     return CountQuestion(evidence_of(about(parse_list(text[:end], start)), columns))
 

@@ -67,7 +67,10 @@ def sample_blocks(
         yield from _blocks_given(known, rows, seed)
         return
     if how is not None:
-        raise UsageError(f"how is {how!r}, and there are no conditions; give some as where")
+        raise UsageError(
+            f"how is {how!r}, which says how rows under conditions are drawn, and there are none; "
+            "give conditions as where, or leave out how"
+        )
     wanted = model.rows if rows is None else rows
     model.law.check_rows(wanted)
     imputation, generator = Imputation(model), np.random.default_rng(seed)

@@ -17,6 +17,9 @@ from understudy.models.inference import Evidence
 from understudy.models.sampling.weighting import WeightedRows, fit_of
 from understudy.system.arrays import Probabilities
 
+# Rows that are all alike have at most this standard error, by rounding.
+_NO_SPREAD = 1e-12
+
 
 @dataclass(frozen=True)
 class SampledProbabilities:
@@ -38,7 +41,7 @@ def estimated_distribution(
     chances = np.bincount(cells, rows.weights, size) / total
     inside = np.bincount(cells, squares, size)
     spread = inside * (1 - chances) ** 2 + (squares.sum() - inside) * chances**2
-    errors = np.sqrt(spread) / total
+    errors = _not_certain(np.sqrt(spread) / total, chances, rows)
     return SampledProbabilities(chances.reshape(shape), errors.reshape(shape), rows.chance)
 
 
@@ -54,7 +57,22 @@ def estimated_chance(rows: WeightedRows, both: Evidence, given: Evidence) -> Sam
     fits = fit_of(rows.codes, {a: _beyond(fits, given.get(a)) for a, fits in both.items()})
     chance = (rows.weights * fits).sum() / total
     error = np.sqrt(((rows.weights * (fits - chance)) ** 2).sum()) / total
-    return SampledProbabilities(np.array(chance), np.array(error), rows.chance)
+    errors = _not_certain(np.array(error), np.array(chance), rows)
+    return SampledProbabilities(np.array(chance), errors, rows.chance)
+
+
+def _not_certain(
+    errors: Probabilities, chances: Probabilities, rows: WeightedRows
+) -> Probabilities:
+    """Standard errors; where all rows are alike, with two more on either side.
+
+    Rows without any spread are not certain for that (Agresti, Coull 1998). They are counted as many
+    as they are worth: (Σw)² / Σw².
+    """
+    worth = float(rows.weights.sum()) ** 2 / float((rows.weights**2).sum())
+    nearer = (chances * worth + 2) / (worth + 4)
+    least = np.sqrt(nearer * (1 - nearer) / (worth + 4))
+    return np.asarray(np.where(errors > _NO_SPREAD, errors, least))
 
 
 def _beyond(both: Probabilities, given: Probabilities | None) -> Probabilities:

@@ -23,7 +23,7 @@ from understudy.models.sampling.forward import (
     drawn_last,
 )
 from understudy.system.arrays import Integers, Probabilities
-from understudy.system.jit import kernel
+from understudy.system.jit import FEW, kernel, uncompiled
 
 
 @kernel
@@ -65,7 +65,9 @@ def deal(
 ) -> None:
     """Fill in the codes of one attribute, given the line of a table that holds for each row."""
     starts = generator.random(len(table))
-    _deal(table, given, generator.permutation(given.size), starts, codes)
+    few = given.size + table.size <= FEW
+    run = uncompiled(_deal) if few else _deal
+    run(table, given, generator.permutation(given.size), starts, codes)
 
 
 def deal_codes(law: Sequential, rows: int, generator: np.random.Generator) -> CodedRows:
