@@ -65,7 +65,7 @@ def test_documents_hold_everything_and_are_json() -> None:
     document = json.loads(json.dumps(_found(holdout=_rows(100, 9)).document(), allow_nan=False))
     parts = (
         "private sensitive quasi_identifiers length keys victims baseline tables averaged_over "
-        "membership singling_out metrics seed notes"
+        "membership singling_out linkage metrics seed notes"
     )
     assert set(parts.split()) == document.keys()
     assert {"accuracy", "gcap", "cap", "auc"} == document["metrics"].keys()

@@ -49,7 +49,8 @@ def test_documents_hold_everything_and_are_json() -> None:
     """All parts by their names, without a number that JSON does not know."""
     document = json.loads(json.dumps(_evaluated().document(), allow_nan=False))
     parts = "private rows columns tvd entropy association nist prediction raw cells copies"
-    parts += " ranges subgroups detection seed draws notes seconds"
+    parts += " ranges subgroups detection regression independence aggregates outliers"
+    parts += " violations seed draws notes seconds"
     assert set(parts.split()) == document.keys()
     assert {"1", "2", "3"} == document["tvd"].keys() == document["entropy"].keys()
     for found in document["tvd"].values():

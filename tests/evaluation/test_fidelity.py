@@ -90,6 +90,28 @@ def test_the_true_model_needs_the_entropy() -> None:
     assert cross_entropy(wrong, held_out) > entropy + 20 * error
 
 
+def test_bits_of_a_network_are_entropies_less_informations() -> None:
+    """With its own rows' frequencies a network needs ΣH − ΣI(child; parents) bits for a row."""
+    random = np.random.default_rng(4)
+    first = random.integers(0, 2, 500)
+    second = np.where(random.random(500) < 0.6, first, random.integers(0, 3, 500))
+    joint = np.zeros((2, 3))
+    np.add.at(joint, (first, second), 1 / 500)
+    alone = [joint.sum(axis=1), joint.sum(axis=0)]
+    entropies = [float(-(p * np.log2(p)).sum()) for p in (*alone, joint)]
+    information = entropies[0] + entropies[1] - entropies[2]
+    assert information > 0.1
+    tables = (
+        Conditional(Family("a"), alone[0]),
+        Conditional(Family("b", ("a",)), joint / alone[0][:, None]),
+    )
+    schema = _model(1).schema
+    model = Model(schema, BayesNet.of(schema, tables), 10**12, STATEMENT)
+    rows = _table([*zip(first.tolist(), second.tolist(), strict=True)])
+    expected = entropies[0] + entropies[1] - information
+    assert expected == pytest.approx(cross_entropy(model, rows), abs=1e-6)
+
+
 def test_impossible_rows_cost_finitely() -> None:
     """One is added to every value: (0, 2) costs −log₂ (1/4·9 + 1)/11 − log₂ 1/12 at nine rows."""
     expected = -math.log2((0.25 * 9 + 1) / 11) - math.log2(1 / 12)

@@ -12,12 +12,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from understudy.errors import UsageError
+from understudy.evaluation.analyses.aggregates import (
+    Aggregate,
+    AggregateAnswer,
+    aggregates_of,
+    answered,
+)
+from understudy.evaluation.analyses.independence import IndependenceTests, independence_tests
+from understudy.evaluation.analyses.regression import RegressionPair, regression
 from understudy.evaluation.comparison import Comparison
 from understudy.evaluation.failures.cells import CellErrors, cell_errors
 from understudy.evaluation.failures.copies import Copies, copies
 from understudy.evaluation.failures.detection import NOT_ASKED, Detection, detection
+from understudy.evaluation.failures.outliers import Outliers, outliers
 from understudy.evaluation.failures.ranges import range_queries
 from understudy.evaluation.failures.subgroups import Subgroups, check_subgroup, subgroups
+from understudy.evaluation.failures.violations import Violation, violations
 from understudy.evaluation.marginals.association import Association, associations
 from understudy.evaluation.marginals.distributions import ColumnShares, distributions
 from understudy.evaluation.marginals.nist import Tasks, roles_of, tasks
@@ -93,6 +103,11 @@ class Evaluation:
         copies: synthetic rows that equal a real one.
         subgroups: both tables within the groups of a column; None where none was named.
         detection: how well a classifier tells the tables apart, where that was asked for.
+        regression: coefficients of one regression on both tables.
+        independence: power and type I error of tests of independence.
+        aggregates: the aggregates that a user listed, answered by both tables.
+        outliers: extreme numbers and isolated rows.
+        violations: declared constraints, and how many rows break each.
         draws: how many resamples, and tables of independent columns, results are means over.
         notes: what a reader should know before the numbers.
         seconds: that each part took.
@@ -112,6 +127,11 @@ class Evaluation:
     copies: Copies
     subgroups: Subgroups | None
     detection: Detection
+    regression: RegressionPair
+    independence: IndependenceTests
+    aggregates: tuple[AggregateAnswer, ...]
+    outliers: Outliers
+    violations: tuple[Violation, ...]
     seed: int
     draws: int
     notes: tuple[str, ...]
@@ -122,14 +142,22 @@ class Evaluation:
         """Whether both tables have rows that can be compared."""
         return all(self.sides[side].used for side in ("real", "synthetic"))
 
-    def verdict(self, statement: Statement | None = None) -> Verdict:
+    def verdict(
+        self, statement: Statement | None = None, *, unpromised: str | None = None
+    ) -> Verdict:
         """Judge the stand-in, with what is promised about it.
+
+        Args:
+            statement: what is promised; None where nothing is.
+            unpromised: why nothing is promised, in a sentence; by default that no statement came
+                with the rows.
 
         Privacy: private as the evaluation is.
         """
         from understudy.evaluation.verdict import judge
+        from understudy.evaluation.verdict.privacy import NOTHING_PROMISED
 
-        return judge(self, statement)
+        return judge(self, statement, unpromised=unpromised or NOTHING_PROMISED)
 
     def document(self) -> dict[str, Any]:
         """Return the evaluation for JSON."""
@@ -148,6 +176,11 @@ class Evaluation:
             "copies": self.copies.document(),
             "subgroups": None if self.subgroups is None else self.subgroups.document(),
             "detection": self.detection.document(),
+            "regression": self.regression.document(),
+            "independence": self.independence.document(),
+            "aggregates": [found.document() for found in self.aggregates],
+            "outliers": self.outliers.document(),
+            "violations": [found.document() for found in self.violations],
             "seed": self.seed,
             "draws": self.draws,
             "notes": list(self.notes),
@@ -181,6 +214,7 @@ def evaluate(
     roles: Mapping[str, str] | None = None,
     subgroup: str | None = None,
     detect: bool = False,
+    aggregates: Sequence[str | Aggregate] = (),
     seed: int = 0,
     seconds_per_model: float = SECONDS_PER_MODEL,
     most_rows: int = MOST_ROWS,
@@ -200,6 +234,7 @@ def evaluate(
             schema's free key `roles` unless given.
         subgroup: a column, within whose groups the tables are compared too.
         detect: whether a classifier is taught to tell real rows from synthetic ones.
+        aggregates: what is asked of both tables, such as `mean(age | sex = male)`.
         seed: of everything that is drawn: rows of large tables, resamples, splits, learners.
         seconds_per_model: when a model is ended that has not come to an end by itself.
         most_rows: the most rows of a table that are compared, chosen by the seed.
@@ -207,7 +242,8 @@ def evaluate(
         progress: called with the steps done, the steps in all, and what comes next.
 
     Raises:
-        UsageError: for an unknown target, role or classifier, before anything is read.
+        UsageError: for an unknown target, role, classifier or form of an aggregate, before
+            anything is read.
         DataError: for a table that lacks a column of the schema, or holds another kind.
 
     Example:
@@ -222,6 +258,7 @@ def evaluate(
     asked = _asked(schema, target, roles, settings)
     if subgroup is not None:
         check_subgroup(schema, subgroup)
+    questions = _questions(aggregates, schema)
     steps = _Steps(progress or notebook_bar("Comparing"), len(_STAGES) + len(learners(classifiers)))
     given = {"real": real, "synthetic": synthetic}
     if holdout is not None:
@@ -242,6 +279,12 @@ def evaluate(
     grouped = steps.take("subgroups", lambda: _grouped(both, columns, subgroup, asked))
     told = steps.take("detection", lambda: _detected(schema, sheets, settings, detect=detect))
     copied = steps.take("copies", lambda: copies(sheets["real"], sheets["synthetic"]))
+    broken = steps.take("constraints", lambda: violations(both))
+    strays = steps.take("outliers", lambda: outliers(both))
+    asked_for = steps.take("aggregates", lambda: answered(both, questions))
+    strengths = associated["cramers_v"]
+    regressed = steps.take("regression", lambda: regression(both, strengths, target=asked.target))
+    tested = steps.take("tests", lambda: independence_tests(both))
     nist = steps.take("NIST tasks", lambda: tasks(both, asked.roles))
     prediction = steps.take("prediction", lambda: _predicted(schema, sheets, asked, steps.inner))
     sides = {name: Side.of(sheet) for name, sheet in sheets.items()}
@@ -259,6 +302,11 @@ def evaluate(
         copies=copied,
         subgroups=grouped,
         detection=told,
+        regression=regressed,
+        independence=tested,
+        aggregates=asked_for,
+        outliers=strays,
+        violations=broken,
         seed=seed,
         draws=both.draws,
         notes=notes,
@@ -268,8 +316,16 @@ def evaluate(
 
 _STAGES = (
     *("reading", "drawing", "columns", "marginals", "associations"),
-    *("cells", "range queries", "raw values", "subgroups", "detection", "copies", "NIST tasks"),
+    *("cells", "range queries", "raw values", "subgroups", "detection", "copies"),
+    *("constraints", "outliers", "aggregates", "regression", "tests", "NIST tasks"),
 )
+
+
+def _questions(asked: Sequence[str | Aggregate], schema: Schema) -> tuple[Aggregate, ...]:
+    """Aggregates that were read before, or their texts by their place in the list."""
+    known = [each for each in asked if isinstance(each, Aggregate)]
+    texts = {n: each for n, each in enumerate(asked, 1) if isinstance(each, str)}
+    return (*known, *aggregates_of(texts, schema))
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ def test_the_verdict_comes_first_and_limits_last() -> None:
     """Sections are in their order; the network is there because a model is."""
     page = evaluation_page(*clinic())
     order = ["verdict", "promise", "summary", "columns", "raw", "failures", "pairs", "network"]
-    order += ["prediction", "limits"]
+    order += ["prediction", "analyses", "limits"]
     assert order == _sections(page)
     assert re.findall(r'href="#(\w+)"', page) == order
 
@@ -34,9 +34,10 @@ def test_the_verdict_comes_first_and_limits_last() -> None:
 def test_little_is_told_in_little() -> None:
     """One column has no pairs, and rows without a statement promise nothing."""
     page = evaluation_page(*little())
-    order = ["verdict", "promise", "summary", "columns", "raw", "network", "prediction", "limits"]
+    order = ["verdict", "promise", "summary", "columns", "raw", "network", "prediction"]
+    order += ["analyses", "limits"]
     assert order == _sections(page)
-    assert "Nothing is promised." in page
+    assert "Nothing is promised about these rows" in page
 
 
 def test_disclosure_appears_when_there_were_attacks() -> None:

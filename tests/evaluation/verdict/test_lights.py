@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 from support.stand_ins import honest, rows_of, schema_of, spoiled
@@ -16,11 +17,12 @@ from understudy.evaluation.report.failures import (
     worst_cells,
 )
 from understudy.evaluation.verdict.advice import advice
+from understudy.evaluation.verdict.criteria import PREDICTION, SINGLE_COLUMN
 from understudy.evaluation.verdict.fidelity import fidelity_light, lost_part, lost_value
 from understudy.evaluation.verdict.light import Colour
-from understudy.evaluation.verdict.privacy import NOTHING_PROMISED, privacy_light
+from understudy.evaluation.verdict.privacy import NOTHING_PROMISED, OTHER_ROWS, privacy_light
 from understudy.evaluation.verdict.usefulness import relations, usefulness_light
-from understudy.evaluation.verdict.uses import good_for, named, not_good_for
+from understudy.evaluation.verdict.uses import bad_uses, good_uses, named
 
 
 @cache
@@ -36,6 +38,42 @@ def test_copies_outweigh_a_missing_promise() -> None:
     assert (Colour.UNKNOWN, NOTHING_PROMISED) == (light.colour, light.sentence)
     light = privacy_light(None, rows=1_000, copied=Copies(50, 1_000, 6.0, is_more=True))
     assert (Colour.RED, "4.4 %") == (light.colour, light.number)
+
+
+def test_a_statement_of_other_rows_is_not_called_missing() -> None:
+    """The light says why nothing is promised."""
+    assert OTHER_ROWS == privacy_light(None, rows=1_000, unpromised=OTHER_ROWS).sentence
+
+
+def test_the_largest_distance_is_named_where_no_column_is_beyond_fresh_rows() -> None:
+    """The first column is not called the worst where all are as near as fresh real rows."""
+    near = _with_distances({"age": 0.001, "region": 0.004})
+    said = _sentence(near, "worst column")
+    assert "No column is farther off than fresh real rows" in said
+    assert "region" in said
+    far = _with_distances({"age": 0.2, "region": 0.004})
+    assert "The worst column is age: 0.200" in _sentence(far, "worst column")
+
+
+def _with_distances(distances: dict[str, float]) -> Evaluation:
+    """An honest evaluation of some columns with these distances and a floor of 0.01."""
+    found = _found(None)
+    columns = tuple(
+        replace(column, distance=distances[column.column], floor=0.01)
+        for column in found.distributions
+        if column.column in distances
+    )
+    return replace(found, distributions=columns)
+
+
+def _sentence(found: Evaluation, name: str) -> str:
+    return next(each.sentence for each in fidelity_light(found).findings if each.name == name)
+
+
+def test_red_is_below_the_limit_where_more_is_better() -> None:
+    """The rule says on which side of amber red is."""
+    assert PREDICTION.rule.endswith("amber from 70 %, red below.")
+    assert SINGLE_COLUMN.rule.endswith("amber up to 10 %, red beyond.")
 
 
 def test_dependence_is_measured_from_fresh_rows() -> None:
@@ -84,9 +122,17 @@ def test_lists_of_names_are_short() -> None:
 
 def test_uses_follow_from_what_was_found() -> None:
     """What is good for an honest stand-in is not for a spoiled one."""
-    assert any("every single column" in use for use in good_for(_found(None)))
-    assert any("the distribution of age" in use for use in not_good_for(_found("collapsed values")))
-    assert not any("cross tables" in use for use in good_for(_found("collapsed values")))
+    good = {flaw: _good_words(flaw) for flaw in (None, "collapsed values")}
+    assert any("every single column" in use for use in good[None])
+    bad = [use.words for use in bad_uses(_found("collapsed values"))]
+    assert any("the distribution of age" in use for use in bad)
+    assert not any("cross tables" in use for use in good["collapsed values"])
+
+
+def _good_words(flaw: str | None) -> list[str]:
+    found = _found(flaw)
+    colours = {"fidelity": fidelity_light(found).colour, "usefulness": Colour.GREEN}
+    return [use.words for use in good_uses(found, bad_uses(found), **colours)]
 
 
 def test_rows_without_a_statement_are_to_be_made_again() -> None:

@@ -50,7 +50,7 @@ def test_little_budget_leaves_it_open() -> None:
     """Where the interval of a number has two colours the light is unknown, and never green."""
     found = _judged(None, "0.2")
     assert (Colour.UNKNOWN, Decision.OPEN) == (found.fidelity.colour, found.decision)
-    assert "a larger --release-epsilon would show it" in found.fidelity.sentence
+    assert "a larger budget for this summary would show it" in found.fidelity.sentence
 
 
 def test_usefulness_is_not_in_a_summary() -> None:

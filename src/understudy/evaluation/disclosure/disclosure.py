@@ -30,6 +30,8 @@ from understudy.evaluation.disclosure.attack import (
 )
 from understudy.evaluation.disclosure.attribution import Attribution, attribution
 from understudy.evaluation.disclosure.exposure import Disclosure, Exposure
+from understudy.evaluation.disclosure.leaks import LEAKY, leaked
+from understudy.evaluation.disclosure.linkage import linkage
 from understudy.evaluation.disclosure.membership import (
     MOST_SYNTHETIC,
     Membership,
@@ -50,9 +52,6 @@ from understudy.system.frames import Rows
 from understudy.system.notebooks import notebook_bar
 
 ORIGINAL = "original"
-LEAKY = "leaky"
-"""A stand-in that leaks on purpose, so that readers see what the attacks can find."""
-
 _OWN_ROWS = (
     "in the original every real row is attacked with itself in the table, as SBA does: its numbers "
     "are an upper end"
@@ -133,15 +132,6 @@ def disclosure_risk(
     )
 
 
-def leaked(real: EvaluationTable, seed: int) -> EvaluationTable:
-    """Half of the real rows as they are, chosen by the seed.
-
-    Privacy: real rows; they are attacked with, and never leave.
-    """
-    order = np.random.default_rng([seed, 21]).permutation(real.rows)
-    return real.take(np.sort(order[: (real.rows + 1) // 2]))
-
-
 def _check(stand_ins: Mapping[str, Any], settings: Settings) -> None:
     """Refuse names that are taken, and classifiers that are not there."""
     if taken := {ORIGINAL, LEAKY, *OWN_SIDES} & stand_ins.keys():
@@ -178,6 +168,17 @@ def attacked(
         name: singling_out(schema, real=real, control=held_out, synthetic=sheet, seed=settings.seed)
         for name, sheet in stand_ins.items()
     }
+    linked = {
+        name: linkage(
+            schema,
+            known=scenario.quasi_identifiers,
+            real=real,
+            control=held_out,
+            synthetic=sheet,
+            seed=settings.seed,
+        )
+        for name, sheet in stand_ins.items()
+    }
     given = {name: sheet for name, sheet in stand_ins.items() if name != LEAKY}
     sheets = {"real": real, **given, **({} if held_out is None else {"held-out": held_out})}
     notes = (*_remarks(sheets, settings.seed), *attackers.notes(tables))
@@ -191,6 +192,7 @@ def attacked(
         exposures=tuple(exposures),
         memberships=found,
         singled_out=singled,
+        linked=linked,
         seed=settings.seed,
         notes=notes,
     )

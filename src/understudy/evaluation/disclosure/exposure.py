@@ -13,6 +13,7 @@ from typing import Any
 from understudy.evaluation.disclosure.anonymity import Anonymity
 from understudy.evaluation.disclosure.attack import Attack, Scenario
 from understudy.evaluation.disclosure.attribution import Attribution, metrics
+from understudy.evaluation.disclosure.linkage import Linkage
 from understudy.evaluation.disclosure.membership import AUC, Membership
 from understudy.evaluation.disclosure.singling_out import SinglingOut
 from understudy.evaluation.metric import Goal, Metric
@@ -79,6 +80,7 @@ class Disclosure:
         baseline: the accuracy of always naming their most frequent value, `most_frequent`.
         exposures: the original first, then the stand-ins as they were given.
         memberships: of each stand-in. `singled_out`: predicates of each stand-in.
+        linked: known columns linked to all others through each stand-in.
 
     Privacy: private throughout.
     """
@@ -90,6 +92,7 @@ class Disclosure:
     exposures: tuple[Exposure, ...]
     memberships: Mapping[str, Membership]
     singled_out: Mapping[str, SinglingOut]
+    linked: Mapping[str, Linkage]
     seed: int
     notes: tuple[str, ...] = ()
 
@@ -111,6 +114,7 @@ class Disclosure:
             "averaged_over": list(over),
             "membership": {name: found.document() for name, found in self.memberships.items()},
             "singling_out": {name: found.document() for name, found in self.singled_out.items()},
+            "linkage": {name: found.document() for name, found in self.linked.items()},
             "metrics": {name: metric.document() for name, metric in self._metrics.items()},
             "seed": self.seed,
             "notes": list(self.notes),

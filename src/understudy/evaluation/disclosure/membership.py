@@ -8,7 +8,7 @@ Privacy: exact functions of real rows; for the owner's eyes and for public data 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
@@ -144,14 +144,18 @@ def distances(
 
     Privacy: a number for every real row.
     """
-    asked, held = _lines(sheet, schema), _lines(synthetic, schema)
+    asked, held = (lines_of(each, schema, list(schema.learned)) for each in (sheet, synthetic))
     return _least(np.ascontiguousarray(asked.T), held).astype(np.float64)
 
 
-def _lines(sheet: EvaluationTable, schema: Schema) -> Singles:
-    """Every column laid on a line, where what differs by 1 or more differs altogether."""
-    lines = np.empty((len(schema.learned), sheet.rows), np.float32)
-    for line, (name, column) in zip(lines, schema.learned.items(), strict=True):
+def lines_of(sheet: EvaluationTable, schema: Schema, names: Sequence[str]) -> Singles:
+    """Some columns laid on a line each, where what differs by 1 or more differs altogether.
+
+    Privacy: the cells of real rows, on another scale.
+    """
+    lines = np.empty((len(names), sheet.rows), np.float32)
+    for line, name in zip(lines, names, strict=True):
+        column = schema.learned[name]
         if isinstance(column, CategoricalColumn | BooleanColumn):
             line[:] = sheet.table.codes[name] * _APART
             continue

@@ -14,22 +14,24 @@ Privacy: exact functions of real rows; for the owner's eyes and for public data 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
+from understudy.evaluation.disclosure.controlled import NO_CONTROL, NO_ROWS, ControlledAttack
 from understudy.evaluation.marginals.association import is_ordered
 from understudy.evaluation.prediction.prediction import at_most
 from understudy.evaluation.sheets import EvaluationTable
 from understudy.facts.schema import Schema
-from understudy.system.arrays import Array
+from understudy.system.arrays import Floats, Indices
+from understudy.system.jit import kernel
 
 GUESSES = 500
 COLUMNS = 3
 _MOST_ROWS = 10_000
-_TRIES = 20
+# Predicates are drawn so many at a time, and so many times at most.
+_BATCH, _BATCHES = 5_000, 60
 
 CAPTION = (
     "A guess succeeds if exactly one row meets a predicate that only one synthetic row meets. "
@@ -39,40 +41,10 @@ CAPTION = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class SinglingOut:
-    """The success of predicates on real rows, and on rows that no fit has seen.
+class SinglingOut(ControlledAttack):
+    """The success of predicates that one row alone meets, of as many rows on both sides."""
 
-    Attributes:
-        guesses: predicates that were tried.
-        real, control: the share of them that one row alone meets, of as many rows on both sides.
-        error: the standard error of the difference.
-        reason: why there is nothing, where there is nothing.
-    """
-
-    guesses: int = 0
-    real: float | None = None
-    control: float | None = None
-    error: float | None = None
-    reason: str | None = None
-
-    @property
-    def risk(self) -> float | None:
-        """The part beyond chance, from 0 to 1: (real − control)/(1 − control)."""
-        if self.real is None or self.control is None or self.control >= 1:
-            return None
-        return max(self.real - self.control, 0.0) / (1 - self.control)
-
-    def document(self) -> dict[str, Any]:
-        """Return the attack for JSON, with the caption that must be shown beside it."""
-        return {
-            "guesses": self.guesses,
-            "real": self.real,
-            "control": self.control,
-            "error": self.error,
-            "risk": self.risk,
-            "reason": self.reason,
-            "caption": CAPTION,
-        }
+    caption: ClassVar[str] = CAPTION
 
 
 def singling_out(
@@ -88,74 +60,99 @@ def singling_out(
     Privacy: exact functions of real rows.
     """
     if control is None:
-        return SinglingOut(reason="no held-out rows were given; chance is measured on them")
+        return SinglingOut(reason=NO_CONTROL)
     rows = min(real.rows, control.rows, _MOST_ROWS)
     if not rows or not synthetic.rows:
-        return SinglingOut(reason="there are no rows to attack")
+        return SinglingOut(reason=NO_ROWS)
     ours, others = (at_most(sheet, rows, seed) for sheet in (real, control))
-    attack = _Predicates.of(schema, at_most(synthetic, _MOST_ROWS, seed), seed)
-    found = [(attack.meets(ours, p) == 1, attack.meets(others, p) == 1) for p in attack.drawn()]
-    if not found:
+    attack = _Attacker.of(schema, at_most(synthetic, _MOST_ROWS, seed), seed)
+    predicates = attack.predicates()
+    if not predicates.size:
         return SinglingOut(reason="no synthetic row differs from all others in a few columns")
-    success = np.array(found, float)
-    difference = success[:, 0] - success[:, 1]
+    single, chance = (meeting(_lines(s, schema), predicates) == 1 for s in (ours, others))
+    difference = single.astype(np.float64) - chance
     return SinglingOut(
-        guesses=len(found),
-        real=float(success[:, 0].mean()),
-        control=float(success[:, 1].mean()),
-        error=float(difference.std() / math.sqrt(len(found))),
+        guesses=len(predicates),
+        real=float(single.mean()),
+        control=float(chance.mean()),
+        error=float(difference.std() / math.sqrt(len(predicates))),
     )
 
 
-_Predicate = list[tuple[str, str, int]]
-
-
 @dataclass(frozen=True, repr=False, eq=False)
-class _Predicates:
-    """Draws predicates from synthetic rows, and counts the rows that meet them."""
+class _Attacker:
+    """Draws predicates from synthetic rows, and keeps those that one of them alone meets.
 
-    schema: Schema
-    synthetic: EvaluationTable
-    middles: dict[str, float]
+    Attributes:
+        lines: the codes of each synthetic row.
+        middles: the median code of columns with an order; NaN for others.
+        last: the last code of each column.
+    """
+
+    lines: Indices
+    middles: Floats
+    last: Indices
     generator: np.random.Generator
 
     @classmethod
-    def of(cls, schema: Schema, synthetic: EvaluationTable, seed: int) -> _Predicates:
-        codes = synthetic.table.codes
-        middles = {
-            name: float(np.median(codes[name]))
-            for name, column in schema.learned.items()
-            if is_ordered(column)
-        }
-        return cls(schema, synthetic, middles, np.random.default_rng([seed, 31]))
+    def of(cls, schema: Schema, synthetic: EvaluationTable, seed: int) -> _Attacker:
+        lines = _lines(synthetic, schema)
+        columns = schema.learned.values()
+        middles = [
+            float(np.median(codes)) if is_ordered(column) else math.nan
+            for codes, column in zip(lines.T, columns, strict=True)
+        ]
+        last = np.array([column.size - 1 for column in columns], np.int64)
+        return cls(lines, np.array(middles), last, np.random.default_rng([seed, 31]))
 
-    def drawn(self) -> Iterator[_Predicate]:
-        """Predicates that one synthetic row alone meets; fewer where there are hardly any."""
-        found = 0
-        for _ in range(_TRIES * GUESSES):
-            predicate = self._draw()
-            if self.meets(self.synthetic, predicate) == 1:
-                found += 1
-                yield predicate
-            if found == GUESSES:
-                return
+    def predicates(self) -> Indices:
+        """Different predicates that one synthetic row alone meets; fewer where they are rare."""
+        known: dict[bytes, Indices] = {}
+        for _ in range(_BATCHES):
+            drawn = self._draw()
+            for predicate in drawn[meeting(self.lines, drawn) == 1]:
+                known.setdefault(predicate.tobytes(), predicate)
+            if len(known) >= GUESSES:
+                break
+        found = list(known.values())[:GUESSES]
+        parts = min(COLUMNS, self.lines.shape[1])
+        return np.array(found, np.int64).reshape(len(found), parts, 3)
 
-    def _draw(self) -> _Predicate:
-        names = list(self.schema.learned)
-        chosen = self.generator.permutation(len(names))[:COLUMNS]
-        row = int(self.generator.integers(self.synthetic.rows))
-        return [self._condition(names[place], row) for place in chosen]
+    def _draw(self) -> Indices:
+        """Many predicates: columns of a row in their order, each from a lowest to a highest code.
 
-    def _condition(self, name: str, row: int) -> tuple[str, str, int]:
-        code = int(self.synthetic.table.codes[name][row])
-        if name not in self.middles:
-            return name, "=", code
-        return name, "≥" if code >= self.middles[name] else "≤", code
+        A listed value is met by itself, a number by all that are at least as far from the middle.
+        """
+        rows, wide = self.lines.shape
+        places = self.generator.random((_BATCH, wide)).argsort(axis=1)[:, :COLUMNS]
+        places = np.sort(places, axis=1)
+        codes = self.lines[self.generator.integers(0, rows, _BATCH)[:, None], places]
+        middles = self.middles[places]
+        low = np.where(codes < middles, 0, codes)
+        high = np.where(codes >= middles, self.last[places], codes)
+        return np.stack([places, low, high], axis=2)
 
-    def meets(self, sheet: EvaluationTable, predicate: _Predicate) -> int:
-        """How many rows meet a predicate."""
-        held: Array = np.ones(sheet.rows, bool)
-        for name, relation, code in predicate:
-            codes = sheet.table.codes[name]
-            held &= {"=": codes == code, "≥": codes >= code, "≤": codes <= code}[relation]
-        return int(held.sum())
+
+def _lines(sheet: EvaluationTable, schema: Schema) -> Indices:
+    """The codes of every row, a line for each."""
+    codes = [sheet.table.codes[name].astype(np.int64) for name in schema.learned]
+    return np.ascontiguousarray(np.column_stack(codes))
+
+
+@kernel
+def meeting(lines: Indices, predicates: Indices) -> Indices:
+    """How many rows meet each predicate: 0, 1, or 2 for more."""
+    found = np.zeros(len(predicates), np.int64)
+    for number in range(len(predicates)):
+        for row in range(len(lines)):
+            meets = True
+            for part in range(predicates.shape[1]):
+                code = lines[row, predicates[number, part, 0]]
+                if code < predicates[number, part, 1] or code > predicates[number, part, 2]:
+                    meets = False
+                    break
+            if meets:
+                found[number] += 1
+                if found[number] == 2:
+                    break
+    return found

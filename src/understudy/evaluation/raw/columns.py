@@ -28,6 +28,8 @@ from understudy.system.frames import Rows
 
 PROBABILITIES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 _TAIL = 0.01
+# Numbers beyond the real range by this part of it are far from what any real row has.
+_MARGIN = 0.1
 _RARE = 0.01
 _SHOWN = 10
 
@@ -94,6 +96,8 @@ class RawColumn:
         rare: of values that fewer than 1 % of real rows have, together: real and synthetic share.
         lost: the most frequent listed values that no synthetic row has, with their share of real
             rows. Values that the schema does not list are counted and never named.
+        outside: the share of synthetic values that the schema does not allow.
+        beyond: the share of synthetic numbers beyond the real range by more than a tenth of it.
     """
 
     column: str
@@ -113,6 +117,44 @@ class RawColumn:
     values: tuple[int, int] | None = None
     rare: tuple[float, float] | None = None
     lost: tuple[tuple[str, float], ...] = ()
+    outside: float = 0.0
+    beyond: float = 0.0
+
+    @property
+    def out_of_range(self) -> float:
+        """The share of synthetic values that no real row has, or that the schema does not allow."""
+        return max(self.outside, self.beyond)
+
+    @property
+    def excess(self) -> float:
+        """How far the synthetic numbers go beyond the real ones, in parts of the real range."""
+        ours, made = self.real, self.synthetic
+        if ours is None or made is None or ours.least is None or ours.most is None:
+            return 0.0
+        if made.least is None or made.most is None or ours.most == ours.least:
+            return 0.0
+        over = max(ours.least - made.least, made.most - ours.most, 0.0)
+        return over / (ours.most - ours.least)
+
+    @property
+    def reach(self) -> str:
+        """Say how far synthetic values go beyond the real ones; empty where none does."""
+        if self.beyond and self.real is not None and self.synthetic is not None:
+            return self._ends(self.real, self.synthetic)
+        return "are not all declared" if self.outside else ""
+
+    def _ends(self, real: Moments, synthetic: Moments) -> str:
+        assert isinstance(self.declared, BinnedColumn)
+        words = []
+        for verb, end, ours, made in (
+            ("start at", "minimum", real.least, synthetic.least),
+            ("go up to", "maximum", real.most, synthetic.most),
+        ):
+            beyond = made != ours and (end == "minimum") == ((made or 0.0) < (ours or 0.0))
+            if ours is not None and made is not None and beyond:
+                texts = [number_text(self.declared, value) for value in (made, ours)]
+                words.append(f"{verb} {texts[0]}, where the real {end} is {texts[1]}")
+        return " and ".join(words)
 
     @property
     def sentence(self) -> str:
@@ -149,6 +191,8 @@ class RawColumn:
             "values": None if self.values is None else list(self.values),
             "rare": None if self.rare is None else list(self.rare),
             "lost": [{"value": value, "share": share} for value, share in self.lost],
+            "outside": self.outside,
+            "beyond": self.beyond,
         }
 
     def __repr__(self) -> str:
@@ -190,6 +234,7 @@ def _compared(name: str, real: RawCells, synthetic: RawCells) -> RawColumn:
         "unreadable": real.unreadable,
         "dropped": real.dropped,
         "changed": real.changed,
+        "outside": synthetic.changed,
     }
     more = _listed(real, synthetic) if real.texts else _line(real, synthetic)
     return RawColumn(**common, **more)
@@ -231,9 +276,17 @@ def _line(real: RawCells, synthetic: RawCells) -> dict[str, Any]:
         "within_bins": _within_bins(real),
     }
     if ours.size and theirs.size:
+        found["beyond"] = _beyond(ours, theirs)
         low, high = np.quantile(ours, (_TAIL, 1 - _TAIL))
         found["tails"] = (float((theirs < low).mean()), float((theirs > high).mean()))
     return found
+
+
+def _beyond(real: Floats, synthetic: Floats) -> float:
+    """The share of sorted synthetic numbers that are far beyond the real ones."""
+    low, high = float(real[0]), float(real[-1])
+    margin = _MARGIN * (high - low)
+    return float(((synthetic < low - margin) | (synthetic > high + margin)).mean())
 
 
 def kolmogorov(first: Floats, second: Floats) -> float | None:

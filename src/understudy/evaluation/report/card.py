@@ -29,7 +29,10 @@ def dataset_card(release: Release, schema: Schema) -> str:
     parts = [
         _head(release),
         _section("Verdict", _verdict(release)),
-        _section("What is promised about the rows", _promise(release.subject.statement)),
+        _section(
+            "What is promised about the rows",
+            _promise(release.subject.statement, release.subject.unpromised),
+        ),
         _section("Columns", _columns(release, schema)),
         _section("Distances from the private rows", _distances(release)),
         _section("Limits", (f"- {line}" for line in _LIMITS)),
@@ -93,9 +96,9 @@ def _verdict(release: Release) -> Iterator[str]:
             yield f"{title}: {cell('; '.join(uses))}."
 
 
-def _promise(statement: Statement | None) -> Iterator[str]:
+def _promise(statement: Statement | None, unpromised: str) -> Iterator[str]:
     if statement is None:
-        yield "The rows were released by other means, and no statement came with them."
+        yield f"The rows were released by other means. {unpromised}"
         return
     yield f"> {cell(statement.sentence)}"
     yield ""

@@ -116,9 +116,10 @@ def bands(found: Evaluation) -> Figure | None:
 
 _BANDS_CAPTION = (
     "Distance is the share of rows that would have to change: 0 is the same, 1 has nothing in "
-    "common. The floor is what sampling error alone does to as many rows drawn from the real ones; "
-    "nothing can be asked to be nearer. The ceiling is what is left when every column is right and "
-    "all dependence is lost; for single columns both are the same. Left is better."
+    "common. The floor is the sampling error of as many rows drawn from the real ones; fresh real "
+    "rows are √2 floors away, because the real rows are a sample too. The ceiling is what is left "
+    "when every column is right and all dependence is lost; for single columns both are the same. "
+    "Left is better."
 )
 
 

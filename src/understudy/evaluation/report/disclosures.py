@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from understudy.evaluation.disclosure.attack import Attack
-from understudy.evaluation.disclosure.disclosure import LEAKY
+from understudy.evaluation.disclosure.controlled import ControlledAttack
 from understudy.evaluation.disclosure.exposure import Disclosure
+from understudy.evaluation.disclosure.leaks import LEAKY
+from understudy.evaluation.disclosure.linkage import Linkage
 from understudy.evaluation.disclosure.membership import CAPTION, Membership
-from understudy.evaluation.disclosure.singling_out import CAPTION as SINGLED_OUT
+from understudy.evaluation.disclosure.singling_out import SinglingOut
 from understudy.evaluation.report.dots import DotChart, DotLine
 from understudy.evaluation.report.figure import NONE, Figure, Listing, TableRow, decimal, percent
 
@@ -43,17 +45,27 @@ def disclosure_notes(found: Disclosure) -> list[str]:
 
 def singled_out(found: Disclosure) -> Listing:
     """The success of predicates on real and held-out rows, with each stand-in."""
+    head = ("predicates of", "one real row", "one held-out row", "risk beyond chance", "guesses")
+    return _controlled(found.singled_out, head, SinglingOut.caption)
+
+
+def linked(found: Disclosure) -> Listing:
+    """How often two records of one row are linked, with each stand-in."""
+    head = ("linked through", "real rows", "held-out rows", "risk beyond chance", "guesses")
+    return _controlled(found.linked, head, Linkage.caption)
+
+
+def _controlled(attacks: Mapping[str, ControlledAttack], head: TableRow, caption: str) -> Listing:
     lines = tuple(
         (
             _TABLES.get(name, name),
             *map(percent, (each.real, each.control, each.risk)),
             f"{each.guesses:,}",
         )
-        for name, each in found.singled_out.items()
+        for name, each in attacks.items()
         if each.guesses
     )
-    head = ("predicates of", "one real row", "one held-out row", "risk beyond chance", "guesses")
-    return Listing(head, lines, note=SINGLED_OUT if lines else "")
+    return Listing(head, lines, note=caption if lines else "")
 
 
 def _accuracy(found: Disclosure) -> Figure:

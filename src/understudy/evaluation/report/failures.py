@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from understudy.evaluation.evaluation import Evaluation
 from understudy.evaluation.failures.cells import CLOSE, MOST_OF, CellGap
+from understudy.evaluation.failures.outliers import ISOLATED
 from understudy.evaluation.failures.subgroups import Subgroup
 from understudy.evaluation.raw.columns import PROBABILITIES, RawColumn, number_text
 from understudy.evaluation.report.dots import DotChart, DotLine
@@ -92,12 +93,12 @@ def usable_counts(found: Evaluation) -> Figure | None:
     ]
     chart = DotChart(
         lines,
-        f"relative error that {MOST_OF:.0%} of counts keep",
+        f"relative error that {100 * MOST_OF:.0f} % of counts keep",
         "Relative error of counts by their size; the table below has it",
         CLOSE,
     )
     data = Listing(
-        ("real count from", "counts", f"error that {MOST_OF:.0%} keep"),
+        ("real count from", "counts", f"error that {100 * MOST_OF:.0f} % keep"),
         tuple((f"{size:,}", f"{cells:,}", percent(error)) for size, cells, error in sizes),
     )
     usable = found.cells.usable_from
@@ -105,10 +106,14 @@ def usable_counts(found: Evaluation) -> Figure | None:
     return Figure(
         title="How small a count can be used",
         picture=chart.picture(),
-        caption=f"{words} can be used: {MOST_OF:.0%} of them are within {CLOSE:.0%} of the real "
-        "count, in cross tables of two columns. Resampled rows have an error of about 1/√count.",
+        caption=f"{words} can be used: {100 * MOST_OF:.0f} % of them are within "
+        f"{100 * CLOSE:.0f} % of the real count, in cross tables of two columns. Resampled rows "
+        "have an error of about 1/√count.",
         data=data,
-        legend=(("synthetic-dot", "synthetic rows"), ("reference", f"usable up to {CLOSE:.0%}")),
+        legend=(
+            ("synthetic-dot", "synthetic rows"),
+            ("reference", f"usable up to {100 * CLOSE:.0f} %"),
+        ),
     )
 
 
@@ -163,3 +168,57 @@ def detection_table(found: Evaluation) -> Listing:
     """The columns by which real and synthetic rows are told apart."""
     lines = tuple((name, decimal(fall)) for name, fall in found.detection.columns if fall > 0)
     return Listing(("column", "AUROC falls by, if it is shuffled"), lines)
+
+
+def extreme_numbers(found: Evaluation) -> Listing:
+    """Columns with numbers beyond Tukey's outer fences, those that differ most first."""
+    declared = {column.column: column.declared for column in found.raw}
+    head = ("column", "lower fence", "upper fence", "real rows beyond", "synthetic rows beyond")
+    lines = tuple(
+        (
+            each.column,
+            *(_place(declared.get(each.column), value) for value in (each.low, each.high)),
+            percent(each.real),
+            percent(each.synthetic),
+        )
+        for each in found.outliers.extremes
+    )
+    real, synthetic = map(percent, found.outliers.extreme_rows)
+    note = f"At least one such number is in {real} of real and {synthetic} of synthetic rows."
+    return Listing(head, lines, note=note if lines else "")
+
+
+def _place(declared: object, value: float) -> str:
+    return number_text(declared, value) if isinstance(declared, BinnedColumn) else f"{value:.6g}"
+
+
+def repeated_rows(found: Evaluation) -> Listing:
+    """Isolated real rows that the synthetic rows repeat, beside chance and a leak."""
+    titles = {
+        "synthetic": "the synthetic rows",
+        "chance": "as many other real rows: chance",
+        "leaky": "half of the real rows, copied: a leak made on purpose",
+    }
+    lines = tuple(
+        (titles[name], percent(each.nearer), percent(each.equal))
+        for name, each in found.outliers.repeated.items()
+    )
+    head = ("isolated rows repeated by", "nearer than any other real row", "equal in every cell")
+    strange = percent(found.outliers.strange)
+    note = (
+        f"{found.outliers.isolated:,} isolated real rows: the {100 * ISOLATED:.0f} % that are "
+        f"farthest from all others. Of synthetic rows {strange} are farther from all real rows "
+        f"than {100 - 100 * ISOLATED:.0f} % of fresh real rows are."
+    )
+    return Listing(head, lines, note=note if lines else "")
+
+
+def broken_constraints(found: Evaluation) -> Listing:
+    """Declared constraints, and the rows of either table that break them."""
+    lines = tuple(
+        (each.words, f"{each.real:,}", percent(each.shares[0]), f"{each.synthetic:,}",
+         percent(each.shares[1]))
+        for each in found.violations
+    )  # fmt: skip
+    head = ("constraint", "real rows", "share", "synthetic rows", "share")
+    return Listing(head, lines)

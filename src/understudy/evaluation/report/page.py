@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from markupsafe import Markup, escape
 from understudy.evaluation.disclosure.exposure import Disclosure
 from understudy.evaluation.evaluation import Evaluation
 from understudy.evaluation.report import (
+    analyses,
     contents,
     disclosures,
     failures,
@@ -43,7 +45,7 @@ def _environment() -> jinja2.Environment:
 def rendered(template: str, **parts: Any) -> str:
     """A template filled in; every text is escaped, and nothing in it is unseen."""
     page = _environment().get_template(template)
-    return replaced(page.render(version=__version__, coded=coded, **parts))
+    return replaced(page.render(version=__version__, coded=coded, raised=raised, **parts))
 
 
 def coded(text: str) -> Markup:
@@ -53,6 +55,19 @@ def coded(text: str) -> Markup:
         Markup("<code>{}</code>").format(part) if place % 2 else part
         for place, part in enumerate(parts)
     )
+
+
+def raised(text: str) -> Markup:
+    """A text whose powers of e are typeset as such; everything in it is escaped.
+
+    Example:
+        >>> raised("at most e^0.5 times")
+        Markup('at most e<sup>0.5</sup> times')
+    """
+    return Markup(_POWER.sub(r"e<sup>\1</sup>", str(escape(text))))
+
+
+_POWER = re.compile(r"\be\^([0-9]+(?:\.[0-9]+)?)")
 
 
 def evaluation_page(
@@ -72,7 +87,7 @@ def evaluation_page(
     return rendered(
         "page.html",
         subject=subject,
-        verdict=found.verdict(statement),
+        verdict=subject.verdict(found),
         criteria=CRITERIA,
         losses=failures.raw_losses(found),
         raw_numbers=failures.raw_numbers(found),
@@ -84,6 +99,14 @@ def evaluation_page(
         subgroup_table=failures.subgroup_table(found),
         detection=found.detection,
         detection_table=failures.detection_table(found),
+        extremes=failures.extreme_numbers(found),
+        repeated=failures.repeated_rows(found),
+        constraints=failures.broken_constraints(found),
+        analyses=analyses.analysis_results(found),
+        coefficients=analyses.coefficients(found),
+        regression=found.regression,
+        tested_pairs=analyses.tested_pairs(found),
+        aggregates=analyses.aggregate_table(found),
         remarks=subject.remarks(found.sides["synthetic"].read),
         facts={} if statement is None else promise.promise_facts(statement),
         events=None if statement is None else promise.events(statement),
@@ -107,6 +130,7 @@ def evaluation_page(
         disclosure=[] if disclosure is None else disclosures.disclosure_figures(disclosure),
         disclosure_notes=[] if disclosure is None else disclosures.disclosure_notes(disclosure),
         singled_out=None if disclosure is None else disclosures.singled_out(disclosure),
+        linked=None if disclosure is None else disclosures.linked(disclosure),
         seed=found.seed,
         draws=found.draws,
         decimal=decimal,

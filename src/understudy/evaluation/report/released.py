@@ -43,7 +43,10 @@ class Release:
     @property
     def verdict(self) -> Verdict:
         """Show the verdict by released numbers alone."""
-        return judge_released(self.summary, self.yardsticks, self.subject.statement)
+        subject = self.subject
+        return judge_released(
+            self.summary, self.yardsticks, subject.statement, unpromised=subject.unpromised
+        )
 
     def document(self) -> dict[str, Any]:
         """Return the release for JSON."""

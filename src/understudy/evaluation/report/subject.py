@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from understudy.errors import DataError, UnderstudyError
+from understudy.evaluation.evaluation import Evaluation
+from understudy.evaluation.verdict.privacy import NOTHING_PROMISED, OTHER_ROWS
+from understudy.evaluation.verdict.verdict import Verdict
 from understudy.models.model import Model
 from understudy.privacy.statements.binding import BINDING, FILE, digest_of, same
 from understudy.privacy.statements.statement import Statement
@@ -66,14 +69,23 @@ class Subject:
             real=real.name, synthetic=synthetic.name, statement=statement_of_model, model=loaded
         )
 
+    @property
+    def unpromised(self) -> str:
+        """Say why nothing is promised, for rows without a statement of their own."""
+        return OTHER_ROWS if self.foreign else NOTHING_PROMISED
+
+    def verdict(self, found: Evaluation) -> Verdict:
+        """Judge the synthetic rows by an evaluation and by what is promised about them."""
+        return found.verdict(self.statement, unpromised=self.unpromised)
+
     def remarks(self, rows_read: int) -> list[str]:
         """List the disagreements between rows, statement and model."""
         said = []
         if self.foreign:
             said.append(
                 f"The statement beside {self.synthetic} speaks of another file: the rows were "
-                "changed after it was written, or it belongs to others. Nothing is promised about "
-                "these rows."
+                "changed after it was written, or it belongs to others. Put the rows back as they "
+                "were written, or make them again."
             )
         if self.rows is not None and self.rows != rows_read and not self.foreign:
             said.append(

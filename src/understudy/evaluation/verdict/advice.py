@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from understudy.evaluation.evaluation import Evaluation
 from understudy.evaluation.verdict.criteria import CHANGED, DEPENDENCE
-from understudy.evaluation.verdict.fidelity import badly_changed, lost_part
+from understudy.evaluation.verdict.fidelity import badly_changed, lost_part, out_of_range_columns
 from understudy.evaluation.verdict.light import Colour, Light
 from understudy.evaluation.verdict.uses import named
 from understudy.privacy.statements.statement import Statement
@@ -45,11 +45,18 @@ def _promise(statement: Statement | None, privacy: Light) -> Iterator[str]:
 
 
 def _schema(found: Evaluation) -> Iterator[str]:
+    strays = out_of_range_columns(found)
+    if strays:
+        names = named((column.column for column in strays), _MOST_NAMED)
+        yield (
+            f"Declare bounds or values of {names} from a code book or by what is possible, not by "
+            "this page: rows are drawn up to the bounds."
+        )
     changed = badly_changed(found)
     if changed:
         names = named((column.column for column in changed), _MOST_NAMED)
         yield (
-            f"Widen the bounds of {names}, or list more of their values, from a code book or by "
+            f"Widen the bounds or list more values of {names}, from a code book or by "
             "`schema infer`: what the schema cannot hold, no method can keep."
         )
     real = found.sides["real"]

@@ -18,7 +18,7 @@ class Criterion:
     Attributes:
         about: what the number is, for rules in plain words.
         good: the light is green up to here. `limit`: amber up to here, red beyond.
-        more: whether more is better; then both are lower bounds.
+        more: whether more is better; then both are lower bounds, and red is below.
         times: whether the number counts times in 100, and is not a share.
     """
 
@@ -41,10 +41,10 @@ class Criterion:
     @property
     def rule(self) -> str:
         """Say the rule in plain words."""
-        way = "from" if self.more else "up to"
+        way, red = ("from", "below") if self.more else ("up to", "beyond")
         return (
             f"{self.about}: green {way} {self.text(self.good)}, amber {way} "
-            f"{self.text(self.limit)}, red beyond."
+            f"{self.text(self.limit)}, red {red}."
         )
 
     def text(self, value: float | None) -> str:
@@ -95,7 +95,8 @@ COPIED = Criterion(
 )
 SINGLE_COLUMN = Criterion(
     name="worst column",
-    about="The share of rows that would have to change in the worst column, beyond sampling error",
+    about="The share of rows that would have to change in the worst column, beyond what fresh "
+    "real rows need",
     good=0.03,
     limit=0.1,
 )
@@ -107,7 +108,8 @@ DEPENDENCE = Criterion(
 )
 PAIRS = Criterion(
     name="pairs of columns",
-    about="The share of rows that would have to change in pairs of columns, beyond sampling error",
+    about="The share of rows that would have to change in pairs of columns, beyond what fresh "
+    "real rows need",
     good=0.03,
     limit=0.1,
 )
@@ -123,6 +125,13 @@ LOST_GROUPS = Criterion(
     "over half of them",
     good=0.0,
     limit=0.01,
+)
+OUT_OF_RANGE = Criterion(
+    name="values out of range",
+    about="The share of synthetic values in the worst column that are beyond the real range by "
+    "more than a tenth of it, or that the schema does not allow",
+    good=0.0005,
+    limit=0.02,
 )
 CHANGED = Criterion(
     name="changed by the schema",
@@ -156,6 +165,7 @@ CRITERIA = (
     PAIRS,
     LOST_VALUE,
     LOST_GROUPS,
+    OUT_OF_RANGE,
     CHANGED,
     PREDICTION,
     RELATIONS,
@@ -166,6 +176,8 @@ CLEAR_RELATION = 0.1
 """Cramér's V from which on two columns of the real table have a relation."""
 SAME_STRENGTH, SAME_PART, SAME_BY_CHANCE = 0.05, 1 / 3, 3.0
 """A relation is kept where V differs by this, by this part of it, or by this number over √rows."""
+FAR_BEYOND = 0.5
+"""A column whose numbers go beyond the real ones by this part of their range is named."""
 FEW_ROWS = 200
 """With fewer rows on either side distances say little, and fidelity is not green."""
 EXPECTED_ROWS = 10

@@ -14,10 +14,12 @@ from understudy.evaluation.verdict.criteria import (
     DEPENDENCE,
     DISTINCT,
     EXPECTED_ROWS,
+    FAR_BEYOND,
     FEW_ROWS,
     FRESH,
     LOST_GROUPS,
     LOST_VALUE,
+    OUT_OF_RANGE,
     PAIRS,
     SINGLE_COLUMN,
 )
@@ -33,6 +35,7 @@ def fidelity_light(found: Evaluation) -> Light:
         *_columns(found),
         *_values(found),
         *_groups(found),
+        *_out_of_range(found),
         *_schema(found),
         *_few(found),
     ]
@@ -55,12 +58,23 @@ def beyond_floor(column: ColumnShares) -> float:
 def _columns(found: Evaluation) -> list[Finding]:
     if not found.has_rows:
         return []
-    column = max(found.distributions, key=beyond_floor)
-    said = (
-        f"The worst column is {column.column}: {column.distance:.3f} of rows would have to change, "
-        f"{FRESH * (column.floor or 0):.3f} through sampling error alone."
+    column = max(found.distributions, key=lambda each: (beyond_floor(each), each.distance))
+    beyond = beyond_floor(column)
+    which = (
+        f"The worst column is {column.column}"
+        if beyond
+        else "No column is farther off than fresh real rows; the largest distance is that of "
+        f"{column.column}"
     )
-    return [SINGLE_COLUMN.finding(beyond_floor(column), said)]
+    said = (
+        f"{which}: {column.distance:.3f} of rows would have to change, and {_fresh(column.floor)}."
+    )
+    return [SINGLE_COLUMN.finding(beyond, said)]
+
+
+def _fresh(floor: float | None) -> str:
+    """What as many fresh rows of the same population are apart from the real ones, in words."""
+    return f"{FRESH * (floor or 0.0):.3f} with fresh real rows"
 
 
 def _pairs(variations: Sequence[Variation]) -> list[Finding]:
@@ -70,7 +84,7 @@ def _pairs(variations: Sequence[Variation]) -> list[Finding]:
         return []
     chance = FRESH * pairs.resampled
     said = f"In pairs of columns {pairs.value:.3f} of rows would have to change on average"
-    alone = f"{said}, {chance:.3f} through sampling error alone."
+    alone = f"{said}, and {_fresh(pairs.resampled)}."
     found = [PAIRS.finding(max(pairs.value - chance, 0.0), alone)]
     part = lost_part(variations[1])
     if part is not None:
@@ -134,6 +148,30 @@ def changed_columns(raw: Sequence[RawColumn]) -> list[RawColumn]:
 def badly_changed(found: Evaluation) -> list[RawColumn]:
     """Columns that the schema changes beyond what is good, the most changed first."""
     return [c for c in changed_columns(found.raw) if CHANGED.colour(c.changed) != Colour.GREEN]
+
+
+def out_of_range_columns(found: Evaluation) -> list[RawColumn]:
+    """Columns with many values beyond the real ones, or with some far beyond; the worst first."""
+    named = [
+        column
+        for column in found.raw
+        if OUT_OF_RANGE.colour(column.out_of_range) is not Colour.GREEN
+        or column.excess > FAR_BEYOND
+    ]
+    return sorted(named, key=lambda column: (-column.out_of_range, -column.excess))
+
+
+def _out_of_range(found: Evaluation) -> list[Finding]:
+    if not found.raw or not found.has_rows:
+        return []
+    worst = max(found.raw, key=lambda column: (column.out_of_range, column.excess))
+    if not worst.reach:
+        said = "No synthetic value is far beyond the real ones or outside the schema."
+        return [OUT_OF_RANGE.finding(0.0, said)]
+    share = OUT_OF_RANGE.text(worst.out_of_range)
+    where = "far beyond the real ones" if worst.beyond >= worst.outside else "not declared"
+    said = f"Synthetic values of {worst.column} {worst.reach}; {share} of them are {where}."
+    return [OUT_OF_RANGE.finding(worst.out_of_range, said)]
 
 
 def _schema(found: Evaluation) -> list[Finding]:

@@ -12,10 +12,20 @@ NOTHING_PROMISED = (
     "Nothing is promised about these rows: no statement came with them. Treat them as if they were "
     "real."
 )
+OTHER_ROWS = (
+    "Nothing is promised about these rows: the statement beside them belongs to other rows, or "
+    "these were changed after it was written. Treat them as if they were real."
+)
 NOT_PRIVATE = "The statement itself says that these rows are not private."
 
 
-def privacy_light(statement: Statement | None, *, rows: int, copied: Copies | None = None) -> Light:
+def privacy_light(
+    statement: Statement | None,
+    *,
+    rows: int,
+    copied: Copies | None = None,
+    unpromised: str = NOTHING_PROMISED,
+) -> Light:
     """Judge what is promised, and whether rows were copied.
 
     Comparing rows cannot show that they are private. It can show that they are not: copies beyond
@@ -25,8 +35,9 @@ def privacy_light(statement: Statement | None, *, rows: int, copied: Copies | No
         statement: what is promised about the synthetic rows; None where nothing is.
         rows: of the table that is protected, about.
         copied: synthetic rows that equal real ones; None where that was not looked at.
+        unpromised: why nothing is promised, for rows without a statement of their own.
     """
-    findings = [_promise(statement), *_exposed(statement, rows), *_copied(copied)]
+    findings = [_promise(statement, unpromised), *_exposed(statement, rows), *_copied(copied)]
     numbers = [_number(finding) for finding in findings]
     light = Light.of("privacy", findings, numbers)
     if light.colour is Colour.GREEN and findings[0].colour is Colour.UNKNOWN:
@@ -39,9 +50,9 @@ def _number(finding: Finding) -> str:
     return "no promise" if finding.value is None else known[finding.name].text(finding.value)
 
 
-def _promise(statement: Statement | None) -> Finding:
+def _promise(statement: Statement | None, unpromised: str) -> Finding:
     if statement is None:
-        return RIGHT_GUESSES.finding(None, NOTHING_PROMISED)
+        return RIGHT_GUESSES.finding(None, unpromised)
     found = guesses_about(statement)
     if found is None:
         return Finding(

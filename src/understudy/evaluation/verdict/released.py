@@ -24,7 +24,7 @@ from understudy.evaluation.verdict.criteria import (
 )
 from understudy.evaluation.verdict.fidelity import number_of
 from understudy.evaluation.verdict.light import Colour, Finding, Light
-from understudy.evaluation.verdict.privacy import privacy_light
+from understudy.evaluation.verdict.privacy import NOTHING_PROMISED, privacy_light
 from understudy.evaluation.verdict.uses import named
 from understudy.evaluation.verdict.verdict import Verdict, decide, verdict_sentence
 from understudy.privacy.statements.statement import Statement
@@ -42,7 +42,11 @@ _ROWS_ALONE = (
 
 
 def judge_released(
-    summary: Summary, yardsticks: Mapping[int, Yardstick], statement: Statement | None
+    summary: Summary,
+    yardsticks: Mapping[int, Yardstick],
+    statement: Statement | None,
+    *,
+    unpromised: str = NOTHING_PROMISED,
 ) -> Verdict:
     """Judge a stand-in by its paid summary.
 
@@ -50,11 +54,12 @@ def judge_released(
         summary: the released distances.
         yardsticks: floor and ceiling of the synthetic rows, by the number of columns.
         statement: the promise about the synthetic rows; None where there is none.
+        unpromised: why there is none.
 
     Privacy: post-processing.
     """
     rows = round(max(summary.rows.value, 1.0))
-    alone = privacy_light(statement, rows=rows)
+    alone = privacy_light(statement, rows=rows, unpromised=unpromised)
     privacy = replace(alone, sentence=f"{alone.sentence} {_ROWS_ALONE}")
     findings = [*_dependence(summary, yardsticks), *_columns(summary, yardsticks)]
     fidelity = Light.of("fidelity", findings, [number_of(each) for each in findings])
@@ -99,7 +104,7 @@ def _judged(criterion: Criterion, ends: tuple[float, float, float], said: str) -
     span = f"{criterion.text(low)} to {criterion.text(high)}"
     if Colour.RED not in colours:
         return replace(plain, colour=Colour.AMBER, sentence=f"{said} With noise: {span}.")
-    open_words = f"{said} Its noise leaves {span}: a larger --release-epsilon would show it."
+    open_words = f"{said} Its noise leaves {span}: a larger budget for this summary would show it."
     return replace(plain, colour=Colour.UNKNOWN, sentence=open_words)
 
 

@@ -1,23 +1,51 @@
-"""Good and bad uses of a stand-in, with columns, pairs, targets and groups by name."""
+"""Good and bad uses of a stand-in, with columns, pairs, targets and groups by name.
+
+Nothing is in both lists: bad uses are found first, and what they name is not recommended. While a
+light is red, nothing is recommended that it judges.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from understudy.evaluation.evaluation import Evaluation
 from understudy.evaluation.failures.cells import CLOSE, MOST_OF
-from understudy.evaluation.verdict.criteria import LOST_GROUPS, PREDICTION, SINGLE_COLUMN
+from understudy.evaluation.verdict.criteria import (
+    LOST_GROUPS,
+    LOST_VALUE,
+    OUT_OF_RANGE,
+    PREDICTION,
+    SINGLE_COLUMN,
+)
 from understudy.evaluation.verdict.fidelity import (
     badly_changed,
     beyond_floor,
     lost_value,
+    out_of_range_columns,
 )
 from understudy.evaluation.verdict.light import Colour
-from understudy.evaluation.verdict.usefulness import kept_skill, relations
+from understudy.evaluation.verdict.usefulness import Relation, kept_skill, relations
 
 _NAMED = 5
 # Raw columns farther apart than this, where codes are near, differ inside their bins.
 _INSIDE_BINS = 0.1
+
+
+@dataclass(frozen=True)
+class Use:
+    """One use of a stand-in, good or bad.
+
+    Attributes:
+        words: the use for people.
+        columns: columns that it speaks of as a whole.
+        pairs: relations that it speaks of. `target`: the column that models predict.
+    """
+
+    words: str
+    columns: frozenset[str] = frozenset()
+    pairs: frozenset[tuple[str, str]] = frozenset()
+    target: str | None = None
 
 
 def named(names: Iterable[str], most: int = _NAMED) -> str:
@@ -28,19 +56,11 @@ def named(names: Iterable[str], most: int = _NAMED) -> str:
     return " and ".join([", ".join(known[:-1]), known[-1]] if len(known) > 1 else known)
 
 
-def good_for(found: Evaluation) -> list[str]:
-    """List what the stand-in can be used for, by what was measured."""
+def bad_uses(found: Evaluation) -> list[Use]:
+    """List what the stand-in should not be used for, the gravest first."""
     return [
-        *_good_columns(found),
-        *_good_counts(found),
-        *_good_relations(found),
-        *_good_models(found),
-    ]
-
-
-def not_good_for(found: Evaluation) -> list[str]:
-    """List what it should not be used for, the gravest first."""
-    return [
+        *_bad_reach(found),
+        *_bad_constraints(found),
         *_bad_columns(found),
         *_bad_values(found),
         *_bad_groups(found),
@@ -52,49 +72,99 @@ def not_good_for(found: Evaluation) -> list[str]:
     ]
 
 
-def _colours(found: Evaluation) -> dict[str, Colour]:
+def good_uses(
+    found: Evaluation, bad: Sequence[Use], *, fidelity: Colour, usefulness: Colour
+) -> list[Use]:
+    """List what it can be used for, without what a bad use names or a red light judges.
+
+    Args:
+        found: the evaluation.
+        bad: its bad uses.
+        fidelity, usefulness: the colours of the two lights.
+    """
+    avoided = frozenset[str]().union(*(use.columns for use in bad))
+    uses = _good_columns(found, avoided)
+    if fidelity is not Colour.RED:
+        uses += _good_counts(found)
+    if Colour.RED not in (fidelity, usefulness):
+        uses += _good_relations(found, avoided)
+    if usefulness is not Colour.RED:
+        uses += _good_models(found, avoided)
+    return uses
+
+
+def _good_columns(found: Evaluation, avoided: frozenset[str]) -> list[Use]:
     if not found.has_rows:
-        return {}
-    return {c.column: SINGLE_COLUMN.colour(beyond_floor(c)) for c in found.distributions}
-
-
-def _good_columns(found: Evaluation) -> list[str]:
-    colours = _colours(found)
-    good = [name for name, colour in colours.items() if colour is Colour.GREEN]
+        return []
+    good = [
+        column.column
+        for column in found.distributions
+        if SINGLE_COLUMN.colour(beyond_floor(column)) is Colour.GREEN
+        and column.column not in avoided
+    ]
     if not good:
         return []
-    if len(good) == len(colours):
-        return ["tables and charts of every single column, by the schema’s bins"]
-    return [f"tables and charts of single columns: {named(good)}"]
+    except_values = ", apart from the values under “not good for”" if _lost_values(found) else ""
+    words = (
+        "tables and charts of every single column, by the schema’s bins"
+        if len(good) == len(found.distributions)
+        else f"tables and charts of single columns, by the schema’s bins: {named(good)}"
+    )
+    return [Use(f"{words}{except_values}", columns=frozenset(good))]
 
 
-def _good_counts(found: Evaluation) -> list[str]:
+def _good_counts(found: Evaluation) -> list[Use]:
     cells = found.cells
     size = cells.usable_from
     if size is None or cells.lost_groups > LOST_GROUPS.limit * cells.groups:
         return []
+    but = ", apart from the groups under “not good for”" if cells.lost else ""
     return [
-        f"cross tables of two columns, for counts from about {size:,} rows on: {MOST_OF:.0%} of "
-        f"them are within {CLOSE:.0%} of the real count"
+        Use(
+            f"cross tables of two columns, for counts from about {size:,} rows on{but}: "
+            f"{100 * MOST_OF:.0f} % of them are within {100 * CLOSE:.0f} % of the real count"
+        )
     ]
 
 
-def _good_relations(found: Evaluation) -> list[str]:
+def _good_relations(found: Evaluation, avoided: frozenset[str]) -> list[Use]:
     clear = [pair for pair in relations(found) if pair.is_clear]
     kept = sorted((pair for pair in clear if pair.is_kept), key=lambda pair: -pair.real)
-    if not kept or 2 * len(kept) < len(clear):
+    if 2 * len(kept) < len(clear):
         return []
-    return [f"relations such as {named((' with '.join(p.columns) for p in kept), 3)}"]
-
-
-def _good_models(found: Evaluation) -> list[str]:
-    part = kept_skill(found.prediction)
-    if part is None or PREDICTION.colour(part) is not Colour.GREEN:
+    kept = [pair for pair in kept if not avoided & {*pair.columns}]
+    if not kept:
         return []
-    return [f"models that predict {found.prediction.target}"]
+    words = f"relations such as {named((' with '.join(p.columns) for p in kept), 3)}"
+    return [Use(words, pairs=frozenset(pair.columns for pair in kept))]
 
 
-def _bad_columns(found: Evaluation) -> list[str]:
+def _good_models(found: Evaluation, avoided: frozenset[str]) -> list[Use]:
+    part, target = kept_skill(found.prediction), found.prediction.target
+    if part is None or PREDICTION.colour(part) is not Colour.GREEN or target in avoided:
+        return []
+    return [Use(f"models that predict {target}", target=target)]
+
+
+def _bad_reach(found: Evaluation) -> list[Use]:
+    """Values that no real row could have, with how far they go."""
+    columns = out_of_range_columns(found)
+    if not columns:
+        return []
+    words = named((f"{c.column} (values {c.reach})" for c in columns), 3)
+    grave = (c.column for c in columns if OUT_OF_RANGE.colour(c.out_of_range) is not Colour.GREEN)
+    return [Use(f"the range of {words}", columns=frozenset(grave))]
+
+
+def _bad_constraints(found: Evaluation) -> list[Use]:
+    broken = [each for each in found.violations if each.synthetic]
+    if not broken:
+        return []
+    texts = (f"{each.words} ({each.synthetic:,} rows break it)" for each in broken)
+    return [Use(f"what rests on a declared constraint: {named(texts, 3)}")]
+
+
+def _bad_columns(found: Evaluation) -> list[Use]:
     bad = [
         c
         for c in sorted(found.distributions, key=beyond_floor, reverse=True)
@@ -102,79 +172,92 @@ def _bad_columns(found: Evaluation) -> list[str]:
     ]
     if not bad:
         return []
-    return [
-        f"the distribution of {named(c.column for c in bad)}: up to {bad[0].distance:.0%} of rows "
-        "would have to change"
-    ]
+    names = [c.column for c in bad]
+    words = (
+        f"the distribution of {named(names)}: up to {100 * bad[0].distance:.0f} % of rows would "
+        "have to change"
+    )
+    return [Use(words, columns=frozenset(names))]
 
 
-def _bad_values(found: Evaluation) -> list[str]:
+def _lost_values(found: Evaluation) -> list[tuple[str, str, float]]:
+    """Columns, values and shares that were to be expected and that no synthetic row has."""
     rows = found.sides["synthetic"].used
     lost = [(c.column, *gone) for c in found.distributions if (gone := lost_value(c, rows))]
+    return sorted(lost, key=lambda each: -each[2])
+
+
+def _bad_values(found: Evaluation) -> list[Use]:
+    """Lost values; a column that lost a frequent one is not recommended at all."""
+    lost = _lost_values(found)
     if not lost:
         return []
-    worst = sorted(lost, key=lambda each: -each[2])
-    return [
-        f"rows with {named(f'{column} = {label}' for column, label, _ in worst)}: there are none"
-    ]
+    grave = {column for column, _, share in lost if LOST_VALUE.colour(share) is not Colour.GREEN}
+    texts = (f"{column} = {label}" for column, label, _ in lost)
+    words = f"the single values {named(texts)}: no synthetic row has them"
+    return [Use(words, columns=frozenset(grave))]
 
 
-def _bad_groups(found: Evaluation) -> list[str]:
+def _bad_groups(found: Evaluation) -> list[Use]:
     lost = found.cells.lost
     if not lost:
         return []
-    return [f"groups such as {named((cell.words for cell in lost), 3)}: more than half is lost"]
+    texts = (f"({cell.words})" for cell in lost)
+    return [Use(f"groups such as {named(texts, 3)}: more than half is lost")]
 
 
-def _bad_counts(found: Evaluation) -> list[str]:
+def _bad_counts(found: Evaluation) -> list[Use]:
     if not found.cells.sizes:
         return []
     size = found.cells.usable_from
     if size is None:
-        return ["counts in cross tables of two columns, whatever their size"]
-    first = found.cells.sizes[0][0]
-    if size <= first:
-        return [f"groups of fewer than {size:,} rows"]
-    return [f"counts of groups of fewer than about {size:,} rows"]
+        return [Use("counts in cross tables of two columns, whatever their size")]
+    return [Use(f"counts of groups of fewer than about {size:,} rows")]
 
 
-def _bad_relations(found: Evaluation) -> list[str]:
-    pairs = relations(found)
+def _bad_relations(found: Evaluation) -> list[Use]:
     lost = sorted(
-        (p for p in pairs if (p.is_clear and not p.is_kept) or p.is_invented),
+        (p for p in relations(found) if (p.is_clear and not p.is_kept) or p.is_invented),
         key=lambda p: -abs(p.real - p.synthetic),
     )
     if not lost:
         return []
-    texts = (f"{' with '.join(p.columns)} ({p.real:.2f}, here {p.synthetic:.2f})" for p in lost)
-    return [f"the relation of {named(texts, 3)}"]
+    words = f"the relation of {named(map(_strengths, lost), 3)}"
+    return [Use(words, pairs=frozenset(pair.columns for pair in lost))]
 
 
-def _bad_models(found: Evaluation) -> list[str]:
-    part = kept_skill(found.prediction)
+def _strengths(pair: Relation) -> str:
+    """Two columns, and Cramér's V of them in both tables."""
+    values = f"Cramér’s V {pair.real:.2f}, here {pair.synthetic:.2f}"
+    return f"{' with '.join(pair.columns)} ({values})"
+
+
+def _bad_models(found: Evaluation) -> list[Use]:
+    part, target = kept_skill(found.prediction), found.prediction.target
     if part is None or PREDICTION.colour(part) is Colour.GREEN:
         return []
     kept = f"{PREDICTION.text(part)} of the skill is kept"
-    return [f"models that predict {found.prediction.target}: {kept}"]
+    return [Use(f"models that predict {target}: {kept}", target=target)]
 
 
-def _bad_schema(found: Evaluation) -> list[str]:
+def _bad_schema(found: Evaluation) -> list[Use]:
     changed = badly_changed(found)
     if not changed:
         return []
     texts = (f"{c.column} ({c.sentence})" for c in changed)
-    return [f"what the schema lost: {named(texts, 3)}"]
+    columns = frozenset(c.column for c in changed)
+    return [Use(f"what the schema lost: {named(texts, 3)}", columns=columns)]
 
 
-def _bad_inside(found: Evaluation) -> list[str]:
+def _bad_inside(found: Evaluation) -> list[Use]:
     """Columns that are near by their bins and far by their values."""
     coded = {column.column: beyond_floor(column) for column in found.distributions}
     far = [
-        column
+        column.column
         for column in sorted(found.raw, key=lambda c: -(c.distance or 0.0))
         if column.real is not None
         and (column.distance or 0.0) - coded.get(column.column, 0.0) > _INSIDE_BINS
     ]
     if not far:
         return []
-    return [f"exact values of {named(c.column for c in far)}: they are drawn at random inside bins"]
+    return [Use(f"values of {named(far)} inside their bins: they are drawn at random there")]

@@ -14,9 +14,9 @@ from understudy.evaluation.evaluation import Evaluation
 from understudy.evaluation.verdict.advice import advice
 from understudy.evaluation.verdict.fidelity import fidelity_light
 from understudy.evaluation.verdict.light import Colour, Light
-from understudy.evaluation.verdict.privacy import privacy_light
+from understudy.evaluation.verdict.privacy import NOTHING_PROMISED, privacy_light
 from understudy.evaluation.verdict.usefulness import usefulness_light
-from understudy.evaluation.verdict.uses import good_for, not_good_for
+from understudy.evaluation.verdict.uses import bad_uses, good_uses
 from understudy.privacy.statements.statement import Statement
 
 CHOOSING = (
@@ -59,6 +59,12 @@ class Verdict:
     notice: str = CHOOSING
 
     @property
+    def good_title(self) -> str:
+        """The title of good uses; rows that are not to be released are for use inside."""
+        inside = self.decision in (Decision.REFUSE, Decision.NO_PROMISE)
+        return "Good for, where real rows may be used" if inside else "Good for"
+
+    @property
     def lights(self) -> tuple[Light, Light, Light]:
         """Return the three lights in their order."""
         return self.privacy, self.fidelity, self.usefulness
@@ -76,27 +82,32 @@ class Verdict:
         }
 
 
-def judge(found: Evaluation, statement: Statement | None = None) -> Verdict:
+def judge(
+    found: Evaluation, statement: Statement | None = None, *, unpromised: str = NOTHING_PROMISED
+) -> Verdict:
     """Judge a stand-in by what was measured of it and what is promised about it.
 
     Args:
         found: the evaluation.
         statement: the promise about the synthetic rows; None where there is none.
+        unpromised: why there is none.
 
     Privacy: exact functions of real rows, for the owner's eyes.
     """
     real = found.sides["real"]
-    privacy = privacy_light(statement, rows=real.read, copied=found.copies)
+    privacy = privacy_light(statement, rows=real.read, copied=found.copies, unpromised=unpromised)
     fidelity, usefulness = fidelity_light(found), usefulness_light(found)
     decision = decide(privacy, fidelity, usefulness)
+    bad = bad_uses(found)
+    good = good_uses(found, bad, fidelity=fidelity.colour, usefulness=usefulness.colour)
     return Verdict(
         decision=decision,
         sentence=verdict_sentence(decision, privacy, fidelity, usefulness),
         privacy=privacy,
         fidelity=fidelity,
         usefulness=usefulness,
-        good_for=tuple(good_for(found)),
-        not_good_for=tuple(not_good_for(found)),
+        good_for=tuple(use.words for use in good),
+        not_good_for=tuple(use.words for use in bad),
         improve=tuple(advice(found, statement, privacy=privacy, fidelity=fidelity)),
     )
 
@@ -125,8 +136,8 @@ _SENTENCES = {
     Decision.RELEASE: "You can release these rows under their promise, and they are close enough "
     "to the real ones for the uses below.",
     Decision.LIMITED: "You can release these rows under their promise, but mind the limits below.",
-    Decision.HOLD: "These rows keep their promise, but they are not a usable likeness of the real "
-    "ones.",
+    Decision.HOLD: "These rows keep their promise, but in at least one way they are too far from "
+    "the real ones to stand in for them.",
     Decision.OPEN: "These rows keep their promise; how near they are to the real ones is unknown.",
     Decision.NO_PROMISE: "Do not release these rows: nothing is promised about the people in them.",
     Decision.REFUSE: "Do not release these rows.",
