@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from understudy.errors import DataError as DataError
     from understudy.errors import DiskError as DiskError
     from understudy.errors import Diverged as Diverged
+    from understudy.errors import FateUnknown as FateUnknown
     from understudy.errors import HolderError as HolderError
     from understudy.errors import LedgerError as LedgerError
     from understudy.errors import MessageError as MessageError
@@ -86,6 +87,7 @@ _HOMES = {
     "ImageGAN": "understudy.gan.pictures",
     "Independent": "understudy.methods",
     "Ledger": "understudy.privacy.spending.ledger",
+    "FateUnknown": "understudy.errors",
     "LedgerError": "understudy.errors",
     "MessageError": "understudy.errors",
     "Model": "understudy.models.model",

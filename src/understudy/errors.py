@@ -8,6 +8,7 @@
     ├── BudgetError          privacy budget refused                            exit 3
     │   ├── BudgetExceeded   more asked for than is left
     │   └── LedgerError      a ledger that cannot be trusted to be whole
+    │       └── FateUnknown  a connection lost while entries were written
     ├── DataError            input that cannot be read                         exit 4
     │   ├── ModelError       a model file that is damaged or too new
     │   └── MessageError     a message that is damaged, or asks for what was not agreed
@@ -24,19 +25,55 @@ A message gives the thing and its value, the rule, and the way out. It never quo
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import IntEnum
 from typing import ClassVar
+
+
+class ExitCode(IntEnum):
+    """The codes that commands end with, and what each means."""
+
+    meaning: str
+
+    def __new__(cls, code: int, meaning: str) -> ExitCode:
+        """Keep the meaning beside the number."""
+        found = int.__new__(cls, code)
+        found._value_ = code
+        found.meaning = meaning
+        return found
+
+    DONE = 0, "The command is done."
+    FAULT = 1, "understudy has a fault; its message is not shown, since it may quote rows."
+    USAGE = (
+        2,
+        "The request or schema is wrong, a table is too large for memory, or a place cannot be "
+        "written.",
+    )
+    BUDGET = 3, "The budget was refused, or the ledger cannot be trusted."
+    DATA = (
+        4,
+        "Data or a model cannot be read, `check` found rows that do not fit the schema, too few "
+        "rows fit for a fit to begin, training diverged, a disk is full, or the other side of a "
+        "federation failed.",
+    )
+    REFUTED = (
+        5,
+        "What was checked does not hold: an audit refuted a statement, `verify` cannot show that "
+        "statement, file and ledger belong together, or `sample --ledger` was given a model that "
+        "the ledger did not seal.",
+    )
+    INTERRUPTED = 130, "The command was interrupted."
 
 
 class UnderstudyError(Exception):
     """The root: anything this package refuses to do, or could not do."""
 
-    exit_code: ClassVar[int] = 1
+    exit_code: ClassVar[ExitCode] = ExitCode.FAULT
 
 
 class UsageError(UnderstudyError):
     """The request cannot be served as asked; nothing was read or spent."""
 
-    exit_code = 2
+    exit_code = ExitCode.USAGE
 
 
 class SchemaError(UsageError):
@@ -58,7 +95,7 @@ class OutputError(UsageError):
 class BudgetError(UnderstudyError):
     """Privacy budget was refused."""
 
-    exit_code = 3
+    exit_code = ExitCode.BUDGET
 
 
 class BudgetExceeded(BudgetError):
@@ -74,10 +111,14 @@ class LedgerError(BudgetError):
     """The ledger cannot be trusted to be whole, so nothing may be spent on its word."""
 
 
+class FateUnknown(LedgerError):
+    """The connection was lost while entries were written: they may be there, and count as spent."""
+
+
 class DataError(UnderstudyError):
     """The input cannot be read as the table the schema describes."""
 
-    exit_code = 4
+    exit_code = ExitCode.DATA
 
 
 class ModelError(DataError):
@@ -91,7 +132,7 @@ class MessageError(DataError):
 class RunError(UnderstudyError):
     """A run began and could not be finished; the message says what is kept."""
 
-    exit_code = 4
+    exit_code = ExitCode.DATA
 
 
 class Diverged(RunError):
@@ -109,7 +150,7 @@ class HolderError(RunError):
 class ClaimRefuted(UnderstudyError):
     """An audit has found a method's statement untrue, or a ledger did not seal a model."""
 
-    exit_code = 5
+    exit_code = ExitCode.REFUTED
 
 
 class WorkerLost(UnderstudyError):

@@ -58,12 +58,12 @@ def wrong_parquet(path: Path) -> None:
         ("x.csv", text(""), "the file is empty; it needs a header"),
         ("x.csv", text("\n\n"), "the file is empty; it needs a header"),
         ("x.csv", text(f"name,age,name\n{SECRET},1,2\n"), "two columns have the same name; rename"),
-        ("x.csv", text(f"name,age\n{SECRET}é,1\n".encode("latin-1")), "--encoding latin-1"),
-        ("x.csv", text(f"name,agé\n{SECRET},1\n".encode("latin-1")), "--encoding latin-1"),
+        ("x.csv", text(f"name,age\n{SECRET}é,1\n".encode("latin-1")), "--encoding cp1252"),
+        ("x.csv", text(f"name,agé\n{SECRET},1\n".encode("latin-1")), "--encoding cp1252"),
         (
             "x.csv",
             text(f"name,age\n{SECRET},\xe9{SECRET}\n".encode("latin-1")),
-            "--encoding latin-1",
+            "--encoding cp1252",
         ),
         (
             "x.csv",
@@ -93,7 +93,7 @@ def wrong_parquet(path: Path) -> None:
             text(f"name;age\n{SECRET};1\n"),
             "give --separator ';', or declare it in [format]",
         ),
-        ("x.csv", text(f"name,age\n{SECRET},1\n".encode("utf-16")), "--encoding latin-1"),
+        ("x.csv", text(f"name,age\n{SECRET},1\n".encode("utf-16")), "--encoding utf-16"),
         ("x.csv", text(b"PAR1" + bytes(range(256)) * 9), "x.csv"),
         ("x.csv", Path.mkdir, "x.csv: cannot be read: the folder holds no .parquet files"),
         ("x.csv", lambda path: None, "cannot be read: No such file or directory; check the path"),
@@ -374,3 +374,27 @@ def test_more_values_than_codes_are_refused_before_rows_are_read(
     result = desk.run("synth", desk.data, *where)
     check_refused(desk, result, 2, words)
     assert 1 == result.err.count("column")
+
+
+@pytest.mark.parametrize(
+    ("budget", "words"),
+    [
+        (("--epsilon", "100"), "right at most 100 times in 100"),
+        (("--epsilon", "1", "--delta", "0.1"), "publish each row as it is with this chance"),
+        (("--epsilon", "1", "--delta", "1e-6"), None),
+    ],
+)
+def test_a_large_budget_is_said_on_the_terminal(
+    desk: Desk, budget: tuple[str, ...], words: str | None
+) -> None:
+    """The run goes on; standard error says what such a budget promises."""
+    done = desk.synth(*budget, "--method", "independent")
+    assert (0, words is not None) == (done.code, " is large: it " in done.err)
+    assert words is None or words in done.err
+
+
+def test_a_target_names_every_method_that_takes_one(desk: Desk) -> None:
+    """Among them the default."""
+    refused = desk.synth("--method", "independent", "--target", "age")
+    assert (2, True) == (refused.code, "--target is for adaptive, " in refused.err)
+    assert all(name in refused.err for name in ("nist", "privbayes", "dpgan"))

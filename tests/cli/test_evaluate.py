@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import csv
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
 
 from support.commands import SECRET, Desk, Result
 
-PRIVATE = "Computed from private rows: not for release"
+PRIVATE = "This page is not for release: it was computed from private rows"
 RELEASED = "Releasable: drawn under differential privacy"
 
 
@@ -61,7 +64,7 @@ def test_a_page_for_the_owner(made: Desk) -> None:
         < page.index("What is promised")
         < page.index("Distance from the real rows")
     )
-    assert "at most e^1 times" in page
+    assert "at most e<sup>1</sup> times" in page
     assert spent == made.spent
 
 
@@ -97,13 +100,13 @@ def test_nothing_is_promised_without_a_statement(made: Desk) -> None:
     Path(f"{made.output}.privacy.json").unlink()
     assert 0 == _evaluate(made).code
     page = _page(made).read_text(encoding="utf-8")
-    assert "Nothing is promised." in page
+    assert "no statement came with them" in page
     assert "understudy-network" not in page
     fitted = ("fit", made.data, "--schema", made.schema, "--epsilon", 1)
     made.run(*fitted, "-o", made.folder / "model.zip")
     assert 0 == _evaluate(made, "--model", made.folder / "model.zip").code
     page = _page(made).read_text(encoding="utf-8")
-    assert "at most e^1 times" in page
+    assert "at most e<sup>1</sup> times" in page
     assert "understudy-network" in page
 
 
@@ -111,8 +114,12 @@ def test_a_statement_of_other_rows_is_remarked_upon(made: Desk) -> None:
     """A statement whose digest is not that of the rows promises nothing about them."""
     lines = made.output.read_text().splitlines(keepends=True)
     made.output.write_text("".join(lines[:50]))
-    [remark] = _evaluate(made, "--json").document["remarks"]
+    document = _evaluate(made, "--json").document
+    [remark] = document["remarks"]
     assert "speaks of another file" in remark
+    said = document["verdict"]["lights"]["privacy"]["sentence"]
+    assert "the statement beside them belongs to other rows" in said
+    assert "no statement came" not in _page(made).read_text(encoding="utf-8")
     assert "speaks of another file" in _page(made).read_text(encoding="utf-8")
 
 
@@ -126,6 +133,18 @@ def test_an_unbound_statement_is_held_against_the_number_of_rows(made: Desk) -> 
     made.output.write_text("".join(lines[:50]))
     [remark] = _evaluate(made, "--json").document["remarks"]
     assert "speaks of 100 rows, and out.csv has 49" in remark
+
+
+@pytest.mark.slow
+def test_predictions_are_printed(made: Desk) -> None:
+    """A line for each learner and table, and the baseline, on the terminal."""
+    asked = ("--target", "name", "--classifiers", "decision-tree", "--holdout", made.data)
+    shown = _evaluate(made, *asked).out
+    assert "predicting name" in shown
+    lines = [line.split() for line in shown.splitlines() if "decision-tree" in line]
+    assert {"real", "synthetic"} == {line[1] for line in lines}
+    assert all(0 <= float(score) <= 1 for line in lines for score in line[2:])
+    assert any(line.split()[:2] == ["baseline", "real"] for line in shown.splitlines())
 
 
 @pytest.mark.slow
@@ -251,7 +270,7 @@ def test_real_tables_in_another_encoding(desk: Desk) -> None:
     expected = _evaluate(desk, *attack, "--holdout", desk.data).document
     desk.data.write_text(text, encoding="latin-1")
     refused = _evaluate(desk)
-    assert (4, True) == (refused.code, "name it, for example --encoding latin-1" in refused.err)
+    assert (4, True) == (refused.code, "name it, for example --encoding cp1252" in refused.err)
     latin = ("--encoding", "latin-1", "--json")
     found = _evaluate(desk, *latin, *attack, "--holdout", desk.data).document
     for part in ("rows", "tvd", "disclosure"):
@@ -357,3 +376,49 @@ def test_the_verdict_is_first_for_people_and_machines(made: Desk) -> None:
     assert "no ε covers" in shown.err
     page = _page(made).read_text(encoding="utf-8")
     assert page.index('id="verdict"') < page.index('id="promise"')
+
+
+def test_aggregates_are_read_before_any_row(made: Desk) -> None:
+    """Answers of both tables in JSON; a line that cannot be read is refused with exit code 2."""
+    listed = made.folder / "asked.txt"
+    listed.write_text("# asked\ncount()\nmean(age)\n", encoding="utf-8")
+    found = json.loads(_evaluate(made, "--aggregates", listed, "--json").out)["aggregates"]
+    assert ["count()", "mean(age)"] == [each["aggregate"] for each in found]
+    assert found[0]["real"] == pytest.approx(found[0]["synthetic"])
+    shown = _evaluate(made, "--aggregates", listed)
+    assert "within sampling error" in shown.out
+    assert "mean(age)" in shown.out
+    listed.write_text("mean(nobody)\n", encoding="utf-8")
+    result = _evaluate(made, "--aggregates", listed)
+    assert (2, True) == (result.code, "line 1: 'nobody' is not a column" in result.err)
+
+
+def test_tables_of_databases_are_compared(made: Desk) -> None:
+    """A table of an SQLite file is read as the same rows in text are, and paid for by its name."""
+    database = _as_sqlite(made.data, made.folder / "private.db")
+    tables = (made.output, "--schema", made.schema, "-o", _page(made))
+    by_file, by_table = (
+        json.loads(made.run("evaluate", *real, *tables, "--json").out)
+        for real in ((made.data,), (database, "--table", "people"))
+    )
+    for part in ("rows", "columns", "tvd", "raw", "outliers"):
+        assert by_file[part] == by_table[part]
+    assert "a stand-in for people" in _page(made).read_text(encoding="utf-8")
+    unnamed = made.run("evaluate", database, *tables)
+    assert (2, True) == (unnamed.code, "--table" in unnamed.err)
+    paid = made.run("evaluate", database, "--table", "people", *tables, "--release-epsilon", "1")
+    assert 0 == paid.code, paid.err
+    assert "spent on people" in paid.err
+
+
+def _as_sqlite(rows: Path, database: Path) -> Path:
+    """The rows of a CSV file as a table of texts."""
+    with rows.open(encoding="utf-8", newline="") as file:
+        head, *lines = csv.reader(file)
+    names = ", ".join(f'"{name}" text' for name in head)
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        connection.execute(f"create table people ({names})")
+        marks = ", ".join("?" * len(head))
+        connection.executemany(f"insert into people values ({marks})", lines)
+        connection.commit()
+    return database

@@ -16,6 +16,7 @@ from support.commands import Desk
 from support.tiers import slow_but
 from understudy.cli.command import OLD_NAMES
 from understudy.cli.main import app
+from understudy.cli.options import completion
 from understudy.cli.options.panels import ORDER
 
 APP = typer.main.get_command(app)
@@ -165,12 +166,28 @@ def _shell(*words: str, **settings: str) -> str:
     return done.stdout
 
 
+def test_a_plan_completes_methods_that_it_can_rehearse() -> None:
+    """Methods that draw rows or train are offered to a fit, and not to a plan."""
+    assert "histogram" in completion.methods_or_auto("")
+    planned = completion.planned_methods_or_auto("")
+    assert {"auto", "adaptive", "nist"} <= {*planned}
+    assert not {"histogram", "dpgan", "moments"} & {*planned}
+
+
+def test_a_plan_takes_an_option_with_one_value_once(desk: Desk) -> None:
+    """The first of two values would be ignored without a word; elsewhere the last one counts."""
+    result = desk.run("plan", "--rows", 100, "--epsilon", 1, "--epsilon", 2)
+    assert (2, True) == (result.code, "--epsilon is given 2 times" in result.err)
+    assert 0 == desk.synth("--seed", 1, "--seed", 2).code
+
+
 COMPLETED = {
     "understudy sy": "synth",
     "understudy schema in": "init",
     "understudy synth --eps": "--epsilon",
     "understudy synth --method priv": "privbayes",
     "understudy audit hist": "histogram",
+    "understudy plan --method priv": "privbayes",
     "understudy synth --neighbours add": "add-remove",
 }
 

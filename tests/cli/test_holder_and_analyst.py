@@ -13,9 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from support.commands import Desk, Result
+from support.moment_images import stripes
+from support.records import record_fault
 from support.servers import free_port
 from understudy.errors import UsageError
 from understudy.jobs.federation import address_of, host_and_port, public_keys
@@ -195,6 +198,7 @@ def test_three_holders_learn_a_model(ward: Ward) -> None:
     holders = [ward.start(ward.holding(name)) for name in NAMES]
     learned = ward.finished(ward.start(ward.analysing(), HEARD_OUT))
     assert 0 == learned.code, learned.err
+    assert None is record_fault("analyst", learned.document)
     assert ["north", "south", "west"] == learned.document["holders"]
     for name, process in zip(NAMES, holders, strict=True):
         left = ward.finished(process)
@@ -212,18 +216,76 @@ def test_three_holders_learn_a_model(ward: Ward) -> None:
     assert 0 == sampled.code
 
 
+SIZES = ("--height", 6, "--width", 5, "--classes", 3)
+
+
+@pytest.mark.slow
+def test_three_holders_learn_images(ward: Ward) -> None:
+    """Moments of images by real processes: ledgers equal the statement, and images are drawn."""
+    folder = ward.desk.folder
+    (folder / "policy.toml").write_text('most_epsilon = 20\nmost_delta = "1e-5"\n')
+    limits = ("--epsilon-limit", 20, "--delta-limit", "1e-5", *SIZES)
+    holders = []
+    for seed, name in enumerate(NAMES):
+        images = stripes(100, seed=seed)
+        np.savez(folder / f"{name}.npz", x=images.pixels, y=images.labels)
+        command = ward.holding(name, *limits, "--data", folder / f"{name}.npz")
+        place = command.index("--schema")
+        holders.append(ward.start(command[:place] + command[place + 2 :]))
+    command = ward.analysing("--delta", "1e-5", "--epsilon", 20, *SIZES, protocol="moments")
+    place = command.index("--schema")
+    learned = ward.finished(ward.start(command[:place] + command[place + 2 :], HEARD_OUT))
+    assert 0 == learned.code, learned.err
+    assert "image" == learned.document["statement"]["unit"]
+    assert [0, 0, 0] == [ward.finished(process).code for process in holders]
+    assert [20, 20, 20] == [ward.spent(name) for name in NAMES]
+    questions = [charge["question"] for charge in ward.charges("north")]
+    assert "pooled of images" == questions[0]
+    made = ward.desk.run("sample", folder / "model.zip", "-n", 9, "-o", folder / "made.npz")
+    assert 0 == made.code, made.err
+    with np.load(folder / "made.npz") as found:
+        assert (9, 6, 5) == found["x"].shape
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        (SIZES, "images have no schema"),
+        (("--height", 6), "images have no schema"),
+    ],
+)
+def test_sizes_beside_a_schema_are_refused(ward: Ward, more: tuple[object, ...], why: str) -> None:
+    """Images or a table: both sides say so at once, and no ledger is begun."""
+    for command in (ward.holding("north", *more), ward.analysing(*more)):
+        refused = ward.desk.run(*command)
+        assert 2 == refused.code
+        assert why in refused.err
+    assert "north.jsonl" not in ward.desk.files
+
+
+def test_neither_schema_nor_sizes_are_refused(ward: Ward) -> None:
+    """Somebody must say what the data are."""
+    for command in (ward.holding("north"), ward.analysing()):
+        place = command.index("--schema")
+        refused = ward.desk.run(*command[:place], *command[place + 2 :])
+        assert 2 == refused.code
+        assert "schema is not given" in refused.err
+
+
 @pytest.mark.slow
 def test_a_protected_column_is_withheld_from_a_joint_model(ward: Ward) -> None:
     """Options of the analyst, a policy of holders that insist on them, and a model that says so."""
     policy = ward.desk.folder / "policy.toml"
     policy.write_text(policy.read_text() + 'protect = ["smoker"]\n')
-    holders = [ward.start(ward.holding(name)) for name in NAMES]
+    holders = [ward.start(ward.holding(name, "--json")) for name in NAMES]
     rules = ("--target", "age", "--protect", "smoker")
     learned = ward.finished(ward.start(ward.analysing(*rules), HEARD_OUT))
     assert 0 == learned.code, learned.err
     protection = learned.document["statement"]["protection"]
     assert {"smoker": ["age"]} == protection["protected"]
-    assert [0, 0, 0] == [ward.finished(process).code for process in holders]
+    left = [ward.finished(process) for process in holders]
+    assert [0, 0, 0] == [each.code for each in left]
+    assert [None, None, None] == [record_fault("holder", each.document) for each in left]
     asked = [charge["question"] for charge in ward.charges("north")]
     assert asked
     assert not [question for question in asked if "smoker" in question and "sex" in question]

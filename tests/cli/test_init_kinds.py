@@ -12,6 +12,7 @@ def test_kinds_are_learned(desk: Desk) -> None:
     """The skeleton says its cost and nothing of a single row; the ledger has it too."""
     output = desk.folder / "kinds.toml"
     result = desk.run("schema", "init", desk.data, "--epsilon", 60, "-o", output)
+    assert "ledger: epsilon = 60, delta = 0 spent on people so far" in result.err
     assert (0, "") == (result.code, result.out)
     assert "e^60" in result.err
     text = output.read_text()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -53,8 +54,8 @@ def test_a_limit_refuses_by_name_and_spends_nothing(desk: Desk) -> None:
 def test_a_limit_in_zcdp_says_what_still_fits(desk: Desk) -> None:
     """The ρ that is left, and the ε of a run that would take it."""
     told = desk.run("ledger", "limit", "people", "-e", 4, "--delta", "1e-5").err
-    assert "by zCDP; left of it: rho = 0.3" in told
-    assert "that is epsilon = 3.99 at delta = 1e-05" in told
+    assert "counted in zCDP; left of it: rho = 0.3" in told
+    assert "enough for one run of epsilon = 3.99 at delta = 1e-05" in told
     [dataset] = desk.run("ledger", "show", "people", "--json").document["datasets"]
     assert ("zCDP", "row", "add-remove") == tuple(
         dataset["limit"][key] for key in ("rule", "unit", "neighbours")
@@ -117,3 +118,46 @@ def _with_names(desk: Desk) -> Path:
     path.parent.mkdir(exist_ok=True)
     path.write_text("name,age,who\n" + "".join(f"Ann,{n},p{n % 9}\n" for n in range(60)))
     return path
+
+
+def test_a_limit_for_an_unknown_name_says_so(desk: Desk) -> None:
+    """It may come before the first run, and it may be mistyped; the exit code is 0 either way."""
+    assert "nothing in this ledger" not in desk.run("ledger", "limit", "people", "-e", 4).err
+    mistyped = desk.run("ledger", "limit", "peopel", "-e", 4)
+    assert (0, True) == (mistyped.code, "did you mean 'people'?" in mistyped.err)
+    other = desk.run("ledger", "limit", "zoo", "-e", 4)
+    assert "nothing in this ledger has the name 'zoo' yet" in other.err
+    assert "nothing in this ledger" not in desk.run("ledger", "limit", "zoo", "-e", 5).err
+
+
+def test_what_is_left_of_a_limit_in_zcdp_is_not_zero(desk: Desk) -> None:
+    """The largest run that fits, in numbers that are not above their exact texts."""
+    desk.run("ledger", "limit", "people", "-e", 4, "--delta", "1e-5", "--basic-epsilon", 1)
+    [dataset] = desk.run("ledger", "show", "people", "--json").document["datasets"]
+    left = dataset["remaining"]
+    assert 2.99 < left["epsilon"] < 3
+    assert (1e-5, 1.0) == (left["delta"], left["purse_epsilon"])
+    assert Fraction(left["epsilon"]) <= Fraction(left["epsilon_exact"])
+    refused = desk.synth("--delta", "1e-5", "--epsilon", 4)
+    assert (3, 0) == (refused.code, desk.synth("--delta", "1e-5", "--epsilon", "2.99").code)
+
+
+def test_a_name_that_the_ledger_does_not_know_is_refused(desk: Desk) -> None:
+    """A typing error does not look like a dataset on which nothing was spent."""
+    desk.synth()
+    shown = desk.run("ledger", "show", "poeple")
+    assert (2, "") == (shown.code, shown.out)
+    assert "nothing has the name 'poeple'" in shown.err
+    assert "people" in shown.err
+
+
+def test_a_copy_is_a_copy(desk: Desk) -> None:
+    """`export` says where spending continues, `doctor` that the copy is whole; it is not spent."""
+    desk.synth()
+    copy = desk.folder / "copy.jsonl"
+    told = desk.run("ledger", "export", copy).err
+    assert "which is only read; spending continues in" in told
+    health = desk.run("doctor", "--ledger", copy)
+    assert (0, True) == (health.code, "a copy that is only read, of" in health.out)
+    refused = desk.run("ledger", "limit", "people", "-e", 9, "--ledger", copy)
+    assert (3, True) == (refused.code, "is a copy, and nothing can be spent here" in refused.err)

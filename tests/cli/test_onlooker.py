@@ -34,6 +34,17 @@ def test_no_question_is_asked(
 
 
 @pytest.mark.parametrize("answer", [True, False])
+def test_a_table_without_rows_is_asked_about(
+    answer: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is lost, and there is nothing to learn either."""
+    monkeypatch.setattr(typer, "confirm", lambda *_, **__: answer)
+    assert answer == TerminalOwner().agrees(_found(0, rows=0))
+    assert TerminalOwner(yes=True).agrees(_found(0, rows=0))
+    assert "the table has no rows" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("answer", [True, False])
 def test_the_answer_decides(answer: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """With more rows lost the owner's answer is what counts."""
     monkeypatch.setattr(typer, "confirm", lambda *_, **__: answer)

@@ -53,10 +53,14 @@ def test_a_statement_that_cannot_be_read_counts_as_paid(desk: Desk) -> None:
         assert 2 == drawn.code
 
 
-def test_a_file_without_a_statement_may_be_replaced(desk: Desk) -> None:
-    """Only what carries a statement was paid for."""
-    desk.output.write_text("nothing\n")
-    assert 0 == _again(desk, "synth", desk.output.name)[0]
+def test_a_file_without_a_statement_is_not_overwritten(desk: Desk) -> None:
+    """It may be somebody's private table: nothing is spent, and --force goes on."""
+    desk.output.write_text("age\n1\n")
+    code, said = _again(desk, "synth", desk.output.name)
+    assert 2 == code
+    assert "may hold data of yours" in said
+    assert "age\n1\n" == desk.output.read_text()
+    assert 0 == _again(desk, "synth", desk.output.name, "--force")[0]
 
 
 def test_a_paid_command_says_what_is_spent(desk: Desk) -> None:

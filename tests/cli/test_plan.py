@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import re
 
 import pytest
 
 from support.commands import Desk
 from understudy.cli.commands.plan import plan
+from understudy.methods import registry
 
 
 def test_a_plan_needs_no_data(desk: Desk) -> None:
@@ -25,6 +27,15 @@ def test_there_is_no_argument_for_data() -> None:
     assert not {"data", "table", "ledger", "dataset"} & set(inspect.signature(plan).parameters)
 
 
+def test_help_lists_what_can_be_planned(desk: Desk) -> None:
+    """`--method` lists the methods that a plan takes, and no others."""
+    shown = " ".join(desk.run("plan", "--help").out.replace("│", " ").split())
+    listed = shown.partition("Plan for this method: ")[2].partition(". ")[0]
+    able = {name for name in registry.names() if registry.abilities(name).has_probabilities}
+    words = set(re.findall(r"[a-z-]+", re.sub(r"\(.*?\)", "", listed)))
+    assert {"auto", "or", *able} == words
+
+
 @pytest.mark.slow
 def test_a_plan_for_machines(desk: Desk) -> None:
     """`--json` prints one object with the keys that the contract names."""
@@ -34,6 +45,7 @@ def test_a_plan_for_machines(desk: Desk) -> None:
     assert {
         *("method", "rows", "columns", "epsilon", "epsilon_exact", "delta", "delta_exact"),
         *("unit", "neighbours", "stages", "families", "error", "outlook", "cost", "basis"),
+        "privacy",
     } == set(document)
     assert ("independent", 900, 2, 0.5, None) == tuple(
         document[key] for key in ("method", "rows", "columns", "epsilon", "families")
@@ -45,7 +57,8 @@ def test_a_plan_for_machines(desk: Desk) -> None:
     assert band["lowest"] <= band["low"] <= band["expected"] <= band["high"] <= band["highest"]
     # Two columns have no three-way table.
     assert document["error"]["3-way"] is None
-    assert {"fit_seconds", "sample_seconds", "row_bytes", "table_bytes"} == set(document["cost"])
+    seconds, held = {"fit_seconds", "sample_seconds"}, {"row_bytes", "table_bytes", "pool_bytes"}
+    assert seconds | held == set(document["cost"])
     assert {"noise", "error", "cost"} == set(document["basis"])
     [stage] = document["stages"]
     assert (2, 20, False) == tuple(stage[key] for key in ("questions", "cells", "rehearsed"))
@@ -86,3 +99,12 @@ def test_a_plan_says_which_epsilon_an_error_needs(desk: Desk) -> None:
     assert "To expect a 2-way distance of at most 1, take epsilon = 0.1 or more" in result.out
     need = desk.run("plan", "--schema", desk.schema, *asked, "--json").document["need"]
     assert {"way": "2-way", "error": 1, "expected_epsilon": 0.1, "likely_epsilon": 0.1} == need
+
+
+def test_an_error_alone_needs_no_epsilon(desk: Desk) -> None:
+    """The question is which ε it takes; the plan is made around 1."""
+    asked = ("plan", "--schema", desk.schema, "--rows", 900, "--method", "independent")
+    result = desk.run(*asked, "--error", "0.5", "--way", "1-way")
+    assert (0, True) == (result.code, "take epsilon = " in result.out)
+    assert "epsilon = 1, " in result.out
+    assert "epsilon is not given" in desk.run(*asked).err

@@ -62,7 +62,7 @@ def test_rows_fit_and_the_way_is_told(
     assert {"Female"} == {row["sex"] for row in rows}
     assert min(row["age"] for row in rows) >= 30
     before = output.read_bytes()
-    assert 0 == run(["sample", str(saved), *options, "-o", str(output)])
+    assert 0 == run(["sample", str(saved), *options, "-o", str(output), "--force"])
     assert before == output.read_bytes()
 
 
@@ -83,12 +83,12 @@ def test_other_ways_are_explained(
     """Constraints and dense networks are drawn from by rejection, with the reason."""
     _model(("if age < 25 then sex = Male",)).save(tmp_path / "ruled.zip")
     _model().save(tmp_path / "m.zip")
-    output = str(tmp_path / "out.csv")
+    output, other = str(tmp_path / "out.csv"), str(tmp_path / "other.csv")
     assert 0 == run(["sample", str(tmp_path / "ruled.zip"), "--where", "sex=Male", "-o", output])
     told = capsys.readouterr().err
     assert "by rejection, because constraints shape the rows; a row fits with probability" in told
     monkeypatch.setattr(elimination, "available_bytes", lambda: 10)
-    assert 0 == run(["sample", str(tmp_path / "m.zip"), "--where", "sex=Male", "-o", output])
+    assert 0 == run(["sample", str(tmp_path / "m.zip"), "--where", "sex=Male", "-o", other])
     assert "by rejection, because the network is too dense" in capsys.readouterr().err
 
 
@@ -101,7 +101,7 @@ def test_other_ways_are_explained(
         (["--where", "age<30, age>40"], "no value fits all that is said"),
         (["--where", "sex = Female, age >= 50, age < 75"], "probability 0"),
         (["--where", "sex = Male", "--how", "magic"], "use exact, rejection, weighting"),
-        (["--how", "exact"], "give some by --where"),
+        (["--how", "exact"], "give conditions by --where"),
     ],
 )
 def test_bad_conditions_write_nothing(

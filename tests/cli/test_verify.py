@@ -73,6 +73,31 @@ def test_what_a_run_wrote_belongs_together(made: Desk) -> None:
     assert "e^1 times" in told
 
 
+def test_what_is_said_of_cells_is_known_beside_a_statement(desk: Desk) -> None:
+    """Values that stand for others, and gaps that were filled, are written and verified."""
+    columns = {
+        "smoker": {"kind": "boolean", "outside": "false"},
+        "age": {
+            "kind": "integer",
+            "min": 0,
+            "max": 99,
+            "bins": 4,
+            "missing": [],
+            "missing_as": "median",
+        },
+    }
+    desk.schema.with_suffix(".json").write_text(json.dumps({"columns": columns}))
+    rows = desk.folder / "cells.csv"
+    rows.write_text("smoker,age\n" + "true,30\nmaybe,\nfalse,50\n" * 40)
+    done = desk.run(
+        *("synth", rows, "--schema", desk.schema.with_suffix(".json"), "--epsilon", 1),
+        *("--method", "independent", "-o", desk.output, "--unchecked"),
+    )
+    assert 0 == done.code, done
+    assert {"missing", "unlisted"} <= json.loads(_beside(desk.output).read_text()).keys()
+    assert "holds" == _outcomes(desk, desk.output, code=BELONGS)["statement"]
+
+
 def test_altered_rows_are_told(made: Desk) -> None:
     """One byte more, and the file is not the one that the statement speaks of."""
     with made.output.open("a") as file:
@@ -492,7 +517,7 @@ def test_a_lost_secret_is_not_replaced(made: Desk) -> None:
     kept, before = secret.read_bytes(), made.ledger.path.read_text()
     secret.unlink()
     refused = made.synth()
-    assert (3, True) == (refused.code, "restore that file from a copy" in refused.err)
+    assert (3, True) == (refused.code, "restore it from a copy" in refused.err)
     assert (False, before) == (secret.exists(), made.ledger.path.read_text())
     secret.write_bytes(kept)
     assert 0 == made.synth().code

@@ -104,6 +104,35 @@ def test_bad_requests_are_refused_before_rows_are_read(
     assert [] == owner.seen
 
 
+@pytest.mark.parametrize("has_schema", [True, False])
+def test_an_owner_hears_of_a_table_without_rows(
+    has_schema: bool, asked: LearningRequest, tmp_path: Path
+) -> None:
+    """A header alone costs nothing where the owner looks on and declines."""
+    (tmp_path / "people.csv").write_text(ROWS.splitlines()[0] + "\n")
+    owner, fitting = Onlooker(answer=False), FitRequest(epsilon="1", delta="1e-6")
+    empty = replace(asked, fit=fitting, schema=asked.schema if has_schema else None)
+    with pytest.raises(DataError, match="nothing was spent"):
+        fit(empty, tmp_path / "model.zip", owner=owner)
+    assert [0] == [found.rows for found in owner.seen]
+    assert {"people.csv", "people.toml"} == {path.name for path in tmp_path.iterdir()}
+
+
+def test_a_table_without_rows_is_refused_where_their_number_is_public(
+    asked: LearningRequest, tmp_path: Path
+) -> None:
+    """Under replace nothing is spent; under add-remove a table of one row is a neighbour."""
+    (tmp_path / "people.csv").write_text(ROWS.splitlines()[0] + "\n")
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    replaced = FitRequest(epsilon="1", method="independent", neighbours="replace")
+    with pytest.raises(DataError, match="no rows, which is public"):
+        fit(replace(asked, fit=replaced), tmp_path / "model.zip")
+    assert 0 == ledger.account("people").spent.epsilon
+    added = replace(replaced, neighbours="add-remove")
+    fit(replace(asked, fit=added), tmp_path / "model.zip")
+    assert ledger.account("people").spent.epsilon > 0
+
+
 def test_unchecked_shows_nothing(asked: LearningRequest, tmp_path: Path) -> None:
     """Neither the owner nor the budget is asked."""
     owner = Onlooker(answer=False)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from understudy.errors import OutputError, UsageError
+from understudy.facts.file_format import DECLARED
+from understudy.facts.schema import Schema
 from understudy.jobs.evaluation import (
     ComparisonRequest,
     EvaluationRequest,
@@ -18,6 +23,7 @@ from understudy.jobs.evaluation import (
 )
 from understudy.jobs.learning import LearningRequest, synthesize
 from understudy.jobs.ledgers import LedgerRequest
+from understudy.jobs.owner_rows import owner_rows
 from understudy.jobs.release import ReleaseRequest
 
 
@@ -74,3 +80,18 @@ def test_a_page_is_html(asked: EvaluationRequest) -> None:
     """Another suffix is refused."""
     with pytest.raises(OutputError, match=r"must end in \.html"):
         evaluate(replace(asked, output=asked.output.with_suffix(".pdf")))
+
+
+def test_files_stay_where_they_are_and_tables_are_held(tmp_path: Path) -> None:
+    """A file is read again by each part; a table of a database once, in its declared columns."""
+    schema = Schema.parse({"columns": {"a": {"kind": "boolean"}}})
+    path = tmp_path / "rows.csv"
+    assert path == owner_rows(path, schema, table=None, file_format=DECLARED)
+    database = tmp_path / "rows.db"
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        connection.execute("create table people (a text, b text)")
+        connection.execute("insert into people values ('yes', 'x')")
+        connection.commit()
+    held = owner_rows(database, schema, table="people", file_format=DECLARED)
+    assert isinstance(held, pa.Table)
+    assert {"a": ["yes"]} == held.to_pydict()

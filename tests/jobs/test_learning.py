@@ -49,6 +49,18 @@ def test_fit_saves_a_model(folder: Path, request_at_one: LearningRequest) -> Non
     assert "method adaptive, the default" == result.remarks[0]
 
 
+@pytest.mark.parametrize("schema", [True, False])
+@pytest.mark.parametrize(("job", "name"), [(synthesize, "out.csv"), (fit, "m.zip")])
+def test_no_budget_is_spent_on_a_table_without_rows(
+    folder: Path, request_at_one: LearningRequest, job: Any, name: str, schema: bool
+) -> None:
+    """`--rows 0` is refused before anything is read or spent, with a schema and without."""
+    asked = replace(request_at_one, fit=replace(request_at_one.fit, rows=0, delta="1e-6"))
+    with pytest.raises(UsageError, match="rows is 0: the whole budget"):
+        job(asked if schema else replace(asked, schema=None), folder / name)
+    assert not (folder / "ledger.jsonl").exists()
+
+
 def test_a_job_shows_its_progress(folder: Path, request_at_one: LearningRequest) -> None:
     """Whoever waits sees the stages, and how many rows have been written."""
     progress = RecordedProgress()

@@ -14,6 +14,7 @@ from understudy.jobs.keys import make_holder_key
 from understudy.jobs.method import MethodRequest
 from understudy.jobs.planning import PlanRequest, plan
 from understudy.jobs.studies import StudyRequest, available_studies, run_study, write_study_page
+from understudy.models.strengths import strengths_of
 
 
 def test_a_fit_is_planned(folder: Path) -> None:
@@ -69,6 +70,10 @@ def test_studies_have_names_titles_and_sources(folder: Path) -> None:
 def test_the_example_is_demonstrated(folder: Path) -> None:
     """Its files are written, and the stand-in is near its table."""
     found = demonstrate(folder / "demo")
+    # The strongest is twenty times stronger than noise; weak edges are not shown.
+    assert {"diagnosis", "visits"} == {*found.dependences[0]}
+    scores = strengths_of(found.model).scores
+    assert {edge for edge, score in scores.items() if score >= 0.06} == {*found.dependences}
     assert all(path.exists() for path in (found.data, found.schema, found.output, found.ledger))
     alone, pairs = found.distances()
     assert set(found.model.domain) == alone.keys()

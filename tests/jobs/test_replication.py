@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from support.distributions import SCHEMA
 from understudy.cli.main import run
-from understudy.jobs.replication import numbered
+from understudy.jobs.replication import numbered, pairs_remark
 from understudy.methods import Nist
+from understudy.models.model import Model
 
 ROWS = {"age": [3, 17, 33] * 40, "sex": ["male", "female", "male"] * 40, "well": [True] * 120}
 
@@ -43,6 +46,22 @@ def test_every_stand_in_has_a_statement(
     assert {41} == {len(text.splitlines()) for text in texts}
     assert not output.exists()
     assert 0 == run(["verify", str(paths[1])])
+    fewer = ["sample", str(model), "--replicates", "2", "--rows", "40", "--force"]
+    assert 0 == run([*fewer, "-o", str(output)])
+    assert "beside these, rows-3.csv are of an earlier run" in " ".join(
+        capsys.readouterr().err.split()
+    )
+    assert [list(pair) for pair in Model.load(model).modelled_pairs] == document["modelled_pairs"]
+
+
+def test_replicates_say_which_pairs_rest_on_the_model(model: Path) -> None:
+    """Those that no released table holds; without tables, all of them."""
+    found = Model.load(model)
+    held = [{*table.attributes} for table in found.tables]
+    pairs = [*itertools.combinations(found.domain, 2)]
+    assert [p for p in pairs if not any({*p} <= each for each in held)] == found.modelled_pairs
+    assert pairs == replace(found, tables=()).modelled_pairs
+    assert "3 of 3 pairs" in pairs_remark(replace(found, tables=()))
 
 
 @pytest.mark.parametrize(

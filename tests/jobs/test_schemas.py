@@ -81,6 +81,30 @@ def test_rows_are_looked_at_only_when_asked(tmp_path: Path) -> None:
     assert ("column 'born': its first cells look like dates written as %d.%m.%Y",) == seen.remarks
 
 
+@pytest.mark.parametrize("blank", ["", " ", "\u00a0"])
+def test_a_currency_before_grouped_numbers_is_seen(tmp_path: Path, blank: str) -> None:
+    """`€ 1.234,56` shows its unit with its blank, and the marks of the file."""
+    cells = [f"€{blank}1.234,56", f"€{blank}12,50", f"-€{blank}7"]
+    seen = drafted(
+        tmp_path, "\n".join(["price;kind", *(f"{c};x" for c in cells)]).encode(), look=True
+    )
+    assert {"kind": "float", "unit": f"€{blank}#", "unreviewed": True} == dict(
+        seen.draft.columns["price"].document()
+    )
+    assert (",", ".") == (seen.draft.format.decimal, seen.draft.format.thousands)
+
+
+def test_columns_in_other_marks_than_the_file_say_so(tmp_path: Path) -> None:
+    """Dollars with a decimal point beside euros with a comma get marks of their own."""
+    rows = ["€ 1.234,56;$1,234.50;5 %", "€ 2.234,56;$2,234.50;6 %"]
+    made = drafted(tmp_path, "\n".join(["a;b;c", *rows]).encode(), look=True).draft
+    marks = {"decimal": ".", "thousands": ","}
+    own = {
+        name: {k: v for k, v in c.keys.items() if k in marks} for name, c in made.columns.items()
+    }
+    assert {"a": {}, "b": marks, "c": {}} == own
+
+
 def test_an_unreviewed_format_is_confirmed(tmp_path: Path) -> None:
     """Nothing is fitted before, and afterwards the format stays without its mark."""
     text = '[format]\ndecimal = ","\nunreviewed = true\n[columns.a]\nkind = "boolean"\n'

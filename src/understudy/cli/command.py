@@ -10,8 +10,12 @@ from typing import Any
 from typer.core import TyperCommand, TyperGroup
 
 from understudy.cli.options.panels import ORDER, OUTPUT
+from understudy.errors import UsageError
 from understudy.jobs.choices import suggestion
 
+# Commands that are asked about several values, so that people give an option twice where it takes
+# one. In others the last one counts, as wrappers and aliases expect.
+_ASKED_ABOUT_SEVERAL = frozenset({"plan"})
 # Names that options had before; they still work, and help does not show them.
 OLD_NAMES = frozenset({"--keys"})
 
@@ -30,10 +34,22 @@ class PanelCommand(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments; a mistyped option gets one suggestion."""
         try:
+            if self.name in _ASKED_ABOUT_SEVERAL:
+                self._refuse_repeated(ctx, args)
             return super().parse_args(ctx, args)
         except Exception as error:
             _keep_closest(error)
             raise
+
+    def _refuse_repeated(self, ctx: Any, args: list[str]) -> None:
+        """Refuse an option with one value that is given twice: the first would be ignored."""
+        given = self.make_parser(ctx).parse_args(args=list(args))[2]
+        for option in given:
+            times = sum(each is option for each in given)
+            if times > 1 and _takes_one(option):
+                raise UsageError(
+                    f"{option.opts[0]} is given {times} times and takes one value; keep one of them"
+                )
 
     def get_help_option(self, ctx: Any) -> Any:
         """The option --help, in the panel with the other options about output."""
@@ -46,6 +62,12 @@ class PanelCommand(TyperCommand):
         """Write the help, without the old names of options."""
         with _without_old_names(self.params):
             super().format_help(ctx, formatter)
+
+
+def _takes_one(parameter: Any) -> bool:
+    """Whether a parameter is an option with one value, not a flag or a list."""
+    option = parameter.param_type_name == "option"
+    return option and not (parameter.multiple or parameter.is_flag or parameter.count)
 
 
 def _keep_closest(error: Any) -> None:

@@ -1,7 +1,6 @@
 """The entry point: commands, exit codes, and errors in plain words.
 
-Exit codes: 0 success, 1 a fault of understudy, 2 usage or schema, 3 budget refused, 4 data error,
-5 a check that failed, 130 interrupted.
+`ExitCode` has the codes that commands end with; help and documents show the same table.
 """
 
 from __future__ import annotations
@@ -17,21 +16,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from understudy.cli.command import CommandGroup, PanelCommand
-from understudy.errors import UnderstudyError
+from understudy.cli.logs import LOG, logged, wanted_log
+from understudy.errors import ExitCode, UnderstudyError
+from understudy.jobs.choices import unknown_choice
 from understudy.system.printable import printable
 from understudy.system.version import __version__
 
 if TYPE_CHECKING:
     from click import ClickException, Command
 
-_INTERRUPTED = 130
 _PROGRAM = "understudy"
+# Windows has the first of them alone.
+_ENDING = ("SIGTERM", "SIGALRM")
 # Panels of commands in the help of the program.
 _ROWS = "Make synthetic rows"
 _CHECKS = "Ask and check"
 _BOOKS = "Declare columns and limit spending"
 _HOLDERS = "Learn from several holders"
-_OTHERS = "Streams and studies"
+_OTHERS = "Streams, studies and this machine"
 # What refused arguments raise: Click's class under older Typers, a copy of it inside newer ones.
 _REFUSED: type[Any] = next(k for k in typer.BadParameter.__mro__ if k.__name__ == "ClickException")
 
@@ -40,6 +42,7 @@ app = typer.Typer(
     cls=CommandGroup,
     help="Make a stand-in for a private table: synthetic rows under differential privacy.",
     no_args_is_help=True,
+    epilog="Exit codes: " + " ".join(f"{code.value}: {code.meaning}" for code in ExitCode),
     # A pretty traceback would print local variables, and those hold private rows.
     pretty_exceptions_enable=False,
 )
@@ -59,8 +62,19 @@ def _root(
             "--version", callback=_print_version, is_eager=True, help="Print the version."
         ),
     ] = False,
+    log: Annotated[
+        str,
+        typer.Option(
+            LOG,
+            metavar="FORMAT",
+            help="Write messages to stderr as text, or as one JSON object per line (json). It "
+            "comes before the command.",
+        ),
+    ] = "text",
 ) -> None:
     """Make a stand-in for a private table: synthetic rows under differential privacy."""
+    if log not in ("text", "json"):
+        raise unknown_choice("log", log, ("text", "json"))
 
 
 def _add_commands() -> None:
@@ -69,6 +83,7 @@ def _add_commands() -> None:
         audit,
         check,
         demo,
+        doctor,
         evaluate,
         fit,
         holder,
@@ -94,6 +109,7 @@ def _add_commands() -> None:
     for command in (holder.holder, analyst.analyst):
         app.command(command.__name__, cls=PanelCommand, rich_help_panel=_HOLDERS)(command)
     app.add_typer(keys.app, name="keys", rich_help_panel=_HOLDERS)
+    app.command("doctor", cls=PanelCommand, rich_help_panel=_OTHERS)(doctor.doctor)
     app.add_typer(stream.app, name="stream", rich_help_panel=_OTHERS)
     app.command("study", cls=PanelCommand, rich_help_panel=_OTHERS)(studies.study)
 
@@ -103,8 +119,9 @@ _add_commands()
 
 def main() -> None:
     """Run one command and end the process with its exit code."""
-    for number in (signal.SIGTERM, signal.SIGALRM):
-        signal.signal(number, _as_interrupt)
+    for name in _ENDING:
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), _as_interrupt)
     sys.unraisablehook = _unraisable
     sys.exit(run(sys.argv[1:]))
 
@@ -118,9 +135,30 @@ def _program() -> Command:
 
 def run(arguments: list[str]) -> int:
     """Run one command; whatever goes wrong becomes a sentence and an exit code."""
+    if wanted_log(arguments) != "json":
+        return _run(arguments)
+    with logged(_command_of(arguments)) as log:
+        code = _run(arguments)
+        log.end(code)
+    return code
+
+
+def _command_of(arguments: list[str]) -> str:
+    """The words that name a command, without anything that was given to it."""
+    group: Any = _program()
+    words = []
+    for word in arguments:
+        found = getattr(group, "commands", {}).get(word)
+        if found is not None:
+            words.append(word)
+            group = found
+    return " ".join(words)
+
+
+def _run(arguments: list[str]) -> int:
     try:
         code = int(_program()(arguments, prog_name=_PROGRAM, standalone_mode=False) or 0)
-        if code == _INTERRUPTED:
+        if code == ExitCode.INTERRUPTED:
             # Typer makes a number of it.
             raise KeyboardInterrupt
         return code
@@ -134,7 +172,7 @@ def run(arguments: list[str]) -> int:
         return error.exit_code
     except (KeyboardInterrupt, typer.Abort):
         _print_error("interrupted; nothing was left half-written, and the ledger is true")
-        return _INTERRUPTED
+        return ExitCode.INTERRUPTED
     except BrokenPipeError:
         return _end_quietly()
     except SystemExit as error:
@@ -145,12 +183,12 @@ def run(arguments: list[str]) -> int:
         return error.code if isinstance(error.code, int) else 0
     except MemoryError:
         _print_error("memory ran out; use fewer bins or values, or a larger machine")
-        return 2
+        return ExitCode.USAGE
     except Exception as error:
         if os.environ.get("UNDERSTUDY_TRACEBACK"):
             raise
         _print_error(_without_values(error))
-        return 1
+        return ExitCode.FAULT
 
 
 def _as_interrupt(number: int, frame: FrameType | None) -> None:
@@ -163,7 +201,8 @@ def _unraisable(fault: sys.UnraisableHookArgs) -> None:
     Python forgets an interrupt that falls there; raised here, it would be forgotten once more.
     """
     if isinstance(fault.exc_value, KeyboardInterrupt):
-        signal.setitimer(signal.ITIMER_REAL, 0.01)
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, 0.01)
     elif os.environ.get("UNDERSTUDY_TRACEBACK"):
         sys.__unraisablehook__(fault)
 

@@ -35,6 +35,9 @@ class TerminalOwner:
     def agrees(self, found: DataCheck) -> bool:
         """Show what would be lost, and ask where it is more than a few rows."""
         console = messages()
+        if not found.rows:
+            console.print("the table has no rows", style="yellow")
+            return self.yes or typer.confirm("Spend the budget on it?", default=False, err=True)
         if found.fits:
             console.print(f"{found.sentence}", style="dim")
             return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from understudy.errors import LedgerError, UsageError
@@ -19,30 +19,47 @@ if TYPE_CHECKING:
     from understudy.privacy.spending.limits import Limit, Room, Spent
 
 _RULES = ("zcdp", "basic")
+_LISTED = 5
 
 
 @dataclass(frozen=True)
 class LedgerContents:
     """A ledger, and the accounts of its datasets."""
 
-    path: Path
+    place: str
     accounts: list[Account]
 
     def document(self) -> dict[str, Any]:
         """Describe the accounts for machines."""
         return {
-            "ledger": str(self.path),
+            "ledger": self.place,
             "datasets": [account_document(account) for account in self.accounts],
         }
 
 
-def read_ledger(ledger: Path | None, dataset: str | None = None) -> LedgerContents:
+def read_ledger(ledger: str | PathLike[str] | None, dataset: str | None = None) -> LedgerContents:
     """The account of one dataset, or of all; a ledger that is named must exist."""
-    if ledger is not None and not ledger.exists():
-        raise UsageError(f"ledger {ledger}: does not exist; name one that does")
     book = open_ledger(ledger)
-    accounts = [book.account(dataset)] if dataset else list(book.accounts().values())
-    return LedgerContents(book.path, accounts)
+    if ledger is not None and not book.exists:
+        raise UsageError(f"ledger {book.place}: does not exist; name one that does")
+    accounts = book.accounts()
+    if dataset is None:
+        return LedgerContents(book.place, list(accounts.values()))
+    if dataset not in accounts:
+        raise UsageError(
+            f"ledger {book.place}: nothing has the name {dataset!r}, so that nothing was spent on "
+            f"it here and no limit is set; {_known(dataset, tuple(accounts))}"
+        )
+    return LedgerContents(book.place, [accounts[dataset]])
+
+
+def _known(name: str, others: tuple[str, ...]) -> str:
+    """The names of a ledger's datasets, or the one that was probably meant."""
+    from understudy.jobs.choices import suggestion
+
+    if not others:
+        return "the ledger is empty"
+    return suggestion(name, others) or f"known are {', '.join(others[:_LISTED])}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +90,7 @@ class LimitRequest(JobRequest):
     own_delta: str = "0"
     basic_epsilon: str = "0"
     basic_delta: str = "0"
-    ledger: Path | None = None
+    ledger: str | PathLike[str] | None = None
 
     @property
     def adjacency(self) -> Adjacency:
@@ -126,11 +143,28 @@ class LimitRequest(JobRequest):
 
 @dataclass(frozen=True)
 class LimitResult:
-    """A limit that was set, the account it bounds, and the limit before it."""
+    """A limit that was set, the account it bounds, and the limit before it.
+
+    Attributes:
+        limit: what was set.
+        account: what it bounds.
+        before: the limit before it.
+        others: the other datasets of the ledger, where none had this name.
+    """
 
     limit: Limit
     account: Account
     before: Limit | None
+    others: tuple[str, ...] = ()
+
+    @property
+    def unknown_name(self) -> str:
+        """Say that no run has this name yet, where others have names; empty where one does."""
+        if not self.others:
+            return ""
+        said = f"nothing in this ledger has the name {self.account.dataset!r} yet"
+        asked = _known(self.account.dataset, self.others)
+        return f"{said}, and the limit holds for runs that will have it; {asked}"
 
     @property
     def rule_changed(self) -> bool:
@@ -143,9 +177,11 @@ def set_limit(request: LimitRequest) -> LimitResult:
     """Set the limit of a dataset; runs that would exceed it are refused from now on."""
     wanted = request.limit
     book = open_ledger(request.ledger)
+    known = tuple(book.accounts())
     before = book.account(request.dataset).limit
     book.set_limit(request.dataset, wanted)
-    return LimitResult(wanted, book.account(request.dataset), before)
+    account = book.account(request.dataset)
+    return LimitResult(wanted, account, before, () if account.dataset in known else known)
 
 
 def account_document(account: Account) -> dict[str, Any]:
@@ -188,11 +224,19 @@ def _total_document(total: Total) -> dict[str, Any]:
 
 def _room_document(room: Room | None) -> dict[str, Any] | None:
     from understudy.privacy.spending.entries import amounts, concentrated_fields
+    from understudy.privacy.spending.limits import Spent
 
     if room is None:
         return None
-    fields = {**amounts(room.basic_part), **concentrated_fields(room.concentrated)}
-    # What is left is rounded down.
+    if room.concentrated is None:
+        return _rounded_down(amounts(room.basic_part))
+    aside = {f"purse_{name}": amount for name, amount in amounts(room.basic_part).items()}
+    largest = Spent(Fraction(room.largest_epsilon), room.delta)
+    return _rounded_down({**amounts(largest), **aside, **concentrated_fields(room.concentrated)})
+
+
+def _rounded_down(fields: dict[str, Any]) -> dict[str, Any]:
+    """Amounts that are left: their numbers are not above their exact texts."""
     return fields | {
         name.removesuffix("_exact"): at_least(Fraction(text))
         for name, text in fields.items()

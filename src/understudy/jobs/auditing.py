@@ -91,10 +91,10 @@ def audit(request: AuditRequest, *, progress: JobProgress = SILENT) -> AuditResu
 
     Privacy: reads no private rows and spends nothing.
     """
-    from understudy.methods.auditing import SCHEMA, fits_in
     from understudy.methods.auditing import audit as run_audit
+    from understudy.methods.auditing import fits_in, schema_for
 
-    synthesizer = build(request.fit, SCHEMA)
+    synthesizer = build(request.fit, schema_for(registry.abilities(request.method)))
     synthesizer.check()
     watch = Stopwatch()
     with watch.timed("audit"), progress.bar("fitting") as update:

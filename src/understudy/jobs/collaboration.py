@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING, Any
 from understudy.errors import UsageError
 from understudy.jobs.choices import unknown_choice
 from understudy.jobs.federation import host_and_port, neighbours_named, public_keys
+from understudy.jobs.images import ImageSizeRequest
 from understudy.jobs.network_rules import NetworkRequest
 from understudy.jobs.output import JobResult, kept_on_failure, summary
 from understudy.jobs.progress import SILENT, Stopwatch
 from understudy.jobs.request import JobRequest
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from understudy.facts.schema import Schema
     from understudy.federated.analyst.analyst import Analyst
     from understudy.federated.analyst.plan import Collaboration
     from understudy.federated.wire.hub import Listening
+    from understudy.jobs.image_federation import ImageSums
     from understudy.jobs.progress import JobProgress
     from understudy.models.model import Model
 
@@ -27,13 +32,20 @@ class ProtocolRequest(JobRequest):
     """How holders learn together, and what each of them spends.
 
     Attributes:
-        protocol: votes, statistics, model, parameters or adaptive.
+        protocol: votes, statistics, model, parameters or adaptive for tables, moments for images.
         epsilon: the privacy loss at every holder.
         delta: the probability allowed for a larger loss there.
         neighbours: replace, with public numbers of rows, or add-remove.
         rows_per_person: how many rows of each person are kept.
         degree: the most parents of an attribute.
         structure: the network, for the protocol parameters.
+        score: by which families are chosen.
+        structure_share: β, the part of the budget that votes get.
+        one_way_share: the part of tables of single columns, before holders vote.
+        ballot: whether holders vote by choices or by scores.
+        learner: how statistics finds the network in the tables that it collected.
+        gathering: whether model gives one network, or the union of the holders' rows.
+        as_printed: whether the protocol is that of the theses to the letter.
         network: what the network must and must not contain.
     """
 
@@ -44,6 +56,13 @@ class ProtocolRequest(JobRequest):
     rows_per_person: int | None = None
     degree: int | None = None
     structure: Path | None = None
+    score: str | None = None
+    structure_share: str | None = None
+    one_way_share: str | None = None
+    ballot: str | None = None
+    learner: str = "greedy"
+    gathering: str = "network"
+    as_printed: bool = False
     network: NetworkRequest = field(default_factory=NetworkRequest)
 
 
@@ -95,17 +114,19 @@ class ListeningRequest(JobRequest):
 
 @dataclass(frozen=True, kw_only=True)
 class AnalystRequest(JobRequest):
-    """A schema that all holders share, where they connect, and how they learn.
+    """A schema or sizes that all holders share, where they connect, and how they learn.
 
     Attributes:
-        schema: what each column may contain, the same at every holder.
+        schema: what each column may contain, the same at every holder; images have none.
+        images: the sizes of images, the same at every holder.
         output: where the model goes.
         listening: where holders connect.
         protocol: how they learn, and what they spend.
         patience: how long the analyst waits.
     """
 
-    schema: Path
+    schema: Path | None = None
+    images: ImageSizeRequest = field(default_factory=ImageSizeRequest)
     output: Path
     listening: ListeningRequest
     protocol: ProtocolRequest = field(default_factory=ProtocolRequest)
@@ -114,12 +135,11 @@ class AnalystRequest(JobRequest):
     @property
     def plan(self) -> Collaboration:
         """Plan the run; an impossible request is refused before anybody is asked."""
-        from understudy.facts.schema import Schema
-        from understudy.federated.analyst.plan import Collaboration
+        from understudy.federated.analyst.plan import Collaboration, Form
         from understudy.federated.terms import ProtocolName
         from understudy.methods.structure.given import read_network
 
-        asked, schema = self.protocol, Schema.load(self.schema)
+        asked, (schema, sums) = self.protocol, self._learned()
         if asked.epsilon is None:
             raise UsageError("epsilon has no default; give it, for example --epsilon 1")
         if asked.protocol not in list(ProtocolName):
@@ -133,11 +153,46 @@ class AnalystRequest(JobRequest):
             rows_per_person=asked.rows_per_person,
             degree=asked.degree,
             network=None if asked.structure is None else read_network(asked.structure),
+            score=asked.score,
+            structure_share=_share(asked.structure_share, "structure share"),
+            one_way_share=_share(asked.one_way_share, "one-way share"),
+            ballot=asked.ballot,
+            learner=asked.learner,
+            gathering=asked.gathering,
+            form=Form.plain() if asked.as_printed else Form(),
             restrictions=asked.network.restrictions(schema.attributes),
             least=self.patience.least,
             deadline=self.patience.deadline,
             attempts=self.patience.attempts,
+            sums=sums,
         )
+
+    def _learned(self) -> tuple[Schema, ImageSums | None]:
+        """The schema of a table, or of the labels of images with what is summed of them."""
+        from understudy.facts.schema import Schema
+
+        if not self.images.given:
+            if self.schema is None:
+                raise UsageError(
+                    "schema is not given; give --schema for tables, or --protocol moments with "
+                    "--height and --width for images"
+                )
+            return Schema.load(self.schema), None
+        if self.schema is not None:
+            raise UsageError("images have no schema; leave it out, and give height and width")
+        from understudy.gan.images import label_schema
+        from understudy.jobs.image_federation import ImageSums
+
+        size = self.images.size
+        sums = ImageSums(size, neighbours_named(self.protocol.neighbours))
+        return label_schema(size.classes), sums
+
+
+def _share(text: str | None, what: str) -> Fraction | None:
+    """Read a share of the budget; None leaves the protocol's own."""
+    from understudy.methods.budget_plan import share_of
+
+    return None if text is None else share_of(text, what=what)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,7 +218,7 @@ def learn_together(request: AnalystRequest, *, progress: JobProgress = SILENT) -
 
     plan, place, asked = request.plan, request.listening.place, request.listening
     keys = public_keys(asked.holder_keys)
-    check_apart(request.output, request.schema)
+    check_apart(request.output, *([] if request.schema is None else [request.schema]))
     check_place(request.output)
     kept = request.patience.journal or _journal_beside(request.output)
     watch = Stopwatch()
@@ -185,6 +240,15 @@ def _journal_beside(output: Path) -> Path:
     return output.with_name(f"{output.name}.journal")
 
 
+def _advice(run: Analyst, model: Model) -> tuple[str, ...]:
+    """Say where another protocol may do better, by public numbers."""
+    from understudy.federated.analyst.advice import statistics_remark
+
+    holders = len(run.promises)
+    said = statistics_remark(run.plan, rows=model.rows, holders=holders)
+    return () if said is None else (said,)
+
+
 def _result(run: Analyst, model: Model, output: Path, watch: Stopwatch) -> AnalystResult:
     report = run.report
     document: dict[str, Any] = summary(model, model.rows) | {
@@ -198,7 +262,10 @@ def _result(run: Analyst, model: Model, output: Path, watch: Stopwatch) -> Analy
         headline="model",
         document=document,
         sentences=(model.statement.sentence,),
-        remarks=(f"{report.questions} questions, {watch.seconds['learn']:.1f} s",),
+        remarks=(
+            f"{report.questions} questions, {watch.seconds['learn']:.1f} s",
+            *_advice(run, model),
+        ),
         seconds=watch.seconds,
         findings=tuple(report.findings),
     )

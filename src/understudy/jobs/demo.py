@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from understudy.models.model import Model
     from understudy.privacy.spending.limits import Spent
 
+# In twelve runs edges that are mere noise reached half of this.
+_STRONG = 0.06
+
 
 @dataclass(frozen=True, kw_only=True)
 class Demonstration:
@@ -35,6 +38,18 @@ class Demonstration:
     spent: Spent
     document: dict[str, Any]
     seconds: dict[str, float]
+
+    @property
+    def dependences(self) -> list[tuple[str, str]]:
+        """The parents and children that depend on each other by more than noise, strongest first.
+
+        A network has weaker edges too, some of which are noise.
+        """
+        from understudy.models.strengths import strengths_of
+
+        scores = strengths_of(self.model).scores
+        strong = (edge for edge, score in scores.items() if score >= _STRONG)
+        return sorted(strong, key=lambda edge: -scores[edge])
 
     def distances(self) -> tuple[dict[str, float], float]:
         """The share of rows in wrong cells: for each column, and for pairs on average."""

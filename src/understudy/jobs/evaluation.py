@@ -15,19 +15,23 @@ from understudy.jobs.output import (
     write_or_keep,
     write_statement,
 )
+from understudy.jobs.owner_rows import owner_rows
 from understudy.jobs.progress import SILENT
 from understudy.jobs.reading import FormatRequest
 from understudy.jobs.release import ReleaseRequest, release, standing
 from understudy.jobs.request import JobRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from understudy.evaluation import Evaluation
+    from understudy.evaluation.analyses.aggregates import Aggregate
     from understudy.evaluation.disclosure.exposure import Disclosure
     from understudy.evaluation.report import Release, Subject
     from understudy.evaluation.verdict import Verdict
+    from understudy.facts.schema import Schema
     from understudy.jobs.progress import JobProgress
+    from understudy.system.frames import Rows
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,7 @@ class ComparisonRequest(JobRequest):
         known: the columns that attackers know about everybody, with commas.
         subgroup: a column within whose groups the tables are compared too.
         detection: teach a classifier to tell real rows from synthetic ones.
+        aggregates: a text file that lists aggregates to compare, one in a line.
     """
 
     target: str | None = None
@@ -51,6 +56,7 @@ class ComparisonRequest(JobRequest):
     known: str | None = None
     subgroup: str | None = None
     detection: bool = False
+    aggregates: Path | None = None
 
     def check(self) -> None:
         """Refuse half of what an attack needs."""
@@ -60,6 +66,12 @@ class ComparisonRequest(JobRequest):
                 f"--{absent} is not given; attackers know some columns and infer another: "
                 "give --sensitive and --known"
             )
+
+    def questions(self, schema: Schema) -> Sequence[Aggregate]:
+        """Read the aggregates that are listed, before any row is read."""
+        from understudy.evaluation.analyses.aggregates import read_aggregates
+
+        return () if self.aggregates is None else read_aggregates(self.aggregates, schema)
 
     @property
     def learners(self) -> str | list[str] | None:
@@ -73,7 +85,7 @@ class EvaluationRequest(JobRequest):
     """Two tables to compare, and which of the two kinds of page to write.
 
     Attributes:
-        real: the private table.
+        real: the private table: a file, a folder, or the address of a database.
         synthetic: the synthetic table.
         schema: what each column may contain.
         output: the page, an .html file.
@@ -81,10 +93,11 @@ class EvaluationRequest(JobRequest):
         model: the model the rows were sampled from.
         seed: makes resamples and splits repeatable.
         spelling: how the file of the real table is spelled.
+        table: the table of a database that has the real rows.
         release: what a page that may be released costs, instead of the owner's page.
     """
 
-    real: Path
+    real: str | Path
     synthetic: Path
     schema: Path
     output: Path
@@ -92,6 +105,7 @@ class EvaluationRequest(JobRequest):
     model: Path | None = None
     seed: int = 0
     spelling: FormatRequest = field(default_factory=FormatRequest)
+    table: str | None = None
     release: ReleaseRequest = field(default_factory=ReleaseRequest)
 
     def check(self) -> None:
@@ -100,8 +114,9 @@ class EvaluationRequest(JobRequest):
 
         if self.output.suffix != ".html":
             raise OutputError(f"{self.output}: the name must end in .html")
-        inputs = (self.real, self.synthetic, self.schema, self.compare.holdout, self.model)
-        check_apart(self.output, *(path for path in inputs if path is not None))
+        asked = self.compare
+        inputs = (self.real, self.synthetic, self.schema, asked.holdout, asked.aggregates)
+        check_apart(self.output, *(p for p in (*inputs, self.model) if p is not None))
         check_writable(self.output)
         self._check_together()
         if self.release.release_epsilon is not None:
@@ -150,7 +165,7 @@ class OwnerEvaluation:
     @property
     def verdict(self) -> Verdict:
         """The decision, with its lights and what follows from them."""
-        return self.evaluation.verdict(self.subject.statement)
+        return self.subject.verdict(self.evaluation)
 
     def document(self) -> dict[str, Any]:
         """The evaluation for machines; it is private, and says so."""
@@ -202,9 +217,12 @@ def evaluate(
     Privacy: the owner's page is exact and must not be released; the other kind spends budget.
     """
     from understudy.evaluation.report import Subject
+    from understudy.facts.schema import Schema
 
     request.check()
-    subject = Subject.of(request.real, request.synthetic, request.model)
+    subject = Subject.of(Path(request.real), request.synthetic, request.model)
+    if request.table is not None:
+        subject = replace(subject, real=request.table)
     if request.release.release_epsilon is not None:
         made = release(request, subject, progress)
         found = _write_release(made, request.output)
@@ -212,8 +230,15 @@ def evaluate(
             _write_card(made, request)
         return replace(found, standing=standing(request), markdown=request.release.markdown)
     request.compare.check()
-    compared = _compared(request, progress)
-    disclosure = None if request.compare.known is None else _attacked(request, progress)
+    schema = Schema.load(request.schema)
+    questions = request.compare.questions(schema)
+    with progress.spinner("reading"):
+        real = owner_rows(
+            request.real, schema, table=request.table, file_format=request.spelling.file_format
+        )
+    compared = _compared(request, real, questions, progress)
+    attacking = request.compare.known is not None
+    disclosure = _attacked(request, real, progress) if attacking else None
     _write_page(compared, disclosure, subject, request.output)
     return OwnerEvaluation(compared, disclosure, subject, request.output)
 
@@ -242,14 +267,19 @@ def _write_card(found: Release, request: EvaluationRequest) -> None:
     write_statement(document, output, record=statement.record, beside=beside)
 
 
-def _compared(request: EvaluationRequest, progress: JobProgress) -> Evaluation:
+def _compared(
+    request: EvaluationRequest,
+    real: Rows,
+    questions: Sequence[Aggregate],
+    progress: JobProgress,
+) -> Evaluation:
     from understudy.evaluation import evaluate
     from understudy.facts.schema import Schema
 
     asked = request.compare
     with progress.spinner("reading") as show:
         found = evaluate(
-            request.real,
+            real,
             request.synthetic,
             Schema.load(request.schema),
             target=asked.target,
@@ -257,6 +287,7 @@ def _compared(request: EvaluationRequest, progress: JobProgress) -> Evaluation:
             classifiers=asked.learners or "default",
             subgroup=asked.subgroup,
             detect=asked.detection,
+            aggregates=questions,
             seed=request.seed,
             file_format=request.spelling.file_format,
             progress=_numbered(show),
@@ -266,7 +297,7 @@ def _compared(request: EvaluationRequest, progress: JobProgress) -> Evaluation:
     return found
 
 
-def _attacked(request: EvaluationRequest, progress: JobProgress) -> Disclosure:
+def _attacked(request: EvaluationRequest, real: Rows, progress: JobProgress) -> Disclosure:
     from understudy.evaluation.disclosure.disclosure import disclosure_risk
     from understudy.evaluation.report.disclosures import STAND_IN
     from understudy.facts.schema import Schema
@@ -274,7 +305,7 @@ def _attacked(request: EvaluationRequest, progress: JobProgress) -> Disclosure:
     asked = request.compare
     with progress.spinner("attacking") as show:
         return disclosure_risk(
-            request.real,
+            real,
             {STAND_IN: request.synthetic},
             Schema.load(request.schema),
             sensitive=asked.sensitive or "",

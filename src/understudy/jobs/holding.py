@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from understudy.errors import LedgerError, UsageError
 from understudy.jobs.federation import address_of, neighbours_named
+from understudy.jobs.images import ImageSizeRequest
 from understudy.jobs.ledgers import LedgerRequest
 from understudy.jobs.progress import SILENT
 from understudy.jobs.reading import PersonRequest, ReadingRequest
@@ -19,9 +21,12 @@ if TYPE_CHECKING:
     from understudy.facts.schema import Schema
     from understudy.federated.holder.consent import Consent
     from understudy.federated.wire.node import Link
+    from understudy.jobs.image_federation import ImageSums
     from understudy.jobs.progress import JobProgress
     from understudy.privacy.spending.ledger import Ledger
     from understudy.privacy.spending.limits import Spent
+    from understudy.rows.counting import CountSource
+    from understudy.rows.sources import Access
 
 Agrees = Callable[[list[str]], bool]
 """Shows a person what an analyst asks for, and says whether the person agrees."""
@@ -73,11 +78,12 @@ class ConsentRequest(JobRequest):
 
 @dataclass(frozen=True, kw_only=True)
 class HolderRequest(JobRequest):
-    """A private table, what its holder agrees to, and the analyst who may ask.
+    """A private table or images, what their holder agrees to, and the analyst who may ask.
 
     Attributes:
-        data: the private table.
-        schema: what each column may contain.
+        data: the private table, or an .npz file of images.
+        schema: what each column may contain; images have none.
+        images: the sizes of images.
         link: how the analyst is reached.
         consent: what the holder agrees to.
         people: who has several rows.
@@ -87,7 +93,8 @@ class HolderRequest(JobRequest):
     """
 
     data: str
-    schema: Path
+    schema: Path | None = None
+    images: ImageSizeRequest = field(default_factory=ImageSizeRequest)
     link: LinkRequest
     consent: ConsentRequest
     people: PersonRequest = field(default_factory=PersonRequest)
@@ -138,15 +145,11 @@ def hold(
 
     Privacy: each answer is paid for from the ledger, and never beyond the limit.
     """
-    from understudy.facts.schema import Schema
-    from understudy.rows.sources import dataset_name
-
-    schema, link = Schema.load(request.schema), request.link.checked()
+    held, link = _Held.of(request), request.link.checked()
     consent = _consent(request.consent.policy, agrees)
-    access = replace(request.reading.access, persons=request.people.persons)
-    name = request.payer.dataset or dataset_name(request.data, access)
+    name = request.payer.dataset or held.name_of(request)
     ledger = request.payer.opened()
-    served = _Serving(request=request, schema=schema, consent=consent, ledger=ledger, dataset=name)
+    served = _Serving(request=request, held=held, consent=consent, ledger=ledger, dataset=name)
     answers = served.serve(link, progress)
     return HolderResult(name, answers, _spent(ledger, name), request.payer.standing(name))
 
@@ -159,12 +162,65 @@ def _spent(ledger: Ledger, dataset: str) -> Spent | None:
         return None
 
 
+@dataclass(frozen=True)
+class _Held:
+    """The data of a holder: rows of a table, or images of declared sizes."""
+
+    schema: Schema
+    sums: ImageSums | None = None
+
+    @classmethod
+    def of(cls, request: HolderRequest) -> _Held:
+        """Read the public facts; rows and images are not opened yet."""
+        from understudy.facts.schema import Schema
+
+        images = request.images
+        if not images.given:
+            if request.schema is None:
+                raise UsageError(
+                    "schema is not given; give --schema for a table, or --height and --width for "
+                    "images"
+                )
+            return cls(Schema.load(request.schema))
+        if request.schema is not None or request.people.given or request.reading.given:
+            raise UsageError(
+                "images have no schema, no persons and no options of tables; leave them out"
+            )
+        from understudy.gan.images import label_schema
+        from understudy.jobs.image_federation import ImageSums
+
+        neighbours = neighbours_named(request.consent.neighbours)
+        return cls(label_schema(images.size.classes), ImageSums(images.size, neighbours))
+
+    def name_of(self, request: HolderRequest) -> str:
+        """The name by which a ledger knows the data, the same as for `fit`."""
+        from understudy.rows.sources import dataset_name
+
+        if self.sums is not None:
+            return Path(request.data).stem
+        access = replace(request.reading.access, persons=request.people.persons)
+        return dataset_name(request.data, access)
+
+    @contextmanager
+    def opened(self, data: str, access: Access) -> Iterator[CountSource]:
+        """Open the rows, or read the images."""
+        from understudy.rows.sources import open_source
+
+        if self.sums is None:
+            with open_source(data, self.schema, access) as source:
+                yield source
+            return
+        from understudy.gan.images import ImageSource, read_images
+
+        yield ImageSource.of(read_images(Path(data), self.sums.size), self.sums.size)
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Serving:
     """Everything that a holder needs, checked before its rows are opened."""
 
     request: HolderRequest
-    schema: Schema
+    held: _Held
     consent: Consent
     ledger: Ledger
     dataset: str
@@ -175,18 +231,18 @@ class _Serving:
         from understudy.federated.holder.holder import Holder
         from understudy.federated.wire.node import Node
         from understudy.privacy.budget import Budget
-        from understudy.rows.sources import open_source
 
-        asked, path = self.request, self.ledger.path
+        asked, path, sums = self.request, self.ledger.path, self.held.sums
         limit = Budget.approximate(asked.consent.epsilon_limit, asked.consent.delta_limit)
-        unit = Unit(neighbours_named(asked.consent.neighbours), asked.people.rows_per_person)
+        relation = neighbours_named(asked.consent.neighbours)
+        unit = Unit(relation, asked.people.rows_per_person, of_images=sums is not None)
         access = replace(asked.reading.access, persons=asked.people.persons)
         folder = asked.store or path.with_name(f"{path.stem}.answers") / self.dataset
         with (
-            open_source(asked.data, self.schema, access) as source,
+            self.held.opened(asked.data, access) as source,
             Holder(
                 source,
-                self.schema,
+                self.held.schema,
                 unit,
                 ledger=self.ledger,
                 dataset=self.dataset,
@@ -195,6 +251,7 @@ class _Serving:
                 store=folder,
                 name=asked.link.key.name,
                 person_id=asked.people.person_id,
+                sums=sums,
             ) as answering,
         ):
             return Node(link, answering.handle, progress.message, stay=asked.link.stay).serve()

@@ -34,32 +34,20 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ImageRequest(JobRequest):
-    """Public facts about images, and where training is kept so that it can be resumed.
+class ImageSizeRequest(JobRequest):
+    """Public facts about images.
 
     Attributes:
         height: the height of every image in pixels.
         width: the width of every image in pixels.
         classes: how many labels there are; None for images without labels, which moments takes.
         channels: 1 for grey images, 3 for colour; grey unless given.
-        checkpoint: the file from which an interrupted run is resumed.
     """
 
     height: int | None = None
     width: int | None = None
     classes: int | None = None
     channels: int | None = None
-    checkpoint: Path | None = None
-
-    @property
-    def shape(self) -> Shape:
-        """The public facts that networks are built for, all of which are needed."""
-        from understudy.gan.convolutions import Shape
-
-        if self.channels not in (None, 1):
-            raise UsageError("networks learn grey images alone; use moments for colour")
-        sizes = {"height": self.height, "width": self.width, "classes": self.classes}
-        return Shape(*self._required(sizes))
 
     @property
     def size(self) -> ImageSize:
@@ -88,6 +76,27 @@ class ImageRequest(JobRequest):
         """Refuse options that only images take."""
         for option in self.given:
             raise UsageError(f"{option} is for images in an .npz file; leave it out")
+
+
+@dataclass(frozen=True)
+class ImageRequest(ImageSizeRequest):
+    """Public facts about images, and where training is kept so that it can be resumed.
+
+    Attributes:
+        checkpoint: the file from which an interrupted run is resumed.
+    """
+
+    checkpoint: Path | None = None
+
+    @property
+    def shape(self) -> Shape:
+        """The public facts that networks are built for, all of which are needed."""
+        from understudy.gan.convolutions import Shape
+
+        if self.channels not in (None, 1):
+            raise UsageError("networks learn grey images alone; use moments for colour")
+        sizes = {"height": self.height, "width": self.width, "classes": self.classes}
+        return Shape(*self._required(sizes))
 
 
 _MOMENTS = "moments"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from understudy.models.strengths import Strengths
     from understudy.privacy.mechanisms.released import ReleasedTable
 
-SUFFIXES = (".svg", ".png", ".bif")
+SUFFIXES = (".svg", ".png", ".bif", ".csv")
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,8 @@ def inspect(path: Path, *, output: Path | None = None, theme: str = "auto") -> M
 
     Args:
         path: the model's file or folder.
-        output: a picture, .svg or .png, or .bif for other programs; samples of a model of images
-            go to a .png file.
+        output: a picture, .svg or .png, or .bif for other programs, or .csv for the matrix of
+            predictors that synthpop reads; samples of a model of images go to a .png file.
         theme: the colours of a picture: light, dark, or auto.
     """
     from understudy.models.model import Model
@@ -136,6 +136,7 @@ def _checked(output: Path) -> Path:
 
 def _write_network(found: ModelInspection, output: Path, theme: str) -> None:
     from understudy.models.pictures import network_png, network_svg
+    from understudy.models.predictors import predictor_matrix
     from understudy.system.extras import require
 
     model, strengths = found.model, found.strengths
@@ -145,6 +146,8 @@ def _write_network(found: ModelInspection, output: Path, theme: str) -> None:
         case ".png":
             require("resvg_py", extra="pictures")
             data = network_png(model, theme=theme, strengths=strengths)
+        case ".csv":
+            data = predictor_matrix(model.network).encode()
         case _:
             data = "".join(model.bif_lines()).encode()
     write_bytes(output, data)

@@ -77,6 +77,14 @@ def learn_kinds(
     return learned
 
 
+def standing_after(asked: SkeletonRequest, request: KindRequest) -> tuple[str, ...]:
+    """Say what is spent on the data so far, and what is left."""
+    from understudy.rows.sources import Access, dataset_name
+
+    named = request.payer.dataset or dataset_name(asked.data, Access(table=asked.table))
+    return request.payer.standing(named)
+
+
 def kinds_from(
     asked: SkeletonRequest,
     request: KindRequest,
@@ -92,7 +100,7 @@ def kinds_from(
     from understudy.methods.discover import infer_kinds
     from understudy.rows.sources import dataset_name
 
-    header, data = draft_of(check_file(asked)).draft, Path(asked.data)
+    header, data = draft_of(check_file(asked)).draft, asked.data
     access = replace(access, format=header.format)
     known = {} if book is None else {n: c for n, c in book.columns.items() if c.kind}
     with progress.spinner("reading and counting") as show:
@@ -125,11 +133,12 @@ def check_file(asked: SkeletonRequest) -> SkeletonRequest:
     return asked
 
 
-def declared_kinds(data: Path, columns: Mapping[str, DraftColumn]) -> dict[str, DraftColumn]:
-    """The columns whose kind the file itself declares; a CSV file declares none."""
+def declared_kinds(data: str, columns: Mapping[str, DraftColumn]) -> dict[str, DraftColumn]:
+    """The columns whose kind the file or lake itself declares; a CSV file declares none."""
     from understudy.rows.reading import is_parquet
+    from understudy.rows.reading.lakes import is_lake
 
-    return dict(columns) if is_parquet(data) else {}
+    return dict(columns) if is_lake(data) or is_parquet(Path(data)) else {}
 
 
 def _check_place(output: Path) -> None:

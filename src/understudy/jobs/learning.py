@@ -48,7 +48,8 @@ class LearningRequest(JobRequest):
         payer: the ledger and the name of the data in it.
         reading: how rows are read.
         images: public facts about images.
-        unchecked: fit without asking first whether most rows fit the schema.
+        unchecked: fit without asking first whether most rows fit the schema, or whether one that
+            was learned is of any use.
         force: overwrite an output that a budget was spent on.
     """
 
@@ -76,6 +77,26 @@ class LearningRequest(JobRequest):
         return (
             Path(self.data).stem if self.of_images else dataset_name(self.data, self.reading.access)
         )
+
+    @property
+    def caution(self) -> str:
+        """Say what a large budget promises; empty where it is a usual one."""
+        from understudy.privacy.budget import exact
+        from understudy.privacy.statements.meaning import caution
+
+        if self.fit.epsilon is None:
+            return ""
+        epsilon = exact(self.fit.epsilon, what="epsilon")
+        return caution(epsilon, exact(self.fit.delta, what="delta"))
+
+    def check_rows(self) -> None:
+        """Refuse to spend a budget on a table without rows."""
+        if self.fit.rows is not None and self.fit.rows < 1:
+            raise UsageError(
+                f"rows is {self.fit.rows}: the whole budget would be spent on a table without "
+                "rows; leave --rows out, or ask for at least 1. A model that is kept by `fit` "
+                "makes any number of rows later, at no cost"
+            )
 
     @property
     def standing(self) -> tuple[str, ...]:
@@ -116,13 +137,16 @@ def fit(
     from understudy.system.files.writing import check_apart
 
     signer = signer_of(sign)
+    request.check_rows()
     if request.of_images:
         return fit_images(request, output, signer=signer, progress=progress, owner=owner)
     check_apart(output, *request.inputs)
     check_place(output)
     check_unpaid(output, force=request.force)
-    request, about_schema = _with_schema(request, output, progress)
+    request, about_schema = _with_schema(request, output, progress, owner)
     synthesizer = _synthesizer(request)
+    if not about_schema:
+        _warn(request, synthesizer, progress, owner)
     watch = Stopwatch()
     preflight = _preflight(request, synthesizer, progress, owner)
     fitted = _fitted(request, synthesizer, preflight, progress=progress, watch=watch)
@@ -160,6 +184,7 @@ def synthesize(
     from understudy.system.files.writing import check_apart
 
     signer = signer_of(sign)
+    request.check_rows()
     if request.of_images:
         return synthesize_images(
             request, output, seed=seed, signer=signer, progress=progress, owner=owner
@@ -167,8 +192,10 @@ def synthesize(
     check_apart(output, *request.inputs)
     check_stated_output(check_written(output))
     check_unpaid(output, force=request.force)
-    request, about_schema = _with_schema(request, output, progress)
+    request, about_schema = _with_schema(request, output, progress, owner)
     synthesizer = _synthesizer(request)
+    if not about_schema:
+        _warn(request, synthesizer, progress, owner)
     check_rows_output(output, synthesizer.schema)
     watch = Stopwatch()
     preflight = _preflight(request, synthesizer, progress, owner)
@@ -194,13 +221,19 @@ def synthesize(
 
 
 def _with_schema(
-    request: LearningRequest, output: Path, progress: JobProgress
+    request: LearningRequest, output: Path, progress: JobProgress, owner: Owner | None
 ) -> tuple[LearningRequest, tuple[str, ...]]:
-    """The request with a schema, learned first where none is given, and what to say of that."""
-    from understudy.jobs.learned_schema import learn_first
+    """The request with a schema, learned first where none is given, and what to say of that.
+
+    Privacy: an owner who looks on is asked about a table without rows, and may stop.
+    """
+    from understudy.jobs.learned_schema import learn_first, without_rows
 
     if request.schema is not None:
         return request, ()
+    empty = None if owner is None or request.unchecked else without_rows(request)
+    if owner is not None and empty is not None and not owner.agrees(empty):
+        raise DataError("nothing was learned and nothing was spent, as you asked")
     first = learn_first(request, output, progress)
     return first.request, (first.sentence,)
 
@@ -212,6 +245,19 @@ def _synthesizer(request: LearningRequest) -> Synthesizer:
     assert request.schema is not None, "a schema was given, or learned first"
     request.images.refuse_for_tables()
     return build(request.fit, Schema.load(request.schema))
+
+
+def _warn(
+    request: LearningRequest, synthesizer: Synthesizer, progress: JobProgress, owner: Owner | None
+) -> None:
+    """Say before anything is spent that `evaluate` will advise against a release, if it will."""
+    from understudy.jobs.privacy_forecast import forecast_privacy
+    from understudy.privacy.preflight import Preflight
+
+    asks = not request.unchecked and (owner is None or request.reading.cluster is not None)
+    forecast = forecast_privacy(synthesizer, preflight=Preflight() if asks else None)
+    if forecast.warning:
+        progress.warning(forecast.warning)
 
 
 def _preflight(
@@ -265,8 +311,11 @@ def _fitted(
 
 def _learned(request: LearningRequest, fitted: Synthesizer) -> list[str]:
     """Say how the model came about, and what a preflight found that was paid for."""
-    fitting = [] if fitted.fitting_ is None else [fitted.fitting_.sentence]
-    return [*remarks(request.fit, fitted.model_), *fitting]
+    from understudy.facts.unlisted import substitution
+
+    fitting = "" if fitted.fitting_ is None else fitted.fitting_.sentence
+    unlisted = substitution(fitted.model_.schema)
+    return [*remarks(request.fit, fitted.model_), *filter(None, (fitting, unlisted))]
 
 
 def _sampled(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
+from os import PathLike
 from typing import TYPE_CHECKING
 
 from understudy.jobs.request import JobRequest
@@ -23,7 +23,7 @@ class LedgerRequest(JobRequest):
     """
 
     dataset: str | None = None
-    ledger: Path | None = None
+    ledger: str | PathLike[str] | None = field(default=None, repr=False)
 
     def opened(self) -> Ledger:
         """The ledger asked for, else the user's own."""
@@ -46,8 +46,8 @@ class LedgerRequest(JobRequest):
         warn(self.opened().path, name, sighting)
 
 
-def open_ledger(path: Path | None) -> Ledger:
+def open_ledger(place: str | PathLike[str] | None) -> Ledger:
     """The ledger asked for, else the user's own."""
-    from understudy.privacy.spending.ledger import Ledger, default_path
+    from understudy.privacy.spending.ledger import Ledger, default_place
 
-    return Ledger(path or default_path())
+    return Ledger(place or default_place())

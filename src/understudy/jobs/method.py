@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from understudy.errors import UsageError
 from understudy.jobs.choices import unknown_choice
+from understudy.jobs.network_learning import NetworkLearningRequest
 from understudy.jobs.network_rules import NetworkRequest
 from understudy.jobs.reading import PersonRequest
 from understudy.jobs.request import JobRequest
@@ -62,6 +63,7 @@ class MethodRequest(JobRequest):
         structure: how the network is learned, or a file that holds it.
         degree: the most parents of an attribute.
         network: what the network must and must not contain.
+        learning: by which settings the network is learned.
         workload: a file of column sets that count more than others.
     """
 
@@ -72,6 +74,7 @@ class MethodRequest(JobRequest):
     structure: str | None = None
     degree: int | None = None
     network: NetworkRequest = field(default_factory=NetworkRequest)
+    learning: NetworkLearningRequest = field(default_factory=NetworkLearningRequest)
     workload: Path | None = None
 
     @property
@@ -90,6 +93,7 @@ class MethodRequest(JobRequest):
         """The options given that only a method with a network can follow."""
         learning = {"--structure": self.structure, "--degree": self.degree}
         found = [option for option, value in learning.items() if value is not None]
+        found += self.learning.given
         return found + [
             option for option in self.network.given if option.removeprefix("--") not in TABLE_RULES
         ]
@@ -146,6 +150,10 @@ def _argument(request: FitRequest, name: str, schema: Schema) -> Any:
             return request.network.restrictions(schema.attributes)
         case "target":
             return request.network.target
+        case "search":
+            return request.learning.search(request.structure)
+        case "score" | "theta" | "size_share" | "one_way_share" | "structure_share":
+            return getattr(request.learning, name)
         case "workload":
             from understudy.facts.workload import Workload
 
@@ -172,8 +180,19 @@ def _refuse_unfit(request: FitRequest, able: Abilities) -> None:
     unfit = [each for each in request.network.given if each.removeprefix("--") not in known]
     unfit = [*request.about_networks, *unfit]
     if unfit:
-        networks = " and ".join(registry.taking("structure"))
-        raise UsageError(f"{unfit[0]} is for {networks}; leave it out")
+        raise UsageError(f"{unfit[0]} is for {_takers(unfit[0])}; leave it out")
+
+
+def _takers(option: str) -> str:
+    """The methods that take an option about networks or tables."""
+    name = option.removeprefix("--")
+    tables = {"restrictions", name} if name in TABLE_RULES else {"structure"}
+    found = [
+        method
+        for method in registry.names()
+        if (able := registry.abilities(method)).learns_network or tables & {*able.options}
+    ]
+    return f"{', '.join(found[:-1])} and {found[-1]}"
 
 
 def refuse_unplanned(request: FitRequest) -> None:
@@ -185,7 +204,8 @@ def refuse_unplanned(request: FitRequest) -> None:
         )
     if able.releases_rows:
         raise UsageError(
-            f"plan rehearses methods that count, and {request.method} draws rows; name another"
+            f"plan rehearses methods that count, and {request.method} draws rows, most of them "
+            "from anywhere unless they are few and columns small; name another method"
         )
 
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from understudy.methods.structure.restrict import Restrictions
 
 
+Protected = dict[str, tuple[str, ...] | None]
+
+
 @dataclass(frozen=True)
 class NetworkRequest(JobRequest):
     """Rules that say which edges a network must and must not have.
@@ -23,6 +26,8 @@ class NetworkRequest(JobRequest):
         target: the column that the others are used to predict.
         protect: sensitive columns, each a name, or a name and its allowed parents.
         quasi_identifiers: columns that an attacker may know, with commas between them.
+        ignore: columns that protected ones must not depend on, with commas between them; they
+            may depend on all others.
         require: edges that the network must have, as parent:child.
         forbid: edges that the network must not have, as parent:child.
         tier: groups of columns in order; none has parents in a later group.
@@ -32,6 +37,7 @@ class NetworkRequest(JobRequest):
     target: str | None = None
     protect: list[str] | None = None
     quasi_identifiers: str | None = None
+    ignore: str | None = None
     require: list[str] | None = None
     forbid: list[str] | None = None
     tier: list[str] | None = None
@@ -44,6 +50,8 @@ class NetworkRequest(JobRequest):
         from understudy.methods.structure.restrict import Restrictions
 
         protected = dict(_protected(text, known) for text in self.protect or ())
+        if self.ignore is not None:
+            protected = _but_for(names_of(self.ignore), protected, known)
         return Restrictions(
             required=tuple(_edge("--require", text, known) for text in self.require or ()),
             forbidden=tuple(_edge("--forbid", text, known) for text in self.forbid or ()),
@@ -68,6 +76,23 @@ def _protected(text: str, known: Collection[str]) -> tuple[str, tuple[str, ...] 
         return text, None
     name, kept = next((cut for cut in cuts if cut[0] in known), cuts[0])
     return name, names_of(kept)
+
+
+def _but_for(ignored: tuple[str, ...], protected: Protected, known: Collection[str]) -> Protected:
+    """Let protected columns depend on all columns but the ignored ones and each other."""
+    for name in ignored:
+        if name not in known:
+            raise UsageError(
+                f"--ignore: attribute {name!r} is unknown; known are {', '.join(known)}"
+            )
+    open_ones = [name for name, of in protected.items() if of is None]
+    if not open_ones:
+        raise UsageError(
+            "--ignore says what protected columns must not depend on, and no column is protected "
+            "without a list; add --protect COLUMN"
+        )
+    kept = tuple(name for name in known if name not in (*ignored, *protected))
+    return {**protected, **dict.fromkeys(open_ones, kept)}
 
 
 def _cuts(text: str, at: str) -> list[tuple[str, str]]:

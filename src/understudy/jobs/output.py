@@ -44,11 +44,14 @@ class JobResult:
 
 def summary(model: Model, rows: int) -> dict[str, Any]:
     """Describe synthetic rows for machines: method, number and sizes of rows, statement."""
+    from understudy.facts.unlisted import substitutes
+
     return {
         "method": model.statement.method,
         "rows": rows,
         **model.decoder.facts,
         **({"missing": treatments} if (treatments := missing_treatments(model)) else {}),
+        **({"unlisted": found} if (found := dict(substitutes(model.schema))) else {}),
         "statement": model.statement.document(),
     }
 
@@ -81,7 +84,10 @@ def check_unpaid(output: Path, *, force: bool, drawn_from: Statement | None = No
         force: overwrite it.
         drawn_from: the statement of a model; rows of the same run can be drawn again at any time.
     """
-    if force or not (os.path.exists(statement_file(output)) or _holds_model(output)):
+    if force:
+        return
+    if not (os.path.exists(statement_file(output)) or _holds_model(output)):
+        _check_own(output)
         return
     if drawn_from is not None and _is_of(drawn_from, statement_file(output)):
         return
@@ -91,8 +97,23 @@ def check_unpaid(output: Path, *, force: bool, drawn_from: Statement | None = No
     )
 
 
+def _check_own(output: Path) -> None:
+    """Refuse a file that no statement is beside: nobody knows whose rows it holds."""
+    from understudy.system.files.suffixes import suffix_of
+
+    if output.is_file() and output.stat().st_size > 0 and suffix_of(output):
+        raise OutputError(
+            f"{output}: is there already, and no statement is beside it, so that it may hold data "
+            "of yours; choose another place, or give --force to overwrite it"
+        )
+
+
 def _is_of(statement: Statement, place: Path) -> bool:
-    """Whether the statement in a file names the run of a model, or no ledger paid for either."""
+    """Whether the statement in a file names the run of a model; runs without a ledger have none."""
+    from understudy.privacy.spending.record import Kept
+
+    if statement.record is None or statement.record.kept is Kept.NOWHERE:
+        return False
     run = statement.document()["ledger"]
     try:
         written = json.loads(place.read_bytes())["statement"]["ledger"]

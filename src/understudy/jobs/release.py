@@ -65,11 +65,11 @@ def release(request: EvaluationRequest, subject: Subject, progress: JobProgress)
     Privacy: spends `release_epsilon` on the real rows; the distances may be released.
     """
     from understudy.privacy.spending.fingerprints import Sighting
-    from understudy.rows.sources import dataset_name
+    from understudy.rows.sources import Access, dataset_name
 
     paid = request.release
     _check_releasable(subject, already_released=paid.already_released)
-    name = paid.payer.dataset or dataset_name(request.real)
+    name = paid.payer.dataset or dataset_name(request.real, Access(table=request.table))
     paid.payer.warn_of_copies(name, Sighting(request.real))
     with progress.spinner("reading and counting"):
         return _released(request, subject, name)
@@ -77,10 +77,11 @@ def release(request: EvaluationRequest, subject: Subject, progress: JobProgress)
 
 def standing(request: EvaluationRequest) -> tuple[str, ...]:
     """Say what is spent on the real rows so far, and what is left."""
-    from understudy.rows.sources import dataset_name
+    from understudy.rows.sources import Access, dataset_name
 
     payer = request.release.payer
-    return payer.standing(payer.dataset or dataset_name(request.real))
+    known = dataset_name(request.real, Access(table=request.table))
+    return payer.standing(payer.dataset or known)
 
 
 def _check_releasable(subject: Subject, *, already_released: bool) -> None:
@@ -118,11 +119,14 @@ def _released(request: EvaluationRequest, subject: Subject, dataset: str) -> Rel
         unit=paid.unit(subject.statement),
         person_id=paid.people.person_id,
     )
-    check_columns(request.real, schema, side="real", given=given)
+    if request.table is None:
+        check_columns(request.real, schema, side="real", given=given)
     check_columns(request.synthetic, schema, side="synthetic")
     sheet = load(request.synthetic, schema, side="synthetic", seed=request.seed)
     held = yardsticks(schema, sheet, seed=request.seed)
-    private = Access(ignore_extra=True, format=given, persons=paid.people.persons)
+    private = Access(
+        ignore_extra=True, format=given, persons=paid.people.persons, table=request.table
+    )
     with (
         open_source(request.synthetic, schema, Access(ignore_extra=True)) as synthetic,
         open_source(request.real, schema, private) as real,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +21,7 @@ from understudy.jobs.progress import Stopwatch
 if TYPE_CHECKING:
     from understudy.jobs.sampling import SampleRequest
     from understudy.jobs.signing import Sealing
+    from understudy.models.model import Model
 
 _MOST = 1_000
 _REMARK = (
@@ -62,9 +66,35 @@ def sample_replicates(
     return JobResult(
         output=places[0].with_name(f"{places[0].name} to {places[-1].name}"),
         headline=f"{number:,} stand-ins of {rows:,} {model.decoder.noun}",
-        document=summary(model, rows) | {"replicates": [str(place) for place in places]},
-        remarks=(_REMARK,),
+        document=summary(model, rows)
+        | {
+            "replicates": [str(place) for place in places],
+            "modelled_pairs": [list(pair) for pair in model.modelled_pairs],
+        },
+        remarks=(_REMARK, pairs_remark(model), *_older(output, number)),
         seconds=watch.seconds,
+    )
+
+
+def _older(output: Path, number: int) -> Iterator[str]:
+    """Say that files of a run with more replicates are still beside these."""
+    beyond = itertools.takewhile(
+        Path.exists, (numbered(output, place) for place in itertools.count(number + 1))
+    )
+    names = [place.name for place in beyond]
+    if names:
+        which = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+        yield f"beside these, {which} are of an earlier run: remove them before you combine files"
+
+
+def pairs_remark(model: Model) -> str:
+    """Say how many pairs of columns rest on the model, because no table holds them."""
+    modelled, every = len(model.modelled_pairs), math.comb(len(model.domain), 2)
+    if not modelled:
+        return "released tables hold every pair of columns, on which means and regressions rest"
+    return (
+        f"no released table holds {modelled:,} of {every:,} pairs of columns; regressions and "
+        "other estimates across them rest on the model, which no interval shows (--json lists them)"
     )
 
 

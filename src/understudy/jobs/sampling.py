@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from understudy.jobs.progress import JobProgress
-    from understudy.models.sampling import ConditionedModel
+    from understudy.models.model import Model
+    from understudy.models.sampling import ConditionedModel, Sampler
     from understudy.privacy.statements.statement import Statement
 
 
@@ -37,6 +39,7 @@ class SampleRequest(JobRequest):
         rows: how many; as many as the model was learned from unless given.
         where: conditions that all rows must meet, such as "sex = Female, age >= 30".
         how: exact, rejection or weighting; exact where the network allows it.
+        sampler: how the tables of a model are drawn from; without replacement unless given.
         fill: a public or synthetic file whose missing cells are filled instead.
         seed: makes the rows repeatable.
         sign: the key that signs the statement.
@@ -51,10 +54,11 @@ class SampleRequest(JobRequest):
     rows: int | None = None
     where: str | None = None
     how: str | None = None
+    sampler: str | None = None
     fill: Path | None = None
     seed: int | None = None
     sign: Path | None = None
-    ledger: Path | None = None
+    ledger: str | PathLike[str] | None = None
     head: int | None = None
     force: bool = False
     replicates: int | None = None
@@ -63,8 +67,24 @@ class SampleRequest(JobRequest):
         """Refuse a way of drawing without conditions."""
         if self.how is not None and self.where is None:
             raise UsageError(
-                f"--how is {self.how!r}, and there are no conditions; give some by --where"
+                f"--how {self.how} says how rows under conditions are drawn, and there are none; "
+                "give conditions by --where, or leave out --how"
             )
+        if self.sampler is not None and (self.replicates is not None or self.fill is not None):
+            other = "--replicates" if self.fill is None else "--fill"
+            raise UsageError(f"--sampler and {other} do not go together; leave one of them out")
+        if self.sampler == "inconsistent" and self.where is not None:
+            raise UsageError(
+                "--where conditions the consistent tables, and --sampler is inconsistent; leave "
+                "one of them out"
+            )
+
+    def drawing(self, model: Model) -> Sampler:
+        """The sampler that was asked for, else the usual one, without replacement."""
+        from understudy.models.sampling import deal_codes
+        from understudy.models.sampling.named import named_sampler
+
+        return deal_codes if self.sampler is None else named_sampler(model, self.sampler)
 
 
 @dataclass(frozen=True)
@@ -111,7 +131,14 @@ def sample_head(request: SampleRequest) -> SampleHead:
     model = Model.load(request.model)
     if "height" in model.decoder.facts:
         raise UsageError("images cannot be printed; write them to an .npz file with --output")
-    rows = sample_rows(model, request.head, seed=request.seed, where=request.where, how=request.how)
+    rows = sample_rows(
+        model,
+        request.head,
+        seed=request.seed,
+        sampler=request.drawing(model),
+        where=request.where,
+        how=request.how,
+    )
     return SampleHead(rows, model.statement)
 
 
@@ -138,12 +165,15 @@ def sample(request: SampleRequest, *, progress: JobProgress = SILENT) -> JobResu
     check_apart(decoder.check_output(output), request.model)
     check_stated_output(output)
     check_unpaid(output, force=request.force, drawn_from=model.statement)
+    sampler = request.drawing(model)
     record = sealing.record(model.statement, path=request.model)
     wanted = model.rows if request.rows is None else request.rows
     watch = Stopwatch()
     with watch.timed("sample"):
-        known = None if request.where is None else given(model, request.where, how=request.how)
-        blocks = sample_blocks(model, request.rows, seed=request.seed, where=known)
+        known = None
+        if request.where is not None:
+            known = given(model, request.where, how=request.how, sampler=sampler)
+        blocks = sample_blocks(model, request.rows, seed=request.seed, where=known, sampler=sampler)
         rows = decoder.write(counted(blocks, wanted, progress), output)
     document = summary(model, rows) | ({} if known is None else _conditions(known))
     document = write_statement(document, output, record=record, signer=sealing.signer)

@@ -103,11 +103,14 @@ def draft_of(request: SkeletonRequest) -> Skeletal:
 def _kinds_of(data: str | PipedFile, request: SkeletonRequest) -> dict[str, str] | None:
     """The kinds of columns where a file declares types or names alone; None for text."""
     from understudy.rows.reading import column_names, declared_types, is_parquet
+    from understudy.rows.reading.lakes import is_lake, open_lake
     from understudy.system.files.suffixes import ARROW, EXCEL, SQLITE, STATISTICS, suffix_of
 
-    path = None if isinstance(data, PipedFile) else Path(data)
-    if path is None:
+    if isinstance(data, PipedFile):
         return None
+    if is_lake(data):
+        return {field.name: _kind(field.type) for field in open_lake(data).types}
+    path = Path(data)
     suffix = suffix_of(path)
     if suffix == EXCEL:
         names = column_names(path, given=request.spelling.file_format)
@@ -137,8 +140,9 @@ def _draft_of_text(data: str | PipedFile, request: SkeletonRequest) -> Skeletal:
         seen = first_look(place, given)
         columns = {name: _column(name, "") for name in _checked_header(seen.names)}
         columns |= {
-            name: DraftColumn(noted.kind, {**noted.keys, "unreviewed": True})
+            name: DraftColumn(noted.kind or columns[name].kind, {**noted.keys, "unreviewed": True})
             for name, noted in seen.columns.items()
+            if noted.kind or columns[name].kind != "id"
         }
         return Skeletal(Draft(columns, format=seen.format), seen.remarks)
     names, given = text_format(place, given)

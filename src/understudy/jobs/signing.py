@@ -10,6 +10,7 @@ from understudy.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from understudy.privacy.spending.record import Record
+    from understudy.privacy.spending.stores.store import LedgerPlace
     from understudy.privacy.statements.binding import Signer
     from understudy.privacy.statements.statement import Statement
 
@@ -30,7 +31,7 @@ def signer_of(key: Path | None) -> Signer | None:
 class Sealing:
     """Who vouches for rows drawn from a model: the ledger that paid for it, a key, or nobody."""
 
-    ledger: Path | None
+    ledger: LedgerPlace | None
     signer: Signer | None
 
     def record(self, statement: Statement, *, path: Path) -> Record | None:
@@ -55,7 +56,12 @@ class Sealing:
         return recognised(claim, self.ledger, path=path)
 
 
-def check_ledger(ledger: Path) -> None:
+def check_ledger(ledger: LedgerPlace) -> None:
     """Refuse a ledger that does not exist, where one that has paid is needed."""
-    if not ledger.is_file():
-        raise UsageError(f"ledger {ledger}: does not exist; name the ledger that paid for the run")
+    from understudy.privacy.spending.ledger import Ledger
+
+    book = Ledger(ledger)
+    if not book.exists or book.path.is_dir():
+        raise UsageError(
+            f"ledger {book.place}: does not exist; name the ledger that paid for the run"
+        )

@@ -140,7 +140,8 @@ def _opened(request: DensityRequest, ledger: Ledger) -> Iterator[DensityEstimato
     """The estimator, paid from a grant of all that this run may cost."""
     from understudy.privacy.budget import Budget
     from understudy.stream import DensityEstimator
-    from understudy.stream.density import WHOM, about
+    from understudy.stream.account import WHOM
+    from understudy.stream.density import about
 
     state = _resumed(request)
     design, given = (state.design, state.given) if state else (request.terms.design(), 0)
@@ -209,8 +210,11 @@ def _take_in(visits: DensityEstimator, batch: Ids, *, deletions: bool) -> None:
 
 def _forbid_core_dumps() -> None:
     """Forbid dumps of this process, which would hold the current batch."""
-    import resource
-
+    try:
+        import resource
+    except ImportError:
+        # Windows keeps none unless it is told to.
+        return
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
@@ -248,7 +252,8 @@ def announce_intrusion(state: Path, *, users: Path | None, payer: LedgerRequest)
     """
     from understudy.privacy.budget import Budget
     from understudy.stream import DensityEstimator
-    from understudy.stream.density import WHOM, about
+    from understudy.stream.account import WHOM
+    from understudy.stream.density import about
     from understudy.stream.state import FileState
 
     opened = FileState.open(state, user_names(users))
@@ -270,7 +275,8 @@ def merge(
     Privacy: pays for the answer.
     """
     from understudy.privacy.budget import Budget
-    from understudy.stream.density import WHOM, about
+    from understudy.stream.account import WHOM
+    from understudy.stream.density import about
     from understudy.stream.shards import merged
     from understudy.stream.state import FileState
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ class VerifyRequest(JobRequest):
     """
 
     file: Path
-    ledger: Path | None = None
+    ledger: str | PathLike[str] | None = None
     key: Path | None = None
 
 

@@ -10,12 +10,14 @@ import typer
 
 from understudy.cli.console import TerminalProgress, print_result
 from understudy.cli.options import completion
-from understudy.cli.options.data import RowsPerPerson, SchemaFile
+from understudy.cli.options.data import RowsPerPerson, SharedSchemaFile
 from understudy.cli.options.groups import grouped
+from understudy.cli.options.learning import ImageSizeOptions
 from understudy.cli.options.method import Degree
 from understudy.cli.options.network import NetworkOptions
+from understudy.cli.options.network_learning import OneWayShare, ScoreChoice
 from understudy.cli.options.output import AsJson, ModelFile
-from understudy.cli.options.panels import HOLDERS, METHOD, PRIVACY
+from understudy.cli.options.panels import HOLDERS, LEARNING, METHOD, PRIVACY
 from understudy.cli.options.privacy import Delta, Epsilon
 from understudy.jobs.collaboration import (
     AnalystRequest,
@@ -89,9 +91,10 @@ class ProtocolOptions(ProtocolRequest):
             metavar="NAME",
             rich_help_panel=METHOD,
             autocompletion=completion.from_list(
-                "votes", "statistics", "model", "parameters", "adaptive"
+                "votes", "statistics", "model", "parameters", "adaptive", "moments"
             ),
-            help="Learn by this protocol: votes, statistics, model, parameters or adaptive.",
+            help="Learn by this protocol: votes, statistics, model, parameters or adaptive for "
+            "tables, moments for images.",
         ),
     ] = "votes"
     epsilon: Epsilon = None
@@ -117,6 +120,60 @@ class ProtocolOptions(ProtocolRequest):
             help="Read the network from this .json, .bif or .csv file (the protocol parameters).",
         ),
     ] = None
+    score: ScoreChoice = None
+    structure_share: Annotated[
+        str | None,
+        typer.Option(
+            "--structure-share",
+            metavar="SHARE",
+            rich_help_panel=LEARNING,
+            help="Spend this share of the budget on votes: β, ε₁/ε in the theses, where it is 0.5 "
+            "(votes).",
+        ),
+    ] = None
+    one_way_share: OneWayShare = None
+    ballot: Annotated[
+        str | None,
+        typer.Option(
+            "--ballot",
+            metavar="NAME",
+            rich_help_panel=LEARNING,
+            autocompletion=completion.from_list("choices", "scores"),
+            help="Let holders vote by choices of families, as in noisy majority voting, or by "
+            "scores of all pairs. The default is scores with a delta, else choices (votes).",
+        ),
+    ] = None
+    learner: Annotated[
+        str,
+        typer.Option(
+            "--learner",
+            metavar="NAME",
+            rich_help_panel=LEARNING,
+            autocompletion=completion.from_list("greedy", "tree", "genetic"),
+            help="Find the network in the collected tables this way: greedy, tree or genetic "
+            "(statistics).",
+        ),
+    ] = "greedy"
+    gathering: Annotated[
+        str,
+        typer.Option(
+            "--gathering",
+            metavar="NAME",
+            rich_help_panel=LEARNING,
+            autocompletion=completion.from_list("network", "union"),
+            help="Make one network of the holders' models, or the union of their synthetic rows "
+            "(model).",
+        ),
+    ] = "network"
+    as_printed: Annotated[
+        bool,
+        typer.Option(
+            "--as-printed",
+            rich_help_panel=LEARNING,
+            help="Follow the theses to the letter: equal shares, a fixed degree, counts below 0 "
+            "set to 0, one vote for each holder.",
+        ),
+    ] = False
     network: NetworkOptions = field(default_factory=NetworkOptions)
 
 
@@ -179,7 +236,8 @@ class PatienceOptions(PatienceRequest):
 class AnalystOptions(AnalystRequest):
     """Options about what is learned, from whom, and where the model goes."""
 
-    schema: SchemaFile
+    schema: SharedSchemaFile = None
+    images: ImageSizeOptions
     output: ModelFile
     listening: ListeningOptions
     protocol: ProtocolOptions

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from understudy.jobs.demo import Demonstration
-    from understudy.models.network import Network
 
 _BAR = 24
 
@@ -49,7 +48,7 @@ def _show(found: Demonstration) -> None:
     command = f"understudy synth {found.data} --schema {found.schema} --epsilon 1 -o {found.output}"
     _print("", f"  {command}\n")
     _show_rows(found.synthetic)
-    _show_network(found.model.network)
+    _show_dependences(found.dependences)
     _show_diagnoses(found.private, found.synthetic)
     _show_distances(found)
     _print("\nPromise", f": {found.document['statement']['sentence']}")
@@ -83,9 +82,9 @@ def _show_rows(synthetic: pa.Table) -> None:
     results().print(shown)
 
 
-def _show_network(network: Network) -> None:
-    learned = [f"{', '.join(f.parents)} → {f.child}" for f in network if f.parents]
-    _print("\nWhat was learned to depend on what", f": {'; '.join(learned) or 'nothing'}")
+def _show_dependences(pairs: list[tuple[str, str]]) -> None:
+    learned = "; ".join(f"{parent} → {child}" for parent, child in pairs)
+    _print("\nWhat was learned to depend on what", f": {learned or 'nothing'}")
 
 
 def _show_diagnoses(private: pa.Table, synthetic: pa.Table) -> None:

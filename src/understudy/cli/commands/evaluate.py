@@ -21,6 +21,7 @@ from understudy.jobs.release import ReleaseRequest
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from understudy.evaluation import Evaluation
     from understudy.evaluation.prediction.prediction import Prediction
     from understudy.evaluation.verdict import Verdict
     from understudy.jobs.evaluation import OwnerEvaluation, ReleasedEvaluation
@@ -99,6 +100,16 @@ class ComparisonOptions(ComparisonRequest):
             "columns it does.",
         ),
     ] = False
+    aggregates: Annotated[
+        Path | None,
+        typer.Option(
+            "--aggregates",
+            metavar="FILE",
+            rich_help_panel=METHOD,
+            help="Compare the answers to the aggregates in this text file, one in a line, such as "
+            "mean(age | sex = female).",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -165,12 +176,13 @@ class EvaluationOptions(EvaluationRequest):
     """Options about the tables to compare, and the page."""
 
     real: Annotated[
-        Path,
+        str,
         typer.Argument(
-            help="The private table: a .csv or .parquet file, or a folder of .parquet files."
+            help="The private table: a file, or a folder of .parquet files. With --table it is an "
+            "SQLite or .duckdb file, or the address of a database."
         ),
     ]
-    synthetic: Annotated[Path, typer.Argument(help="The synthetic table, in the same formats.")]
+    synthetic: Annotated[Path, typer.Argument(help="The synthetic table: a file.")]
     schema: SchemaFile
     output: Annotated[
         Path,
@@ -203,6 +215,15 @@ class EvaluationOptions(EvaluationRequest):
         ),
     ] = 0
     spelling: FormatOptions
+    table: Annotated[
+        str | None,
+        typer.Option(
+            "--table",
+            metavar="NAME",
+            rich_help_panel=DATA,
+            help="Read the private rows from this table of a database, for example patients.",
+        ),
+    ] = None
     release: ReleaseOptions
 
 
@@ -235,7 +256,7 @@ def _show_verdict(found: Verdict) -> None:
         line = f"{light.about:<11}{light.colour.words:<9}{light.number}: {light.sentence}"
         console.print(line, style=_TONES[light.colour])
     for title, lines in (
-        ("good for", found.good_for),
+        (found.good_title.lower(), found.good_for),
         ("not good for", found.not_good_for),
         ("to improve it", found.improve),
     ):
@@ -258,6 +279,19 @@ def _show_predictions(found: Prediction) -> None:
     results().print(listing)
 
 
+def _show_aggregates(found: Evaluation) -> None:
+    """The answers of both tables to the aggregates that were listed."""
+    if not found.aggregates:
+        return
+    listing = table_of(["aggregate"])
+    for head in ("real", "synthetic", "within sampling error"):
+        listing.add_column(head, justify="right")
+    words = {True: "yes", False: "no", None: "–"}
+    for each in found.aggregates:
+        listing.add_row(each.asked, *each.texts, words[each.is_within_chance])
+    results().print(listing)
+
+
 def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
@@ -270,6 +304,7 @@ def _show_comparison(found: OwnerEvaluation) -> None:
         listing.add_row(str(way.ways), *("–" if n is None else f"{n:.4f}" for n in numbers))
     results().print(listing)
     _show_predictions(found.evaluation.prediction)
+    _show_aggregates(found.evaluation)
     console = messages()
     console.print(f"page → {found.output}", style="bold")
     console.print("computed from private rows: not for release")

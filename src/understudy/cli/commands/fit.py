@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from understudy.cli.console import TerminalProgress, print_result
+from understudy.cli.console import TerminalProgress, messages, print_result
 from understudy.cli.onlooker import owner_at_terminal
 from understudy.cli.options.groups import grouped
 from understudy.cli.options.learning import LearningOptions, Yes
@@ -53,6 +53,8 @@ def fit(
     """Learn a model of a private table, or of images; sampling from it later costs nothing."""
     from understudy.jobs.learning import fit
 
+    if learning.caution:
+        messages().print(learning.caution, style="yellow")
     result = fit(
         learning, output, sign=sign, progress=TerminalProgress(), owner=owner_at_terminal(yes=yes)
     )

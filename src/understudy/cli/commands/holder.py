@@ -11,8 +11,9 @@ import typer
 
 from understudy.cli.console import TerminalProgress, messages, print_json
 from understudy.cli.options import completion
-from understudy.cli.options.data import PersonOptions, ReadingOptions, SchemaFile
+from understudy.cli.options.data import PersonOptions, ReadingOptions, SharedSchemaFile
 from understudy.cli.options.groups import grouped
+from understudy.cli.options.learning import ImageSizeOptions
 from understudy.cli.options.output import AsJson
 from understudy.cli.options.panels import DATA, HOLDERS, PRIVACY
 from understudy.cli.options.privacy import LedgerOptions
@@ -123,10 +124,12 @@ class HolderOptions(HolderRequest):
             "--data",
             metavar="DATA",
             rich_help_panel=DATA,
-            help="Answer questions about this private table, in a format that synth reads.",
+            help="Answer questions about this private table, in a format that synth reads, or "
+            "about images in an .npz file.",
         ),
     ]
-    schema: SchemaFile
+    schema: SharedSchemaFile = None
+    images: ImageSizeOptions
     consent: ConsentOptions
     link: LinkOptions
     people: PersonOptions

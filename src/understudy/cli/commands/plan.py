@@ -11,9 +11,9 @@ import typer
 from understudy.cli.console import TerminalProgress, print_json, results, table_of
 from understudy.cli.options.data import SchemaFile
 from understudy.cli.options.groups import grouped
-from understudy.cli.options.method import MethodOptions
+from understudy.cli.options.method import PlannedMethodOptions
 from understudy.cli.options.output import AsJson
-from understudy.cli.options.panels import DATA, OUTPUT
+from understudy.cli.options.panels import DATA, LEARNING, OUTPUT
 from understudy.jobs.planning import PlanRequest
 from understudy.system.amounts import at_most_text
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from understudy.methods.planning import Band, Need, Plan
+    from understudy.methods.planning.share_comparison import ShareComparison
 
 
 # The widest bar of the curve of distances, in letters.
@@ -47,7 +48,8 @@ class PlanOptions(PlanRequest):
         typer.Option(
             metavar="DISTANCE",
             rich_help_panel=OUTPUT,
-            help="Also say which epsilon is needed for this distance, such as 0.05.",
+            help="Also say which epsilon is needed for this distance, such as 0.05; --epsilon may "
+            "then be left out.",
         ),
     ] = None
     way: Annotated[
@@ -59,21 +61,39 @@ class PlanOptions(PlanRequest):
             "largest that can be compared.",
         ),
     ] = None
-    method: MethodOptions
+    compare_shares: Annotated[
+        bool,
+        typer.Option(
+            "--compare-shares",
+            rich_help_panel=LEARNING,
+            help="Also rehearse several shares of the budget for the network, and say which "
+            "--structure-share (β) to take.",
+        ),
+    ] = False
+    method: PlannedMethodOptions
 
 
 @grouped
 def plan(*, asked: PlanOptions, as_json: AsJson = False) -> None:
     """Forecast what a budget can support: questions, noise, expected error, time and memory."""
-    from understudy.jobs.planning import plan
+    from understudy.jobs.planning import plan, privacy_of, shares_compared
 
+    shares = shares_compared(asked, progress=TerminalProgress()) if asked.compare_shares else None
     planned = plan(asked, progress=TerminalProgress())
+    privacy = privacy_of(asked)
     need = None if asked.error is None else planned.need(asked.error, asked.way)
     if as_json:
         needed = {} if need is None else {"need": need.document()}
-        print_json({**planned.document(), **needed})
-    else:
-        _show(planned, need)
+        advised = {} if shares is None else {"structure_shares": shares.document()}
+        print_json({**planned.document(), "privacy": privacy.document(), **needed, **advised})
+        return
+    _show(planned, need)
+    results().print(
+        privacy.warning or privacy.sentence, style="yellow" if privacy.warning else None
+    )
+    if shares is not None:
+        results().print(_shares(shares))
+        results().print(shares.sentence, style="bold")
 
 
 def _show(planned: Plan, need: Need | None) -> None:
@@ -96,6 +116,14 @@ def _show(planned: Plan, need: Need | None) -> None:
     console.print(planned.error_basis + "\n")
     console.print(_cost(planned))
     console.print(planned.cost_basis)
+
+
+def _shares(compared: ShareComparison) -> Table:
+    table = table_of(["structure share", f"expected {compared.way} distance"])
+    for each in compared.tried:
+        name = "the method's own" if each.share is None else f"{float(each.share):g}"
+        table.add_row(name, f"{each.distance:.3g}")
+    return table
 
 
 def _questions(planned: Plan) -> Table:
@@ -168,5 +196,6 @@ def _cost(planned: Plan) -> str:
     cost = planned.cost
     return (
         f"Time: fit {cost.fit_seconds:,.2g} s, sample {cost.sample_seconds:,.2g} s. Memory: rows "
-        f"{cost.row_bytes / 2**20:,.3g} MiB, tables {cost.table_bytes / 2**20:,.3g} MiB."
+        f"{cost.row_bytes / 2**20:,.3g} MiB, tables {cost.table_bytes / 2**20:,.3g} MiB, "
+        f"made-up rows at most {cost.pool_bytes / 2**20:,.3g} MiB."
     )

@@ -25,8 +25,8 @@ def query(
         str,
         typer.Argument(
             help='The question, as in "P(income | age >= 30, sex = Female)", "count(age >= 60)", '
-            '"mean(weight | sex = male)", "quantile(age, 0.9)", "most probable row" or '
-            '"top 5 pairs".'
+            '"mean(weight | sex = male)", "quantile(age, 0.9)", "most probable row", '
+            '"top 5 pairs" or "independent(age, income)" for a p-value.'
         ),
     ],
     samples: Annotated[
@@ -58,6 +58,7 @@ def query(
 
 def _show(found: BaseAnswer) -> None:
     from understudy.models.query import Answer, PairsAnswer, RowAnswer
+    from understudy.models.questions.answers import ChanceAnswer
 
     console = results()
     match found:
@@ -79,6 +80,8 @@ def _show(found: BaseAnswer) -> None:
             console.print(f"probability {found.probability:.4g}", style="bold")
         case PairsAnswer():
             console.print(_pairs(found))
+        case ChanceAnswer():
+            console.print(f"{found.question}: {found.text}", style="bold", highlight=False)
         case _:
             console.print(f"{found.question} = {found.text}", style="bold", highlight=False)
     for note in found.notes:

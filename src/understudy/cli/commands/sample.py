@@ -19,7 +19,7 @@ from understudy.cli.console import (
 from understudy.cli.options import completion
 from understudy.cli.options.groups import grouped
 from understudy.cli.options.output import AsJson, Force, RowCount, Seed, SignKey
-from understudy.cli.options.panels import OUTPUT
+from understudy.cli.options.panels import METHOD, OUTPUT
 from understudy.cli.standard_output import STANDARD_OUTPUT, written
 from understudy.errors import UsageError
 from understudy.jobs.sampling import SampleRequest
@@ -76,6 +76,20 @@ class SampleOptions(SampleRequest):
             "exact where the network allows it.",
         ),
     ] = None
+    sampler: Annotated[
+        str | None,
+        typer.Option(
+            "--sampler",
+            metavar="NAME",
+            rich_help_panel=METHOD,
+            autocompletion=completion.from_list(
+                "without-replacement", "with-replacement", "inconsistent"
+            ),
+            help="Draw from the tables of a model this way: without-replacement, the default, "
+            "whose rows stray least; with-replacement, independent rows; or inconsistent, from "
+            "a network's noisy tables as they were released.",
+        ),
+    ] = None
     fill: Annotated[
         Path | None,
         typer.Option(
@@ -101,10 +115,10 @@ class SampleOptions(SampleRequest):
     force: Force = False
     sign: SignKey = None
     ledger: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--ledger",
-            metavar="FILE",
+            metavar="PLACE",
             rich_help_panel=OUTPUT,
             help="Seal the rows with the ledger that paid for the model, so that `understudy "
             "verify` can check them.",

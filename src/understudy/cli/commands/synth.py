@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from understudy.cli.console import TerminalProgress, print_result
+from understudy.cli.console import TerminalProgress, messages, print_result
 from understudy.cli.onlooker import owner_at_terminal
 from understudy.cli.options.groups import grouped
 from understudy.cli.options.learning import LearningOptions, Yes
@@ -43,5 +43,7 @@ def synth(
             owner=owner_at_terminal(yes=yes),
         )
 
+    if learning.caution:
+        messages().print(learning.caution, style="yellow")
     result = written(output, work, as_json=as_json)
     print_result(result, as_json=as_json)

@@ -12,12 +12,13 @@ from understudy.cli.console import print_json, results
 from understudy.cli.options.groups import grouped
 from understudy.cli.options.output import AsJson
 from understudy.cli.options.panels import PRIVACY
+from understudy.errors import ExitCode
 from understudy.jobs.verification import VerifyRequest
 
 if TYPE_CHECKING:
     from understudy.jobs.verification import Verification
 
-DOES_NOT_BELONG = 5
+DOES_NOT_BELONG = ExitCode.REFUTED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,10 +30,10 @@ class VerifyOptions(VerifyRequest):
         typer.Argument(help="Synthetic rows with FILE.privacy.json beside them, or a model."),
     ]
     ledger: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--ledger",
-            metavar="FILE",
+            metavar="PLACE",
             rich_help_panel=PRIVACY,
             help="Ask this ledger whether it holds the run.",
         ),

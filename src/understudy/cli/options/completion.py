@@ -26,4 +26,9 @@ def methods_or_auto(incomplete: str) -> list[str]:
     return _beginning(incomplete, (registry.AUTOMATIC, *registry.names()))
 
 
+def planned_methods_or_auto(incomplete: str) -> list[str]:
+    """Complete the name of a method that a plan can rehearse, or auto."""
+    return _beginning(incomplete, (registry.AUTOMATIC, *registry.planned_names()))
+
+
 NEIGHBOURS = from_list("add-remove", "replace")

@@ -20,9 +20,10 @@ Data = Annotated[
     str,
     typer.Argument(
         help="The private table: a file such as .csv, .csv.gz, .tsv, .jsonl, .parquet, .feather, "
-        ".xlsx, .sav or .dta, or a folder of .parquet files. With --table it is an SQLite or "
-        ".duckdb file, or an address that begins with postgres://, mariadb://, sqlite://, "
-        "spark:// or sc://. With --format it may be - for standard input. "
+        ".xlsx, .sav or .dta, a folder of .parquet files, or an address that begins with "
+        "s3://, gs://, abfs://, delta:// or iceberg://. With --table it is an SQLite or .duckdb "
+        "file, or an address that begins with postgres://, mariadb://, sqlite://, spark:// or "
+        "sc://. With --format it may be - for standard input. "
         "Images are in an .npz file."
     ),
 ]
@@ -45,6 +46,17 @@ OptionalSchemaFile = Annotated[
         rich_help_panel=DATA,
         help="Read from this TOML or JSON file what each column may contain. Without it, a part of "
         "the budget learns the schema, which needs --delta. Not used for images.",
+    ),
+]
+SharedSchemaFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--schema",
+        "-s",
+        metavar="FILE",
+        rich_help_panel=DATA,
+        help="Read from this TOML or JSON file what each column may contain, the same at every "
+        "holder. Images need --height and --width instead.",
     ),
 ]
 PipedFormat = Annotated[
@@ -133,7 +145,7 @@ class FormatOptions(FormatRequest):
             "--encoding",
             metavar="NAME",
             rich_help_panel=FORMAT,
-            help="Read text in this encoding, for example latin-1. The default is utf-8.",
+            help="Read text in this encoding, for example cp1252. The default is utf-8.",
         ),
     ] = None
     header_line: Annotated[

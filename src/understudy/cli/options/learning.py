@@ -13,7 +13,7 @@ from understudy.cli.options.method import FitOptions
 from understudy.cli.options.output import Force
 from understudy.cli.options.panels import DATA, TRAINING
 from understudy.cli.options.privacy import LedgerOptions
-from understudy.jobs.images import ImageRequest
+from understudy.jobs.images import ImageRequest, ImageSizeRequest
 from understudy.jobs.learning import LearningRequest
 
 Yes = Annotated[
@@ -27,8 +27,8 @@ Yes = Annotated[
 
 
 @dataclass(frozen=True)
-class ImageOptions(ImageRequest):
-    """Options that only images take."""
+class ImageSizeOptions(ImageSizeRequest):
+    """Options about the sizes of images, which are public."""
 
     height: Annotated[
         int | None,
@@ -67,6 +67,12 @@ class ImageOptions(ImageRequest):
             help="Declare 1 for grey images, the default, or 3 for colour (moments).",
         ),
     ] = None
+
+
+@dataclass(frozen=True)
+class ImageOptions(ImageSizeOptions, ImageRequest):
+    """Options that only images take."""
+
     checkpoint: Annotated[
         Path | None,
         typer.Option(
@@ -94,8 +100,9 @@ class LearningOptions(LearningRequest):
         typer.Option(
             "--unchecked",
             rich_help_panel=DATA,
-            help="Do not look first whether most rows fit the schema. By default a terminal shows "
-            "you the exact losses, and a script spends a fiftieth of epsilon on a noisy count.",
+            help="Do not look first whether most rows fit the schema, nor stop where a schema that "
+            "was learned is of no use. By default a terminal shows you the exact losses, and a "
+            "script spends a fiftieth of epsilon on a noisy count.",
         ),
     ] = False
     force: Force = False

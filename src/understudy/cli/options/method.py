@@ -11,6 +11,7 @@ import typer
 from understudy.cli.options import completion, privacy
 from understudy.cli.options.data import PersonOptions
 from understudy.cli.options.network import NetworkOptions
+from understudy.cli.options.network_learning import NetworkLearningOptions
 from understudy.cli.options.output import RowCount
 from understudy.cli.options.panels import METHOD, TRAINING
 from understudy.jobs.method import FitRequest, MethodRequest, TrainingRequest
@@ -29,6 +30,19 @@ MethodName = Annotated[
         f"{registry.DEFAULT}; where an option shapes a network it is nist with a delta, else "
         "privbayes; for images it is moments, which learns images alone. "
         f"{less_proven_sentence()}",
+    ),
+]
+PlannedName = Annotated[
+    str,
+    typer.Option(
+        "--method",
+        "-m",
+        metavar="NAME",
+        rich_help_panel=METHOD,
+        autocompletion=completion.planned_methods_or_auto,
+        help=f"Plan for this method: {registry.listed(registry.AUTOMATIC, command='plan')}. auto "
+        f"is {registry.DEFAULT}; where an option shapes a network it is nist with a delta, else "
+        "privbayes.",
     ),
 ]
 StructureName = Annotated[
@@ -120,7 +134,15 @@ class MethodOptions(MethodRequest):
     structure: StructureName = None
     degree: Degree = None
     network: NetworkOptions = field(default_factory=NetworkOptions)
+    learning: NetworkLearningOptions = field(default_factory=NetworkLearningOptions)
     workload: WorkloadFile = None
+
+
+@dataclass(frozen=True)
+class PlannedMethodOptions(MethodOptions):
+    """Options about a method that is planned for."""
+
+    method: PlannedName = "auto"
 
 
 @dataclass(frozen=True)

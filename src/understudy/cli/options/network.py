@@ -45,6 +45,16 @@ class NetworkOptions(NetworkRequest):
             help="Name columns that an attacker may know, as in age,sex. The statement lists them.",
         ),
     ] = None
+    ignore: Annotated[
+        str | None,
+        typer.Option(
+            "--ignore",
+            metavar="COLUMNS",
+            rich_help_panel=NETWORK,
+            help="Let protected columns depend on all columns but these, as in age,sex: "
+            "quasi-identifiers that are to be ignored.",
+        ),
+    ] = None
     require: Annotated[
         list[str] | None,
         typer.Option(

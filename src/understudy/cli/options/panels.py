@@ -7,9 +7,10 @@ PRIVACY = "Privacy"
 OUTPUT = "Output"
 METHOD = "Method"
 NETWORK = "Network"
+LEARNING = "How a network is learned"
 FORMAT = "Format of the file"
 PLACES = "Where rows are"
 HOLDERS = "Holders and analyst"
 TRAINING = "Training and images"
 
-ORDER = (DATA, PRIVACY, OUTPUT, METHOD, NETWORK, FORMAT, PLACES, HOLDERS, TRAINING)
+ORDER = (DATA, PRIVACY, OUTPUT, METHOD, NETWORK, LEARNING, FORMAT, PLACES, HOLDERS, TRAINING)

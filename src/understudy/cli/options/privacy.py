@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -56,13 +55,13 @@ SchemaNeighbours = Annotated[
     ),
 ]
 LedgerFile = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
         "--ledger",
-        metavar="FILE",
+        metavar="PLACE",
         rich_help_panel=PRIVACY,
-        help="Record spending in this ledger. The default is $UNDERSTUDY_LEDGER, else a file in "
-        "the state folder.",
+        help="Record spending in this ledger: a file, sqlite:///FILE or postgresql://HOST/NAME. "
+        "The default is $UNDERSTUDY_LEDGER, else a file in the state folder.",
     ),
 ]
 

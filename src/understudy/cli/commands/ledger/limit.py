@@ -118,6 +118,8 @@ def limit(*, asked: LimitOptions) -> None:
 def _show(result: LimitResult) -> None:
     console, account = messages(), result.account
     console.print(f"limit of {account.dataset}: {result.limit}; left of it: {account.remaining}")
+    if result.unknown_name:
+        console.print(result.unknown_name, style="yellow")
     if account.runs:
         console.print("runs before this limit count against it")
     if account.remaining is not None and account.remaining.overdrawn:

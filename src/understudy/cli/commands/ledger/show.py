@@ -34,7 +34,7 @@ def show(
         print_json(found.document())
         return
     if not found.accounts:
-        results().print(f"{found.path} is empty: nothing was spent, no limit is set")
+        results().print(f"{found.place} is empty: nothing was spent, no limit is set")
     for account in found.accounts:
         _show(account)
 

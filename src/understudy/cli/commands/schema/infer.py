@@ -79,6 +79,8 @@ def infer(*, asked: InferenceOptions, as_json: AsJson = False) -> None:
 
 
 def _show(found: InferenceResult, output: Path) -> None:
+    from understudy.facts.unlisted import substitution
+
     console, skeleton, inferred = messages(), found.skeleton, found.inferred
     console.print(
         f"schema → {output}; look at it, then: understudy schema check {output}", style="bold"
@@ -86,8 +88,16 @@ def _show(found: InferenceResult, output: Path) -> None:
     for name in (*skeleton.keyed, *skeleton.ranged):
         word = "values" if name in skeleton.keyed else "bins"
         console.print(f"{name}: {inferred.schema.learned[name].levels} {word}", style="dim")
+    for name in inferred.prospects.nameless:
+        console.print(
+            f"{name}: no value was frequent enough to be found, so that all are other; if each row "
+            'has its own value, declare kind = "id"'
+        )
     for name in inferred.unseen:
         console.print(f"{name}: no value was above the noise, so its range is the public one")
+    unlisted = substitution(inferred.schema)
+    if unlisted:
+        console.print(unlisted)
     console.print(inferred.statement.sentence)
     console.print("every fit under this schema adds this cost to its promise", style="dim")
     for sentence in found.standing:

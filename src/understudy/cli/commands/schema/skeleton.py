@@ -119,7 +119,7 @@ def init(
 
     Less proven than counts for one table: docs/assurance.md says what is missing.
     """
-    from understudy.jobs.kinds import learn_kinds
+    from understudy.jobs.kinds import learn_kinds, standing_after
     from understudy.jobs.schemas import draft_of, imported_draft, with_code_book
 
     known = None if book is None else imported_draft(book)
@@ -133,6 +133,8 @@ def init(
     learned = learn_kinds(asked, learning, output=output, book=known, progress=TerminalProgress())
     _show(learned.draft, output)
     messages().print(learned.statement.sentence)
+    for sentence in standing_after(asked, learning):
+        messages().print(sentence, style="dim")
 
 
 def import_(
