@@ -23,6 +23,7 @@ STUDIES = {
     "aau-networks": "private_networks",
     "aau-mixture": "power_over_mixture",
     "aau-privacy": "power_over_epsilon",
+    "aau-comparison": "power_of_both",
     "gan-adult": "private_rows",
     "gan-mnist": "private_images",
     "nist-tasks": "nist_tasks",
@@ -32,8 +33,10 @@ STUDIES = {
     "tuc1-federated": "federated_bits",
     "tuc1-state": "pan_private_state",
     "tuc1-density": "pan_private_error",
+    "tuc1-sketches": "sketches",
     "tuc2-classifiers": "classifiers",
     "tuc2-federated": "federated_classifiers",
+    "tuc2-choices": "score_and_degree",
 }
 
 

@@ -135,6 +135,11 @@ class Spread:
         return cls(mean, math.sqrt(squares / max(len(numbers) - 1, 1)), len(numbers))
 
     @property
+    def error(self) -> float:
+        """The standard error of the mean."""
+        return self.deviation / math.sqrt(self.count)
+
+    @property
     def low(self) -> float:
         """One standard deviation below the mean."""
         return self.mean - self.deviation

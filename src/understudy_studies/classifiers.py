@@ -24,7 +24,7 @@ from understudy_studies.accuracy import (
     check_packages,
     difference,
     learned_table,
-    scored,
+    scored_twice,
     winners,
 )
 from understudy_studies.cells import CellValues, Results, Setting, Size, Spread
@@ -111,7 +111,7 @@ class Classifiers(Study):
         rows = train if setting["epsilon"] == REAL else _synthetic(schema, train, setting)
         names = str(setting["classifiers"]).split()
         asked = Settings(names, _SECONDS, int(setting["most_rows"]), seed=0)
-        return scored(schema, name, rows=rows, real=(train, test), asked=asked)
+        return scored_twice(schema, name, rows=rows, real=(train, test), asked=asked)
 
     def sentence(self, results: Results) -> str:
         """For each table how much accuracy is lost, and from which ε on little enough."""
@@ -137,6 +137,7 @@ class Classifiers(Study):
             "±",
             "baseline",
             "bits diverged",
+            *_names(results),
         )
         lines = []
         for table in results.values("table"):
@@ -148,7 +149,7 @@ class Classifiers(Study):
                     accuracy = Spread.of(cells.numbers("mean")).mean
                     baseline = Spread.of(cells.numbers("baseline")).mean
                     bits = Spread.of(cells.numbers("divergence")).mean
-                    line = (accuracy, lost.mean, lost.deviation, baseline, bits)
+                    line = (accuracy, lost.mean, lost.deviation, baseline, bits, *_each(cells))
                     lines.append((table, degree, epsilon, *line))
         return StudyTable(columns, lines)
 
@@ -172,6 +173,21 @@ def _synthetic(schema: Schema, train: Table, setting: Setting) -> Table:
     model = seeded(method, seed).fit(MemorySource(train), ledger=None).model_
     codes = deal_codes(model, train.rows, np.random.default_rng(seed))
     return Table(train.domain, {name: codes[name] for name in train.domain}, train.rows)
+
+
+def _names(results: Results) -> list[str]:
+    """The classifiers, in the order of the record."""
+    return [*dict.fromkeys(name for cell in results for name in cell.numbers["accuracy"])]
+
+
+def _each(cells: Results) -> list[str]:
+    """The accuracy of every classifier, in percent; nothing where one failed on every split."""
+    found = []
+    for name in _names(cells):
+        known = [c.numbers["accuracy"].get(name) for c in cells]
+        values = [100 * value for value in known if value is not None]
+        found.append(f"{Spread.of(values).mean:.1f}" if values else "")
+    return found
 
 
 def _lost(of_table: Results, cells: Results) -> Spread:
@@ -205,20 +221,25 @@ def _about(results: Results) -> str:
     losses = {float(e): _least_lost(results, str(e)) for e in epsilons}
     enough = _enough(results)
     first, last = min(losses), max(losses)
-    said = f"On {table} classifiers lose {100 * losses[first]:.1f} points of accuracy at ε = "
-    said += f"{first:g} and {100 * losses[last]:.1f} at {last:g}, "
+    said = f"On {table} classifiers of the better degree at each ε lose {_points(losses[first])} "
+    said += f"points of accuracy at ε = {first:g} and {_points(losses[last])} at {last:g}, "
     paper = f" (the paper: {_CHOSEN[table]:g})" if table in _CHOSEN else ""
     if enough is None:
         return f"{said}still more than 10 points at the largest{paper}."
     return f"{said}and at most 10 points from ε = {enough:g} on{paper}."
 
 
-def _least_lost(results: Results, epsilon: str) -> float:
-    """The mean loss of the better degree, as the paper's tables pick their best."""
+def _least_lost(results: Results, epsilon: str) -> Spread:
+    """The loss of the better degree by splits, as the paper's tables pick their best."""
     degrees = results.where(epsilon=epsilon).values("degree")
-    return min(
-        _lost(results, results.where(epsilon=epsilon, degree=degree)).mean for degree in degrees
-    )
+    losses = (_lost(results, results.where(epsilon=epsilon, degree=k)) for k in degrees)
+    return min(losses, key=lambda loss: loss.mean)
+
+
+def _points(loss: Spread) -> str:
+    """A loss in points, and how far splits scatter where there are several."""
+    scatter = f" ± {100 * loss.deviation:.1f}" if loss.count > 1 else ""
+    return f"{100 * loss.mean:.1f}{scatter}"
 
 
 def _best(results: Results) -> str:
@@ -259,9 +280,8 @@ def _chosen_findings(results: Results) -> list[JudgedClaim]:
         found.append(
             JudgedClaim.judged(
                 f"On {table} at most 10 points are lost from ε = {_CHOSEN[table]:g} on",
-                f"From ε = {enough:g} on; naming the most frequent class loses {level:.1f} points"
-                if enough is not None
-                else f"More at every ε; naming the most frequent class loses {level:.1f} points",
+                f"{_from(of_table, enough)}; naming the most frequent class loses {level:.1f} "
+                "points",
                 enough is not None and enough <= _CHOSEN[table],
                 otherwise="more ε is needed here, where the fit never sees the test rows",
             )
@@ -269,9 +289,19 @@ def _chosen_findings(results: Results) -> list[JudgedClaim]:
     return found
 
 
+def _from(results: Results, enough: float | None) -> str:
+    """The ε from which on little is lost, with the losses of the better degree at each ε."""
+    epsilons = [e for e in results.values("epsilon") if e != REAL]
+    listed = ", ".join(f"{_points(_least_lost(results, str(e)))} at {e}" for e in epsilons)
+    first = _least_lost(results, str(epsilons[0])).count
+    splits = "one split" if first == 1 else f"± between {first} splits"
+    start = "More at every ε" if enough is None else f"From ε = {enough:g} on"
+    return f"{start}, by the better of both degrees at each ε ({listed}; {splits})"
+
+
 def _enough(results: Results) -> float | None:
     epsilons = [e for e in results.values("epsilon") if e != REAL]
-    losses = {float(e): _least_lost(results, str(e)) for e in epsilons}
+    losses = {float(e): _least_lost(results, str(e)).mean for e in epsilons}
     enough = [e for e in losses if all(losses[f] <= _ACCEPTED for f in losses if f >= e)]
     return min(enough, default=None)
 

@@ -17,7 +17,7 @@ from understudy.privacy.mechanisms.histogram import smoothing_for
 from understudy.system.arrays import Floats
 from understudy.testing import seeded
 from understudy_studies.cells import CellValues, Results, Setting, Size, settings
-from understudy_studies.study import Study, StudyTable
+from understudy_studies.study import JudgedClaim, Study, StudyTable
 from understudy_studies.tables import DataFolder
 
 _BINS = 10
@@ -84,6 +84,33 @@ class HistogramPower(Study):
                 else "so it levels off below the level of the test."
             )
         )
+
+    def findings(self, results: Results) -> Sequence[JudgedClaim]:
+        """Return the two ends of the fall, and the floor."""
+        above, below = _outside(results)
+        size = results.numbers("size", "share")[0]
+        return [
+            JudgedClaim.judged(
+                "Power stays at about 100 % for ε above √10",
+                f"At least {min(above):.3f}",
+                min(above) > 0.95,
+                otherwise="it is lower",
+            ),
+            JudgedClaim.judged(
+                "Power drops between √10 and 1/√10",
+                f"From at least {min(above):.3f} to at most {max(below):.3f}",
+                min(above) > 0.95 and max(below) < 0.5,
+                otherwise="the fall lies elsewhere",
+            ),
+            JudgedClaim.judged(
+                "Power levels off at about 0 % below",
+                f"At {below[0]:.3f}, where independent columns are rejected in {size:.3f} of runs",
+                below[0] <= 0.025,
+                otherwise="it levels off at the level of the test, as in the paper's figure"
+                if below[0] < 0.1
+                else "it stays higher",
+            ),
+        ]
 
     def summary(self, results: Results) -> StudyTable:
         """Return a line for each ε."""

@@ -12,6 +12,7 @@ from understudy.methods.registry import method
 
 PROTOCOLS: Mapping[str, int] = {
     "federated statistics as printed": 1,
+    "federated parameters as printed": 1,
     # 2: choices by the exponential mechanism for half of ε; local models by the theses' algorithms.
     "federated votes as printed": 2,
     "federated model as printed": 2,

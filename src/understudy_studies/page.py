@@ -78,8 +78,15 @@ def _outdated(name: str, document: dict[str, Any]) -> list[str]:
     count = sum(map(bool, changed))
     return [
         f"**Out of date:** {count} of {len(changed)} cells were measured before "
-        f"{' and '.join(names)} changed; the same command measures them again."
+        f"{' and '.join(names)} changed, by {_measured_by(document)}; the same command measures "
+        "them again."
     ]
+
+
+def _measured_by(document: dict[str, Any]) -> str:
+    """List the versions that measured the cells of a record."""
+    found = sorted({cell.version for cell in cells_of(document)})
+    return f"version{'s' * (len(found) > 1)} {' and '.join(found)}"
 
 
 def changed_laws(name: str, document: dict[str, Any]) -> list[list[str]]:

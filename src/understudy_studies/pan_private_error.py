@@ -12,7 +12,7 @@ from understudy.models.pictures.charts import Line, Panel
 from understudy.stream.response import ESTIMATORS
 from understudy_studies.cells import Cell, CellValues, Results, Setting, Size, settings
 from understudy_studies.printed_streams import CORRECTED, PRINTED, Experiment, MadeUpStream
-from understudy_studies.study import Study, StudyTable
+from understudy_studies.study import JudgedClaim, Reproduction, Study, StudyTable
 from understudy_studies.tables import DataFolder
 
 ALPHA = 0.05
@@ -79,6 +79,42 @@ class PanPrivateError(Study):
             f"printed noise and in {_all_but(worse[CORRECTED], results)} with the corrected one. "
             f"{_streams(results)} {_bounds(results, broken)}"
         )
+
+    def findings(self, results: Results) -> Sequence[JudgedClaim]:
+        """Return theory, the ranking of estimators, the two streams, and the bounds."""
+        off = [_off(cell, name, noise) for cell in results for name, noise in _each()]
+        ratios = _stream_ratios(results)
+        worse = [cell for cell in results if not _bits_win(cell, PRINTED)]
+        broken = sum(_breaks(cell, name, noise) for cell in results for name, noise in _each())
+        return [
+            JudgedClaim.judged(
+                "Measured and theoretical mean squared errors coincide",
+                f"Over {len(off):,} settings they are {np.mean(off):.2f} standard errors apart on "
+                f"average and {max(off):.1f} at most",
+                bool(np.mean(off) < 1.5 and max(off) < 5),
+                otherwise="they are further apart than chance allows",
+            ),
+            _against_dwork(results),
+            JudgedClaim.judged(
+                "Estimators of bits are better than those of real numbers",
+                f"Bits beat entries of 256 levels in {_all_but(worse, results)} with the noise as "
+                "printed",
+                not worse,
+                otherwise="not in every setting",
+            ),
+            JudgedClaim.judged(
+                "Uniform and zipfian streams hardly differ",
+                f"Errors are in a ratio of {min(ratios):.2f} to {max(ratios):.2f}",
+                min(ratios) > 0.9 and max(ratios) < 1.1,
+                otherwise="they differ by a tenth or more",
+            ),
+            JudgedClaim.judged(
+                "The bounds on the probability of error hold and are not tight",
+                _bounds(results, broken),
+                not broken,
+                otherwise="some are broken",
+            ),
+        ]
 
     def summary(self, results: Results) -> StudyTable:
         """A line for each setting and estimator."""
@@ -172,6 +208,30 @@ def _bits_win(cell: Cell, noise: str) -> bool:
     return bool(bits < min(errors["laplace"], errors["gaussian"]))
 
 
+def _against_dwork(results: Results) -> JudgedClaim:
+    """Whether every other estimator has less error than Dwork's, with either noise, by theory."""
+    worse = {
+        noise: [cell for cell in results if _dwork_beats(cell, noise)]
+        for noise in (PRINTED, CORRECTED)
+    }
+    gains = [_gain(cell, PRINTED) for cell in results]
+    shown = (
+        f"Dwork's error is {_between(gains)} times that of optimal bits; all others are better in "
+        f"{_all_but(worse[PRINTED], results)} with the printed noise, and in "
+        f"{_all_but(worse[CORRECTED], results)} with the corrected one"
+    )
+    claim = "All proposed estimators are better than Dwork's"
+    if worse[CORRECTED] and not worse[PRINTED]:
+        reason = "entries of many levels need more noise than was printed"
+        return JudgedClaim(claim, shown, Reproduction.PARTLY, reason)
+    return JudgedClaim.judged(claim, shown, not worse[PRINTED], otherwise="not in every setting")
+
+
+def _dwork_beats(cell: Cell, noise: str) -> bool:
+    errors = {name: cell.numbers[name][noise]["theory"] for name in ESTIMATORS}
+    return bool(errors["dwork"] < max(errors.values()))
+
+
 def _between(numbers: Sequence[float]) -> str:
     return f"{min(numbers):.1f} to {max(numbers):.1f}"
 
@@ -183,7 +243,13 @@ def _all_but(worse: Sequence[Cell], results: Results) -> str:
 
 def _streams(results: Results) -> str:
     """How much the errors of the two streams differ, by theory."""
-    ratios = []
+    ratios = _stream_ratios(results)
+    return f"Errors of the two streams are in a ratio of {min(ratios):.2f} to {max(ratios):.2f}."
+
+
+def _stream_ratios(results: Results) -> list[float]:
+    """The errors of the first stream over those of the second, by theory."""
+    ratios: list[float] = []
     for cell in results.where(stream=_STREAMS[0]):
         same = {name: cell.setting[name] for name in ("share", "epsilon")}
         other = results.where(stream=_STREAMS[1], **same).cells[0]
@@ -191,7 +257,7 @@ def _streams(results: Results) -> str:
             cell.numbers[name][noise]["theory"] / other.numbers[name][noise]["theory"]
             for name, noise in _each()
         ]
-    return f"Errors of the two streams are in a ratio of {min(ratios):.2f} to {max(ratios):.2f}."
+    return ratios
 
 
 def _bounds(results: Results, broken: int) -> str:

@@ -12,7 +12,7 @@ from understudy.stream.response import ESTIMATORS
 from understudy.stream.sizing import ALPHA, BETA
 from understudy_studies.cells import CellValues, Results, Setting, Size, settings
 from understudy_studies.printed_streams import joint_loss, laws, sizings
-from understudy_studies.study import Study, StudyTable
+from understudy_studies.study import JudgedClaim, Reproduction, Study, StudyTable
 from understudy_studies.tables import DataFolder
 
 # The bits; the other two entries have 256 levels and are there for comparison.
@@ -89,6 +89,10 @@ class PanPrivateState(Study):
             f"{max(few / many for few, many in zip(fewer, more, strict=True)):.0%} of Dwork's."
         )
 
+    def findings(self, results: Results) -> Sequence[JudgedClaim]:
+        """Return what the state takes of its ε, the samples, and the joint promise."""
+        return [*_taken(results), *_fewer(results), _promise(results)]
+
     def summary(self, results: Results) -> StudyTable:
         """A line for each ε and estimator."""
         named = ("spent", "joint, corrected", "joint, printed")
@@ -159,6 +163,56 @@ def _shares(results: Results, name: str) -> str:
     shares = [cell.numbers[name]["spent"] / _epsilon(cell) for cell in results]
     low, high = f"{min(shares):.0%}", f"{max(shares):.0%}"
     return f"takes {low}" if low == high else f"takes {low} to {high}"
+
+
+def _taken(results: Results) -> list[JudgedClaim]:
+    """The part of the state's ε that each kind of bits takes, beside the printed one."""
+    printed = {
+        "dwork": ("Dwork's bits take about half of the state's ε", 0.4, 0.6),
+        "bernoulli": ("Optimal bits take all of the state's ε", 0.999, 1.001),
+        "quantised": ("Quantised Laplace entries take nearly all of the state's ε", 0.9, 1.0),
+    }
+    found = []
+    for name, (claim, low, high) in printed.items():
+        shares = [cell.numbers[name]["spent"] / _epsilon(cell) for cell in results]
+        shown = f"{min(shares):.0%} to {max(shares):.0%}"
+        holds = low <= round(min(shares), 3) and round(max(shares), 3) <= high
+        found.append(JudgedClaim.judged(claim, shown, holds, otherwise="they take another part"))
+    return found
+
+
+def _fewer(results: Results) -> list[JudgedClaim]:
+    """How many times each printed sample is contained in Roth's."""
+    found = []
+    for name in _BITS:
+        times = [cell.numbers["roth"] / _sample(cell, name, "printed") for cell in results]
+        mended = [cell.numbers["roth"] / _sample(cell, name, "corrected") for cell in results]
+        small = [str(c.setting["epsilon"]) for c, t in zip(results, times, strict=True) if t <= 10]
+        claim = f"The sample of {name} is smaller than Roth's by more than an order of magnitude"
+        shown = (
+            f"{min(times):.1f} to {max(times):.1f} times smaller with the noise as printed, "
+            f"{min(mended):.1f} to {max(mended):.1f} with the corrected noise"
+        )
+        verdict, reason = Reproduction.REPRODUCED, ""
+        if small:
+            verdict = Reproduction.PARTLY
+            reason = f"not at ε = {', '.join(small)}"
+        found.append(JudgedClaim(claim, shown, verdict, reason))
+    return found
+
+
+def _promise(results: Results) -> JudgedClaim:
+    """Whether state and answer keep to 2ε with the noise as printed."""
+    at = results.cells[(len(results.cells) - 1) // 2]
+    lost = ", ".join(f"{name} {at.numbers[name]['joint, printed']:.2f}" for name in ESTIMATORS)
+    return JudgedClaim.judged(
+        "State and answer together are 2ε-pan-private, with noise of scale 1/(εm)",
+        f"At ε = {at.setting['epsilon']}, where {2 * _epsilon(at):g} is promised, the joint loss "
+        f"is: {lost}",
+        all(_joint(cell, "printed") <= 2 * _epsilon(cell) + 1e-9 for cell in results),
+        otherwise="the answer shows an absent user's entry again; noise that covers one entry of "
+        "the sum keeps the promise",
+    )
 
 
 def _whole(number: int | None) -> str | None:

@@ -15,6 +15,7 @@ from understudy.methods.structure.greedy import greedy_network
 from understudy.methods.structure.scores import mutual_information
 from understudy.models.network import Family
 from understudy.models.pictures.charts import Line, Panel
+from understudy.models.pictures.heat import HeatMap
 from understudy.privacy.budget import Budget
 from understudy.privacy.mechanisms.selection import PermuteAndFlip
 from understudy.rows.counting import Marginal, ScoreKernel, Scores
@@ -30,12 +31,14 @@ from understudy_studies.cells import (
     settings,
 )
 from understudy_studies.copula import DEGREE, FREE, NAMES, correlated, curator_of
-from understudy_studies.study import Study, StudyTable
+from understudy_studies.study import JudgedClaim, Study, StudyTable
 from understudy_studies.tables import DataFolder
 
 ROWS = 1000
 EPSILONS = ("0.05", "0.5", "5", "50")
 SCORE = mutual_information(ROWS, binary=True)
+# A chance from which on an outcome is the usual one.
+_LIKELY = 0.5
 # The grid on which the Curator compares scores.
 _GRID = 2**16
 
@@ -57,8 +60,12 @@ class PrivateNetworks(Study):
         "are many, with the share of the greedy network's edges that they have, the information "
         "they lose and the number of their parents. Beside the runs stand exact values: a choice "
         "has a closed form, and the search is a small tree of choices. Choices are by "
-        "permute-and-flip, which is never worse than the paper's exponential mechanism."
+        "permute-and-flip, which is never worse than the paper's exponential mechanism. Networks "
+        "are drawn as matrices: a line for each child, and in each square the exact chance that "
+        "the column is its parent; the greedy network has ones."
     )
+    # 2: the chance of every edge is measured too.
+    law = 2
 
     def settings(self, size: Size) -> list[Setting]:
         """Return a setting for each ε."""
@@ -72,7 +79,7 @@ class PrivateNetworks(Study):
         exact["greedy network"] = chance_of_greedy(Fraction(epsilon))
         seen = {name: [sum(map(gain, path)) for path in runs] for name, gain in _gains().items()}
         seen["greedy network"] = [float(path == greedy()) for path in runs]
-        return {
+        return {"edges": edge_chances(Fraction(epsilon))} | {
             name: {"mean": (spread := Spread.of(values)).mean, "exact": exact[name]}
             | {"deviation": spread.deviation, "error": spread.deviation / len(values) ** 0.5}
             for name, values in seen.items()
@@ -83,7 +90,7 @@ class PrivateNetworks(Study):
         cells = sorted(results, key=_epsilon, reverse=True)
         shares = [cell.numbers["greedy edges"]["mean"] for cell in cells]
         falls = shares == sorted(shares, reverse=True) and shares[0] > shares[-1]
-        off = max(_off(number) for cell in results for number in cell.numbers.values())
+        off = max(_off(number) for cell in results for _, number in _measures(cell))
         listed = ", ".join(
             f"{share:.0%} at ε = {cell.setting['epsilon']}"
             for share, cell in zip(shares, cells, strict=True)
@@ -92,8 +99,8 @@ class PrivateNetworks(Study):
         return (
             f"Of the greedy edges private networks have {listed}: they "
             f"{'deteriorate as in the paper' if falls else 'do not deteriorate as in the paper'}; "
-            f"but even at ε = {cells[0].setting['epsilon']} only {first['mean']:.0%} of the "
-            f"runs find the whole greedy network (exactly {first['exact']:.1%}), and all "
+            f"at ε = {cells[0].setting['epsilon']} {first['mean']:.0%} of the runs "
+            f"find the whole greedy network (exactly {first['exact']:.1%}), and all "
             f"means are within {off:.1f} standard errors of the exact values."
         )
 
@@ -103,15 +110,49 @@ class PrivateNetworks(Study):
         lines = [
             (cell.setting["epsilon"], name, number["mean"], number["error"], number["exact"])
             for cell in results
-            for name, number in cell.numbers.items()
+            for name, number in _measures(cell)
         ]
         return StudyTable(columns, lines)
 
-    def panels(self, results: Results) -> Sequence[Panel]:
-        """Runs and exact values of edges and information."""
+    def panels(self, results: Results) -> Sequence[Panel | HeatMap]:
+        """Runs and exact values of edges and information; then the networks, as matrices."""
+        ordered = sorted(results, key=_epsilon, reverse=True)
+        chances = [(f"ε = {cell.setting['epsilon']}", cell.numbers["edges"]) for cell in ordered]
         return [
             _panel(results, "greedy edges", "share of the greedy edges", (0.0, 1.0)),
             _panel(results, "information lost", "bits lost to the greedy network", None),
+            HeatMap("the greedy network", NAMES, _matrix(greedy())),
+            *(HeatMap(f"chance of each edge, {name}", NAMES, matrix) for name, matrix in chances),
+        ]
+
+    def findings(self, results: Results) -> Sequence[JudgedClaim]:
+        """Return the claims on both ends, and on the size of parent sets."""
+        cells = sorted(results, key=_epsilon, reverse=True)
+        edges, parents = (
+            [float(cell.numbers[name]["exact"]) for cell in cells]
+            for name in ("greedy edges", "parents")
+        )
+        whole = float(cells[0].numbers["greedy network"]["exact"])
+        over = ", ".join(str(cell.setting["epsilon"]) for cell in cells)
+        return [
+            JudgedClaim.judged(
+                f"At ε = {cells[0].setting['epsilon']} the private network is the greedy one",
+                f"{edges[0]:.0%} of the greedy edges, the whole of it in {whole:.0%} of all runs",
+                whole > _LIKELY,
+                otherwise="one network was drawn there; most have an edge that differs",
+            ),
+            JudgedClaim.judged(
+                "Networks deteriorate as ε falls",
+                f"share of the greedy edges at ε = {over}: {_listed(edges)}",
+                edges == sorted(edges, reverse=True),
+                otherwise="the share does not fall at every step",
+            ),
+            JudgedClaim.judged(
+                "Parent sets become smaller as ε falls",
+                f"parents in all at ε = {over}: {_listed(parents)}",
+                parents == sorted(parents, reverse=True),
+                otherwise="they do not at every step",
+            ),
         ]
 
 
@@ -131,6 +172,21 @@ def _panel(results: Results, name: str, up: str, between: tuple[float, float] | 
         Line("exact", over, exact),
     ]
     return Panel(name, "ε", up, lines, log_across=True, between=between)
+
+
+def _measures(cell: Cell) -> list[tuple[str, dict[str, float]]]:
+    """The numbers that runs and exact values have in common."""
+    return [(name, number) for name, number in cell.numbers.items() if name != "edges"]
+
+
+def _listed(values: Sequence[float]) -> str:
+    return " ".join(f"{value:.2f}" for value in values)
+
+
+def _matrix(path: SearchPath) -> list[list[float]]:
+    """A line for each child, 1 where the column is its parent."""
+    parents = {family.child: family.parents for family in path}
+    return [[float(parent in parents[child]) for parent in NAMES] for child in NAMES]
 
 
 def _epsilon(cell: Cell) -> float:
@@ -243,6 +299,15 @@ def expected(gain: Callable[[Family], float], epsilon: Fraction) -> float:
         return float(_chances(candidates, epsilon) @ np.array(gains))
 
     return gain(Family(NAMES[0])) + ahead(frozenset(NAMES[:1]))
+
+
+def edge_chances(epsilon: Fraction) -> list[list[float]]:
+    """The exact chance of every edge: a line for each child, a column for each parent."""
+
+    def chance(parent: str, child: str) -> float:
+        return expected(lambda f: float(f.child == child and parent in f.parents), epsilon)
+
+    return [[chance(parent, child) for parent in NAMES] for child in NAMES]
 
 
 def _found(epsilon: str, seed: Sequence[int]) -> SearchPath:

@@ -27,7 +27,7 @@ from understudy.system.extras import require
 from understudy.testing import seeded
 from understudy_studies.cells import Cell, CellValues, Results, Setting, Size
 from understudy_studies.census import dependent
-from understudy_studies.study import Study, StudyTable
+from understudy_studies.study import JudgedClaim, Reproduction, Study, StudyTable
 from understudy_studies.tables import (
     ADULT,
     Coded,
@@ -134,6 +134,13 @@ class PrivateRows(Study):
         ]
         epsilons = [epsilon for epsilon in results.values("epsilon") if epsilon != REAL]
         return " ".join([*parts, *(_about(results.where(epsilon=e)) for e in epsilons)])
+
+    def findings(self, results: Results) -> Sequence[JudgedClaim]:
+        """Return the claim, which the thesis did not measure."""
+        reason = "the thesis leaves it to others, and this is the answer on Adult"
+        return [
+            JudgedClaim(self.claim, self.sentence(results), Reproduction.NOT_COMPARABLE, reason)
+        ]
 
     def summary(self, results: Results) -> StudyTable:
         """A line for each method and ε."""

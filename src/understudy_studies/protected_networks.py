@@ -27,8 +27,8 @@ from understudy_studies.sba import (
     ensure_classifiers,
     made,
     named,
-    predictors,
     share_right,
+    target_named,
     task,
 )
 from understudy_studies.study import JudgedClaim, Study, StudyTable
@@ -209,7 +209,9 @@ def _claims(results: Results, table: str) -> list[JudgedClaim]:
             f"On {table} attackers of original, ordinary and protected rows name {above} %: "
             "protected rows bring them to the zero rule",
             f"{attack[0]:.1f}, {attack[1]:.1f} and {attack[2]:.1f} %; zero rule {zero:.1f}; at "
-            f"most {_REACH_ATTACK:g} points above it are taken for it",
+            f"most {_REACH_ATTACK:g} points above it are taken for it; the best attacker of "
+            f"protected rows is {_best(results.where(network=PROTECTED).cells[0]):+.1f} points "
+            "off it",
             attack[1] > zero and attack[2] - zero <= _REACH_ATTACK,
             otherwise="protected rows leave attackers more than 2 points above it",
         ),
@@ -307,18 +309,7 @@ def _useful(about: Task, setting: Setting, number: int) -> dict[str, float]:
     rows = _rows(about, train, setting, 500 + number)
     truth = test.table.codes[about.target]
     return {
-        learner: share_right(
-            truth,
-            named(
-                about.schema,
-                learner,
-                rows=rows,
-                asked=test,
-                known=predictors(about),
-                wanted=about.target,
-                caps=_CAPS,
-            ),
-        )
+        learner: share_right(truth, target_named(about, learner, rows=rows, test=test, caps=_CAPS))
         for learner in _classifiers(setting)
     }
 

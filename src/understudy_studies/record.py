@@ -61,12 +61,22 @@ class StudyFolder:
 
     def finish(self, cells: Sequence[Cell]) -> dict[str, Any]:
         """Write the whole record and its chart; the record."""
-        document = self._head(cells, len(cells)) | derived(self.name, cells) | _tail(cells)
+        head = self._head(cells, len(cells)) | self._measured(cells)
+        document = head | derived(self.name, cells) | _tail(cells)
         self._write(document)
         with atomic(self.picture) as file:
             file.write(picture(self.name, document).encode())
         write_pictures(self.name, document, self.folder)
         return document
+
+    def _measured(self, cells: Sequence[Cell]) -> dict[str, Any]:
+        """The date and the versions on record, where not one cell was measured since."""
+        if not self.path.exists():
+            return {}
+        document = read(self.path, self.name)
+        if _tail(cells)["cells"] != document["cells"]:
+            return {}
+        return {name: document[name] for name in ("date", "versions")}
 
     def _head(self, cells: Sequence[Cell], planned: int) -> dict[str, Any]:
         option = "" if self.size is Size.FULL else f" --{self.size}"

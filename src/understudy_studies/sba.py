@@ -268,6 +268,21 @@ def predictors(task: Task) -> list[str]:
     return [name for name in task.schema.learned if name != task.target]
 
 
+def target_named(
+    task: Task, learner: str, *, rows: EvaluationTable, test: EvaluationTable, caps: Caps
+) -> Labels:
+    """The target of test rows, named from all other columns by a classifier of other rows."""
+    return named(
+        task.schema,
+        learner,
+        rows=rows,
+        asked=test,
+        known=predictors(task),
+        wanted=task.target,
+        caps=caps,
+    )
+
+
 def share_right(codes: npt.NDArray[Any], named: Labels) -> float:
     """The accuracy of what was named."""
     return float((codes == named).mean())

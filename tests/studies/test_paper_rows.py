@@ -18,7 +18,9 @@ from pages.papers import (
 
 ROWS = paper_rows()
 # Of what is left to do, verdicts may only become better: lower these numbers when they do.
-MOST = {"wrong": 1, "missing": 10, "partly": 50}
+MOST = {"wrong": 1, "missing": 0, "partly": 17}
+# Rows on images, which have their own list of what is left.
+IMAGES = {str(number) for number in range(110, 126)}
 
 
 def test_every_row_is_there_once() -> None:
@@ -30,12 +32,20 @@ def test_every_row_is_there_once() -> None:
 
 
 def test_verdicts_are_of_the_list_and_only_improve() -> None:
-    """A verdict is one of seven; what is not simply done has a reason."""
+    """A verdict is one of eight; what is not simply done has a reason."""
     assert {row.verdict for row in ROWS} <= set(VERDICTS)
     done = ("works", "reproduced")
     assert [] == [row.name for row in ROWS if row.verdict not in done and not row.why]
     counts = Counter(row.verdict for row in ROWS)
     assert {verdict: counts[verdict] for verdict in MOST if counts[verdict] > MOST[verdict]} == {}
+
+
+def test_what_is_left_has_a_measured_reason() -> None:
+    """A command and numbers; ten rows at the most, those on images apart."""
+    left = [row for row in ROWS if row.verdict in MOST and row.name not in IMAGES]
+    assert len(left) <= 10
+    measured = re.compile(r"`understudy [^`]+`.*\d")
+    assert [] == [row.name for row in left if not measured.search(row.why)]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)

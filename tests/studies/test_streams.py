@@ -101,6 +101,29 @@ def test_runs_can_be_had_again() -> None:
     assert first.tolist() == again.tolist() != other.tolist()
 
 
+def test_claims_on_the_state_follow_the_numbers() -> None:
+    """Parts of ε and samples are judged one by one, and the printed noise breaks the promise."""
+    cells = [Cell(s, STATE.measure(s, NOWHERE), 1.0, "0") for s in STATE.settings(Size.SMOKE)]
+    found = STATE.findings(Results(tuple(cells)))
+    assert [*["reproduced"] * 6, "contradicted"] == [f.verdict for f in found]
+    cells[0].numbers["dwork"]["spent"] = float(str(cells[0].setting["epsilon"]))
+    roth = {"roth": 9 * cells[0].numbers["dwork"]["sample, printed"]}
+    few = Cell(cells[0].setting, {**cells[0].numbers, **roth}, 1.0, "0")
+    changed = STATE.findings(Results((few, *cells[1:])))
+    assert ("contradicted", "reproduced in part") == (changed[0].verdict, changed[3].verdict)
+
+
+def test_claims_on_errors_follow_the_numbers() -> None:
+    """Theory, ranking, streams and bounds each have their verdict."""
+    cells = [Cell(s, ERROR.measure(s, NOWHERE), 1.0, "0") for s in ERROR.settings(Size.SMOKE)]
+    verdicts = [f.verdict for f in ERROR.findings(Results(tuple(cells)))]
+    assert ["reproduced", "reproduced", "reproduced"] == [verdicts[0], *verdicts[3:]]
+    cells[0].numbers["dwork"]["corrected"].update(bound=0.01, misses=0.9)
+    cells[0].numbers["bernoulli"]["printed"].update(theory=9.0, error=90.0)
+    changed = [f.verdict for f in ERROR.findings(Results(tuple(cells)))]
+    assert ["contradicted"] * 5 == changed
+
+
 def test_sentences_follow_the_numbers() -> None:
     """What is said of theory, of a broken bound and of a kept promise comes from the cells."""
     cells = [Cell(s, ERROR.measure(s, NOWHERE), 1.0, "0") for s in ERROR.settings(Size.SMOKE)]

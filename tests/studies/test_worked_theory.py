@@ -10,7 +10,16 @@ import pytest
 
 from understudy.errors import UsageError
 from understudy.facts.domain import Domain
+from understudy.facts.schema import Schema
 from understudy.facts.unit import Neighbours, Unit
+from understudy.federated import Collaboration
+from understudy.federated.analyst.advice import epsilon_for_statistics, statistics_remark
+from understudy.federated.analyst.entropy_error import (
+    EntropyError,
+    least_epsilon,
+    noise_moment,
+    noise_scale,
+)
 from understudy.methods.structure.greedy import greedy_network
 from understudy.methods.structure.pairwise import PairScores, spanning_tree
 from understudy.methods.structure.scores import mutual_information
@@ -20,13 +29,8 @@ from understudy.privacy.spending.grant import Grant
 from understudy.rows.engines.memory import MemorySource
 from understudy.rows.table import Table
 from understudy_studies.copula import FREE
-from understudy_studies.entropy_error import (
-    EntropyError,
-    least_epsilon,
-    noise_moment,
-    noise_scale,
-)
 from understudy_studies.least_squares_levels import error_per_user, least_squares_points
+from understudy_studies.record_posterior import RecordPosterior
 from understudy_studies.tables import domain_of
 
 # The table of TUC-2's examples 3.3 and 3.4: A and B are equal, D is constant.
@@ -209,3 +213,52 @@ def test_impossible_levels_are_refused() -> None:
     """One level says nothing."""
     with pytest.raises(UsageError, match="two or more"):
         least_squares_points(0.5, 1)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+def test_the_posterior_of_a_record_moves_by_at_most_epsilon(epsilon: float) -> None:
+    """Whoever knows all other rows learns a factor of e^ε at most about any two records.
+
+    It is reached: one cell one above what the others are, another one at it.
+    """
+    others = np.array([[4, 0], [2, 7]])
+    even = np.full((2, 2), 0.25)
+    most = 0.0
+    for release in np.random.default_rng(1).integers(-3, 12, (200, 2, 2)):
+        found = RecordPosterior(others, release, epsilon, even)
+        assert 1 == pytest.approx(float(found.chances.sum()))
+        assert found.odds <= math.exp(epsilon) * (1 + 1e-12)
+        most = max(most, found.odds)
+    assert math.exp(epsilon) == pytest.approx(most)
+
+
+def test_guesses_of_a_whole_record_become_better_with_epsilon() -> None:
+    """The expected number of wrong attributes is that of the prior at ε near 0, and falls."""
+    others = np.array([[4, 0], [2, 7]])
+    exact = others + np.array([[0, 0], [1, 0]])
+    codes = [np.array([[0, 0], [1, 1]]), np.array([[0, 1], [0, 1]])]
+    even = np.full((2, 2), 0.25)
+    found = [
+        RecordPosterior(others, exact, epsilon, even).expected_distance(codes, (1, 0))
+        for epsilon in (1e-9, 1.0, 10.0)
+    ]
+    assert 1 == pytest.approx(found[0])
+    assert found[0] > found[1] > found[2]
+    with pytest.raises(UsageError, match="adds up to 1"):
+        RecordPosterior(others, exact, 1.0, np.full((2, 2), 0.5))
+
+
+def test_statistics_are_advised_from_the_least_epsilon_on() -> None:
+    """Below it a remark names votes, above it nothing is said; other protocols have none."""
+    schema = Schema.parse({"columns": {name: {"kind": "boolean"} for name in "abcde"}})
+    few = Collaboration(schema, "statistics", "0.1")
+    least = epsilon_for_statistics(few, rows=3000, holders=3)
+    assert least == pytest.approx(
+        least_epsilon(np.full(4, 0.25), rows=3000, holders=3, attributes=5, degree=1)
+    )
+    assert "--protocol votes may do better" in str(statistics_remark(few, rows=3000, holders=3))
+    much = Collaboration(schema, "statistics", 1000)
+    assert None is statistics_remark(much, rows=3000, holders=3)
+    assert None is statistics_remark(Collaboration(schema, "votes", "0.1"), rows=3000, holders=3)
+    gaussian = Collaboration(schema, "statistics", "0.1", delta="1e-6")
+    assert None is epsilon_for_statistics(gaussian, rows=3000, holders=3)
