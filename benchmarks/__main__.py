@@ -28,6 +28,7 @@ BENCHMARKS = (
     "census",
     "blocks",
     "growth",
+    "spark",
     "peers",
     "arena",
     "utility",
@@ -37,9 +38,12 @@ BENCHMARKS = (
     "evaluation",
     "verdicts",
     "disclosure",
+    "referees",
     "plan",
+    "plan_learned",
     "plan_populations",
     "coverage",
+    "replicate_coverage",
     "pictures",
     "stream",
     "page",
@@ -60,8 +64,8 @@ def main(arguments: Sequence[str]) -> int:
         return _tables(write=asked.write)
     if unknown := set(asked.names) - {*BENCHMARKS, "all"}:
         parser.error(f"{', '.join(sorted(unknown))} is not a benchmark; see --list")
-    if asked.only and asked.names != ["arena"]:
-        parser.error("--only selects parts of the arena; name `arena` and no other benchmark")
+    if asked.only and asked.names not in (["arena"], ["plan"]):
+        parser.error("--only selects parts of `arena` or `plan`; name it and no other benchmark")
     if not asked.names:
         parser.error("name a benchmark, or `all`, or `table`; see --list")
     size = Size.SMOKE if asked.smoke else Size.FULL
@@ -82,7 +86,9 @@ def measure(
     importlib.import_module(f"benchmarks.{name}").run(board)
     if folder is not None:
         smoke = size.pick([], ["--smoke"])
-        board.write(folder, seconds=time.perf_counter() - started, arguments=[name, *smoke])
+        parts = [f"--only={part}" for part in only] if name == "plan" else []
+        arguments = [name, *smoke, *parts]
+        board.write(folder, seconds=time.perf_counter() - started, arguments=arguments)
     return board
 
 
@@ -118,7 +124,8 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="TABLE/ENTRANT/EPSILON",
-        help="parts of the arena, with `*` for any; may be given several times",
+        help="parts of the arena, with `*` for any; may be given several times; with `plan`, "
+        "`forecasts` keeps the measured errors of its record",
     )
     parser.add_argument("--write", action="store_true", help="put the tables into the documents")
     return parser

@@ -53,8 +53,8 @@ def run(board: Scoreboard) -> None:
     found = _job_of("adaptive", rows, columns)
     what = f"adaptive fit and as many sampled rows, {shape}"
     board.add(f"{what}, CPU", found["cpu_seconds"], "s", 120)
-    board.add(f"the same, wall, {shape}", found["seconds"], "s")
-    board.add(f"the same, peak memory, {shape}", found["peak"] / 1e9, "GB", 3)
+    board.add(f"{what}, wall", found["seconds"], "s")
+    board.add(f"{what}, peak memory", found["peak"] / 1e9, "GB", 3)
     _clusterings(board, rows, columns)
 
 

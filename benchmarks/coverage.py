@@ -1,9 +1,9 @@
-"""How often 95 % intervals of answers hold the truth, over fresh noise; and combined estimates.
+"""How often 95 % intervals of answers hold the truth, over fresh noise.
 
 Answers inside a released table are compared with exact counts, cell by cell, and so are means,
 counts and quantiles; answers that rest on the model are those for pairs and triples that no table
-holds. Combined estimates of several stand-ins are compared with the population that the real rows
-of every run are drawn from.
+holds, and the distances of the strongest pairs. Combined estimates of several stand-ins are in
+`benchmarks/replicate_coverage.py`.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.coverage_tally import Tally
 from benchmarks.real_tables import SHARED, adult, generated
 from benchmarks.scoreboard import Scoreboard
 from understudy.errors import UsageError
 from understudy.facts.axes import Axes
-from understudy.facts.codes import code_type
-from understudy.facts.domain import Attributes, Domain
+from understudy.facts.domain import Attributes
 from understudy.facts.schema import Schema
 from understudy.methods import AdaptiveMarginals, Independent, Nist, PrivBayes
 from understudy.models.inference.question import Question
-from understudy.models.intervals.combining import combine_replicates
 from understudy.models.intervals.interval import MEASURED
 from understudy.models.model import Model
-from understudy.models.questions.noise import AnswerNoise
+from understudy.models.query import PairsAnswer
+from understudy.models.questions.noise import AnswerNoise, rows_counted
 from understudy.models.questions.places import places_of
 from understudy.models.questions.reading import ColumnQuestion, CountQuestion
-from understudy.models.sampling import sample_codes
+from understudy.models.strengths import distance_from_independence
 from understudy.rows.engines.memory import MemorySource
 from understudy.rows.table import Table
 from understudy.system.arrays import Floats
@@ -42,33 +42,11 @@ METHODS: dict[str, Callable[[Schema], Any]] = {
     "privbayes": lambda schema: PrivBayes(schema, epsilon=1),
     "independent": lambda schema: Independent(schema, epsilon=1, delta=1e-6),
 }
-RUNS = {"adaptive": 5, "nist": 8, "privbayes": 8, "independent": 30}
+RUNS = {"adaptive": 4, "nist": 5, "privbayes": 5, "independent": 30}
+MODELLED_RUNS = 2
 LOWEST, HIGHEST = 93.0, 97.0
-SETS, STAND_INS = 25, 10
-CELLS, NUMBERS, QUANTILES, MODELLED = "cells", "numbers", "quantiles", "model"
-
-
-@dataclass
-class Tally:
-    """How many intervals held the truth, and how many there were."""
-
-    held: int = 0
-    asked: int = 0
-
-    def add(self, low: Floats, high: Floats, truth: Floats) -> None:
-        """Compare intervals with what is true; rounding does not count as a miss."""
-        near = 1e-9 * np.maximum(np.abs(truth), 1.0)
-        self.held += int(((low <= truth + near) & (truth - near <= high)).sum())
-        self.asked += int(np.size(truth))
-
-    def join(self, other: Tally) -> None:
-        """Add the numbers of another tally."""
-        self.held, self.asked = self.held + other.held, self.asked + other.asked
-
-    @property
-    def percent(self) -> float:
-        """The part that held the truth."""
-        return 100 * self.held / max(self.asked, 1)
+SETS, TOP = 25, 5
+CELLS, NUMBERS, QUANTILES, MODELLED, PAIRS = "cells", "numbers", "quantiles", "model", "pairs"
 
 
 @dataclass
@@ -83,7 +61,7 @@ class Tallies:
 
 
 def run(board: Scoreboard) -> None:
-    """Every table and method; then combined estimates."""
+    """Every table and method."""
     totals: dict[tuple[str, str], Tally] = {}
     for name in board.size.pick(("generated", "adult"), ("generated",)):
         if name == "adult" and not SHARED.exists():
@@ -99,12 +77,15 @@ def run(board: Scoreboard) -> None:
         if modelled is not None:
             what = f"{method}: intervals that rest on the model hold the truth"
             board.add(what, modelled.percent, "%")
+        pairs = totals.get((PAIRS, method))
+        if pairs is not None:
+            what = f"{method}: intervals of the distances of top 5 pairs hold the truth"
+            board.add(what, pairs.percent, "%")
     for kind, words in ((NUMBERS, "counts and means"), (QUANTILES, "quantiles")):
         whole = Tally()
         for (asked, _), tally in totals.items():
             whole.join(tally if asked == kind else Tally())
         _within(board, f"95 % intervals of {words} hold the truth", whole, kind == NUMBERS)
-    _combined(board)
 
 
 def _within(board: Scoreboard, what: str, tally: Tally, has_most: bool) -> None:
@@ -134,8 +115,8 @@ def covered(name: str, method: str, runs: int) -> Tallies:
     for number in range(runs):
         model = METHODS[method](schema).fit(MemorySource(table), ledger=None).model_
         _compare(model, table, found, np.random.default_rng(number))
-        if number == 0:
-            _compare_modelled(model, table, found)
+        if number < MODELLED_RUNS:
+            _compare_modelled(model, table, found, first=number == 0)
     return found
 
 
@@ -150,11 +131,16 @@ def _compare(model: Model, table: Table, found: Tallies, generator: np.random.Ge
         _numbers(noise, source, name, found)
 
 
-def _compare_modelled(model: Model, table: Table, found: Tallies) -> None:
-    """Compare what rests on the model, once: refitting takes most of the time."""
+def _compare_modelled(model: Model, table: Table, found: Tallies, *, first: bool) -> None:
+    """Compare what rests on the model in a few runs: refitting takes most of the time."""
     noise, source = AnswerNoise(model, lambda: model.refits), MemorySource(table)
-    for names in _some(_not_held(model), np.random.default_rng(1)):
+    for names in _some(_not_held(model), np.random.default_rng(1)) if first else ():
         _cells(noise, source, names, found)
+    answer = model.ask(f"top {TOP} pairs")
+    if isinstance(answer, PairsAnswer) and answer.interval.ends is not None:
+        counts = [source.count([pair])[0].counts for pair in answer.pairs]
+        truth = [distance_from_independence(each / each.sum()) for each in counts]
+        found.of(PAIRS).add(*answer.interval.ends, np.array(truth))
 
 
 def _some(sets: list[Attributes], generator: np.random.Generator) -> Iterator[Attributes]:
@@ -187,111 +173,30 @@ def _cells(noise: AnswerNoise, source: MemorySource, names: Attributes, found: T
 def _numbers(noise: AnswerNoise, source: MemorySource, name: str, found: Tallies) -> None:
     """Compare counts, the mean, and three quantiles of one column."""
     counts = source.count([(name,)])[0].counts.astype(float)
+    chances, rows = noise.model.law.project((name,)), rows_counted(noise.model)
     half = {name: (np.arange(counts.size) < max(counts.size // 2, 1)).astype(float)}
-    numbers = found.of(NUMBERS)
-    _add(numbers, noise, CountQuestion(half), float(counts @ half[name]))
+    numbers, fits = found.of(NUMBERS), half[name]
+    _add(numbers, noise, CountQuestion(half), rows * float(chances @ fits), float(counts @ fits))
     try:
         places = places_of(name, noise.model.schema.learned[name])
     except UsageError:
         return
     given = {name: places.present}
-    shares = counts * places.present / max(float(counts @ places.present), 1.0)
-    _add(numbers, noise, ColumnQuestion(name, places, given, None), float(shares @ places.means))
+    said, true = (_shares(each, places.present) for each in (chances, counts))
+    mean = ColumnQuestion(name, places, given, None)
+    _add(numbers, noise, mean, float(said @ places.means), float(true @ places.means))
     for share in (0.25, 0.5, 0.9):
-        truth = places.value(places.quantile(shares, share))
-        _add(found.of(QUANTILES), noise, ColumnQuestion(name, places, given, share), truth)
+        value, truth = (places.value(places.quantile(each, share)) for each in (said, true))
+        asked = ColumnQuestion(name, places, given, share)
+        _add(found.of(QUANTILES), noise, asked, value, truth)
 
 
-def _add(tally: Tally, noise: AnswerNoise, asked: Any, truth: float) -> None:
-    ends = noise.interval(asked, np.array(truth)).ends
+def _shares(counts: Floats, present: Floats) -> Floats:
+    """The shares of values that are not missing."""
+    return np.asarray(counts * present / max(float(counts @ present), 1e-300))
+
+
+def _add(tally: Tally, noise: AnswerNoise, asked: Any, value: float, truth: float) -> None:
+    ends = noise.interval(asked, np.array(value)).ends
     if ends is not None:
         tally.add(*ends, np.array(truth))
-
-
-# --- combined estimates ---------------------------------------------------------------------------
-
-_ROWS = 4_000
-_COLUMNS = {
-    "x": {"kind": "integer", "min": 0, "max": 3},
-    "z": {"kind": "integer", "min": 0, "max": 2},
-    "y": {"kind": "integer", "min": 0, "max": 5},
-}
-
-
-def _population() -> Floats:
-    """The chances of x, z and y together: y rises with both."""
-    x, z, y = np.indices((4, 3, 6))
-    weights = np.exp(-0.35 * (y - 0.8 * x - 0.6 * z - 0.5) ** 2 - 0.2 * x + 0.15 * x * z)
-    return np.asarray(weights / weights.sum())
-
-
-def slope(codes: Any) -> tuple[float, float]:
-    """The coefficient of x in the least-squares fit of y to x and z, and its variance."""
-    ones = np.ones(len(codes["x"]))
-    design = np.stack([ones, codes["x"].astype(float), codes["z"].astype(float)], axis=1)
-    y = codes["y"].astype(float)
-    inverse = np.linalg.inv(design.T @ design)
-    found = inverse @ (design.T @ y)
-    residual = y - design @ found
-    return float(found[1]), float(inverse[1, 1] * (residual @ residual) / (len(y) - 3))
-
-
-def mean(codes: Any) -> tuple[float, float]:
-    """The mean of y, and its variance."""
-    y = codes["y"].astype(float)
-    return float(y.mean()), float(y.var(ddof=1) / len(y))
-
-
-def _combined(board: Scoreboard) -> None:
-    """Real rows are drawn again in every run, so that the population is what is estimated."""
-    runs = board.size.pick(100, 2)
-    truths = {name: measure(_many())[0] for name, measure in ESTIMATES.items()}
-    for method in ("adaptive", "nist"):
-        combined, alone = ({name: Tally() for name in truths} for _ in range(2))
-        for number in range(runs):
-            stand_ins = _stand_ins(method, np.random.default_rng(number))
-            for name, measure in ESTIMATES.items():
-                found = [measure(rows) for rows in stand_ins]
-                both = combine_replicates([f[0] for f in found], [f[1] for f in found])
-                _compare_ends(combined[name], both.low, both.high, truths[name])
-                value, margin = found[0][0], 1.96 * found[0][1] ** 0.5
-                _compare_ends(alone[name], value - margin, value + margin, truths[name])
-        for name in truths:
-            what = f"{method}: 95 % intervals of {name}"
-            percent = combined[name].percent
-            board.add(f"{what}, {STAND_INS} stand-ins combined", percent, "%", 90, at_most=False)
-            board.add(f"{what}, one stand-in taken for real rows", alone[name].percent, "%")
-            board.details.append({"method": method, "estimate": name, "runs": runs})
-
-
-def _compare_ends(tally: Tally, low: float, high: float, truth: float) -> None:
-    tally.add(np.array(low), np.array(high), np.array(truth))
-
-
-def _grid() -> dict[str, Any]:
-    law = _population()
-    return dict(zip(_COLUMNS, np.indices(law.shape).reshape(3, -1), strict=True))
-
-
-def _many() -> dict[str, Any]:
-    """As many rows of the population that their shares are its chances."""
-    times = np.rint(_population().ravel() * 10**6).astype(int)
-    return {name: np.repeat(held, times) for name, held in _grid().items()}
-
-
-def _stand_ins(method: str, generator: np.random.Generator) -> list[Any]:
-    """Draw real rows from the population, fit them, and draw the rows of several replicates."""
-    schema, law = Schema.parse({"columns": _COLUMNS}), _population()
-    domain = Domain.of(schema)
-    cells = generator.choice(law.size, _ROWS, p=law.ravel())
-    codes = {name: held[cells].astype(code_type(domain[name])) for name, held in _grid().items()}
-    source = MemorySource(Table(domain, codes, _ROWS))
-    model = METHODS[method](schema).fit(source, ledger=None).model_
-    replicates = model.replicates(STAND_INS)
-    return [each.law.draw(_ROWS, generator, sampler=sample_codes) for each in replicates]
-
-
-ESTIMATES: dict[str, Callable[[Any], tuple[float, float]]] = {
-    "a mean": mean,
-    "a regression coefficient": slope,
-}

@@ -63,6 +63,8 @@ PGMPY = Peer("pgmpy", {"pgmpy": "1.1.2", "pandas": "3.1.1"})
 SMARTNOISE = Peer(
     "smartnoise", {"smartnoise-synth": "1.0.8", "mbi": "1.1.0", "jax": "0.10.2", "opendp": "0.14.2"}
 )
+SDMETRICS = Peer("sdmetrics", {"sdmetrics": "0.32.0"})
+ANONYMETER = Peer("anonymeter", {"anonymeter": "1.1.0"})
 SDNIST = Peer("sdnist", {"sdnist": "2.4"})
 STATSMODELS = Peer("statsmodels", {"statsmodels": "0.15.0"})
 

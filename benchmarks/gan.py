@@ -32,11 +32,12 @@ def run(board: Scoreboard) -> None:
     }
     taken = in_turns(work, rounds=board.size.pick(4, 1))
     ratio = taken["ours"] / taken["plain"]
-    board.add("gradients of single images, clipped and summed, to a plain step", ratio, "×", 2.5)
-    board.add("the same by Opacus's hooks", taken["opacus"] / taken["plain"], "×")
-    board.add(
-        "what company moves a batch's sum by, of a contribution", _company(gradients), "", 1e-3
-    )
+    clipped = "a training step that clips each image's gradient, CPU times a plain step"
+    board.add(clipped, ratio, "×", 2.5)
+    hooks = "the same step by Opacus's hooks, CPU times a plain step"
+    board.add(hooks, taken["opacus"] / taken["plain"], "×")
+    moved = "how far the sum of a batch moves when its images are grouped differently"
+    board.add(f"{moved}, in contributions of one image", _company(gradients), "", 1e-3)
 
 
 def _gradients(torch: Any, images: int) -> ScoreGradients:

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks.arena.page import grouped
+from benchmarks.arena.page import Results, grouped
+from benchmarks.arena.processes import Limits
 from benchmarks.plan import CLAIMED, DEFAULT_FACTOR, FACTOR, WAYS, left_out
 from benchmarks.utility import DEFAULT
 
@@ -28,6 +29,7 @@ _PROTOCOLS = ("statistics", "votes", "model", "union of models")
 _WORLDS = ("ε = 1, replace", "ε = 1, δ = 10⁻⁹, add-remove")
 _METHODS = ("adaptive", "nist", "privbayes", "independent")
 _OURS, _AIM, _DATASYNTHESIZER = "adaptive", "dpmm-aim-30", "datasynthesizer"
+_WHOLE_AIM = "dpmm-aim"
 _CENSUS = "662,000 × 98"
 _AUDITS = Path(__file__).parents[1] / "docs" / "audit.jsonl"
 
@@ -38,35 +40,66 @@ def _measured(record: Record) -> dict[str, float]:
 
 def why_lines(found: dict[str, Record]) -> str:
     """Five reasons to use understudy, each with a measured number beside that of others."""
-    census, blocks = (_measured(found[name]) for name in ("census", "blocks"))
-    arena = grouped(found["arena"]["details"])
-    cells = {name: arena["adult", name, "1"] for name in (_OURS, _AIM, _DATASYNTHESIZER)}
-    distance = {name: f"{cell.mean('3-way'):.3f}" for name, cell in cells.items()}
-    seconds = {name: f"{cell.mean('cpu_seconds'):.0f}" for name, cell in cells.items()}
-    floor = arena["adult", "resampled", "none"].mean("3-way")
     times = [n for what, n in _measured(found["noise"]).items() if "OpenDP" in what]
     planted = _planted_faults()
     return "\n".join(
         f"- **{word}:** {sentence}"
         for word, sentence in {
-            "Accurate": "on Adult at ε = 1, δ = 10⁻⁹, the mean 3-way distance is "
-            f"{distance[_OURS]} by `adaptive`, the default; it is {distance[_AIM]} by dpmm's AIM "
-            f"with 30 rounds, {distance[_DATASYNTHESIZER]} by DataSynthesizer, which spends 2ε, "
-            f"and {floor:.3f} for real rows that are resampled ([arena](docs/arena.md)).",
-            "Fast": f"that takes {seconds[_OURS]} CPU seconds, the start of Python included; AIM "
-            f"takes {seconds[_AIM]}, and DataSynthesizer {seconds[_DATASYNTHESIZER]}.",
-            "Large": f"a table of {_CENSUS} is fitted by `nist` and sampled in "
-            f"{census[f'nist fit and as many sampled rows, {_CENSUS}, wall']:.0f} s and "
-            f"{census[f'the same, peak memory, {_CENSUS}']:.1f} GB; a fit of 100 million rows in "
-            "blocks takes "
-            f"{blocks['peak memory of 100,000,000 rows, times that of 10,000,000']:.2f} times the "
-            "memory of 10 million.",
+            **_compared_on_adult(grouped(found["arena"]["details"])),
+            "Large": _large(found),
             "Exact": "noise is drawn on integers, without floating point, "
-            f"{min(times):.0f} to {max(times):.0f} times as fast as by OpenDP.",
+            f"{min(times):.0f} to {max(times):.0f} times as fast as by OpenDP "
+            f"({_version(found, 'noise')}).",
             "Audited": f"{len(planted)} privacy faults were planted in copies of the source, and "
             f"`understudy audit` found {sum(planted)} of them.",
         }.items()
     )
+
+
+def _compared_on_adult(arena: Results) -> dict[str, str]:
+    """How near and how fast the default is on Adult at ε = 1, beside other tools."""
+    cells = {name: arena["adult", name, "1"] for name in (_OURS, _AIM, _DATASYNTHESIZER)}
+    distance = {name: f"{cell.mean('3-way'):.3f}" for name, cell in cells.items()}
+    seconds = {name: f"{cell.mean('cpu_seconds'):.0f}" for name, cell in cells.items()}
+    floor = arena["adult", "resampled", "none"].mean("3-way")
+    return {
+        "Accurate": "on Adult at ε = 1, δ = 10⁻⁹, the mean 3-way distance is "
+        f"{distance[_OURS]} by `adaptive`, the default; it is {distance[_AIM]} by dpmm's AIM, cut "
+        f"to 30 rounds ({_about_aim(arena)}), {distance[_DATASYNTHESIZER]} by DataSynthesizer, "
+        f"which spends 2ε, and {floor:.3f} for real rows that are resampled.",
+        "Fast": f"that takes {seconds[_OURS]} CPU seconds, the start of Python included; AIM so "
+        f"reduced takes {seconds[_AIM]}, and DataSynthesizer {seconds[_DATASYNTHESIZER]}.",
+    }
+
+
+def _about_aim(arena: Results) -> str:
+    """How often the reduced AIM ran, and whether one with more rounds finished."""
+    runs = len(arena["adult", _AIM, "1"].runs)
+    said = "one run" if runs == 1 else f"{runs} runs"
+    whole = arena.get(("adult", _WHOLE_AIM, "1"))
+    if whole is None or whole.finished:
+        return said
+    rounds = whole.runs[0]["facts"]["settings"]["rounds"]
+    return f"{said}; {rounds} did not finish in {Limits().cpu_seconds // 60} CPU minutes"
+
+
+def _large(found: dict[str, Record]) -> str:
+    """How large tables can be, and with which version that was measured."""
+    census, blocks = (_measured(found[name]) for name in ("census", "blocks"))
+    job = f"adaptive fit and as many sampled rows, {_CENSUS}"
+    return (
+        f"a table of {_CENSUS} is fitted by `adaptive` and sampled in "
+        f"{census[f'{job}, CPU']:.0f} CPU seconds and {census[f'{job}, peak memory']:.1f} GB; a "
+        "fit of 100 million rows in blocks takes "
+        f"{blocks['peak memory of 100,000,000 rows, times that of 10,000,000']:.2f} times the "
+        f"memory of 10 million ({_version(found, 'census', 'blocks')})."
+    )
+
+
+def _version(found: dict[str, Record], *names: str) -> str:
+    """The versions that some records are of."""
+    versions = dict.fromkeys(found[name]["versions"]["understudy"] for name in names)
+    return f"measured with version {' and '.join(versions)}"
 
 
 def _planted_faults() -> list[bool]:
@@ -108,6 +141,35 @@ def relations_table(found: dict[str, Record]) -> str:
     return "\n".join(
         [*rows, "", f"Means of five runs each (`{record['command']}`, {_dated(record)})."]
     )
+
+
+def referees_table(found: dict[str, Record]) -> str:
+    """Distances and attacks of outside referees beside ours."""
+    record = found["referees"]
+    rows = ["| referee | measure | largest difference |", "|---|---|---|"]
+    for line in record["lines"]:
+        tool, _, rest = line["what"].partition(", ")
+        if tool in ("SDMetrics", "SDNist"):
+            rows.append(f"| {tool} | {rest.partition(':')[0]} | {line['measured']:.1e} |")
+    rows += ["", "| attack | with | tool | real rows | held-out rows | risk |", "|---" * 6 + "|"]
+    attacks = [detail for detail in record["details"] if "attack" in detail]
+    rows += [line for detail in attacks for line in _attack_lines(detail)]
+    return "\n".join(rows)
+
+
+def _attack_lines(detail: Record) -> list[str]:
+    """Success rates and risk of one attack by Anonymeter and by ours."""
+    theirs, ours = detail["Anonymeter"], detail["ours"]
+    rates = {
+        "Anonymeter": [theirs[k] / theirs["guesses"] for k in ("successes", "control_successes")],
+        "ours": [ours["real"], ours["control"]],
+    }
+    risks = {"Anonymeter": theirs["risk"], "ours": ours["risk"]}
+    return [
+        f"| {detail['attack']} | {detail['with']} | {tool} | "
+        f"{' | '.join(f'{rate:.3f}' for rate in (*rates[tool], risks[tool]))} |"
+        for tool in rates
+    ]
 
 
 def federated_table(found: dict[str, Record]) -> str:

@@ -12,9 +12,9 @@ from benchmarks.plan import CLAIMED, MEASURED, WAYS
 from benchmarks.real_tables import SHARED
 from benchmarks.scoreboard import Scoreboard
 from benchmarks.utility import EPSILONS, METHODS, measure
-from understudy.methods.planning.forecast import Scene, Thinning, workloads
 from understudy.methods.planning.populations import Character
 from understudy.methods.planning.rehearsal import grant_of, rehearse
+from understudy.methods.planning.scene import Scene, Thinning, workloads
 
 CHOSEN_ON = (*CLAIMED, "heart")
 EVENNESS = (0.1, 0.3, 1.0, 3.0)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.arena import page
+from benchmarks.arena.default import default_table
 from benchmarks.arena.records import Records
 from benchmarks.page_tables import (
     blind_table,
@@ -15,6 +16,7 @@ from benchmarks.page_tables import (
     federated_table,
     plan_sentence,
     plan_table,
+    referees_table,
     relations_table,
     why_lines,
 )
@@ -63,7 +65,15 @@ def measured_table(found: dict[str, Record]) -> str:
             f"| {_escaped(line['what'])} | {_number(line)} | {_target(line)} | `{name}` |"
             for line in shown
         ]
-    return "\n".join([*rows, "", *_machines(list(found.values()))])
+    return "\n".join([*rows, "", *_machines(list(found.values())), *_versions(found)])
+
+
+def _versions(found: dict[str, Record]) -> list[str]:
+    """For each version, the benchmarks whose records are of it."""
+    by: dict[str, list[str]] = {}
+    for name, record in found.items():
+        by.setdefault(record["versions"]["understudy"], []).append(f"`{name}`")
+    return [f"Version {version}: {', '.join(names)}." for version, names in sorted(by.items())]
 
 
 def _escaped(text: str) -> str:
@@ -186,6 +196,7 @@ DOCUMENTS: dict[str, dict[str, Make]] = {
     },
     "docs/arena.md": {
         "summary": _of_arena(page.summary_table),
+        "default": _of_arena(default_table),
         "finished": _of_arena(page.counts_table),
         "results": _of_arena(page.results_tables),
         "parities": _of_arena(page.parity_table),
@@ -194,6 +205,7 @@ DOCUMENTS: dict[str, dict[str, Make]] = {
     },
     "docs/guides/constraints.md": {"measured": constraints_sentence},
     "docs/guides/federated.md": {"measured": federated_table},
+    "docs/reference/evaluation.md": {"referees": referees_table},
     "docs/promise.md": {"relations": relations_table},
     "docs/guides/planning.md": {
         "measured": plan_table,

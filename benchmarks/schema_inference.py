@@ -40,20 +40,26 @@ def run(board: Scoreboard) -> None:
         board.leave_out("Diabetes, Adult and Credit Card", "they are not there, or too large")
         made_up(board)
         return
-    diabetes(board, _table("diabetes_130us"))
-    adult(board, _table("adult_train"))
-    credit_card(board, _table("creditcard_fraud"))
+    diabetes(board, parquet_table("diabetes_130us"))
+    adult(board, parquet_table("adult_train"))
+    credit_card(board, parquet_table("creditcard_fraud"))
 
 
 def made_up(board: Scoreboard) -> None:
-    """Five values of 2,000 rows each, and a tail of 500 rows far outside."""
-    rows = 10_000
-    amounts = np.where(np.arange(rows) < 500, 900.0, np.arange(rows) % 50 + 1.0)
-    table = pa.table({"town": [f"town {i % 5}" for i in range(rows)], "amount": amounts})
+    """Find the towns and the tail of a made-up table."""
+    table = made_up_table()
     column = learned(table, bodies_of(table)).document()["columns"]
     found = sum(text_of(value).startswith("town") for value in column["town"]["values"])
     board.add("made-up towns of 2,000 rows found, of 5", found, "values", 5, at_most=False)
     board.add("upper bound of an amount of 900", column["amount"]["max"], "", 900, at_most=False)
+
+
+def made_up_table() -> pa.Table:
+    """Five values of 2,000 rows each, and a tail of 500 rows far outside."""
+    rows = 10_000
+    amounts = np.where(np.arange(rows) < 500, 900.0, np.arange(rows) % 50 + 1.0)
+    towns, halves = [f"town {i % 5}" for i in range(rows)], [f"half {i % 2}" for i in range(rows)]
+    return pa.table({"town": towns, "amount": amounts, "half": halves})
 
 
 def diabetes(board: Scoreboard, table: pa.Table) -> None:
@@ -132,7 +138,8 @@ def learned(table: pa.Table, bodies: Bodies) -> Schema:
     return infer_schema(table, skeleton, epsilon=EPSILON, delta=DELTA, ledger=None).schema
 
 
-def _table(name: str) -> pa.Table:
+def parquet_table(name: str) -> pa.Table:
+    """A table of the shared folder as it is."""
     return pq.read_table(SHARED / "data" / f"{name}.parquet")
 
 

@@ -99,14 +99,15 @@ def prediction(table: ArenaTable, synthetic: Table) -> Found:
     """Accuracy and AUROC of boosted trees learned from synthetic rows, on held-out real rows.
 
     Of more than two classes, AUROC is the mean over the classes of the held-out rows, each against
-    all others. Rows that have one class only teach nothing: accuracy and AUROC are left out.
+    all others. Rows that have one class only teach nothing: accuracy and AUROC are left out. A
+    class of a single row is not learned: the trees would hold it out and learn of it at once.
     """
     assert table.test is not None
     assert table.target is not None
     size = table.learned.domain[table.target]
     features = [name for name in table.learned.domain.attributes if name != table.target]
     labels = synthetic.codes[table.target]
-    known = labels < size
+    known = (np.bincount(labels, minlength=size + 1)[labels] > 1) & (labels < size)
     if np.unique(labels[known]).size < 2:
         return {}
     matrix = np.column_stack([synthetic.codes[name] for name in features])[known]

@@ -151,7 +151,8 @@ def _line(results: Results, place: tuple[str, str, str], shown: Sequence[str]) -
     _, name, epsilon = place
     cells = [_cell(result.mean(measure), _COLUMNS[measure]) for measure in shown]
     if not result.finished:
-        cells[0] = f"{result.status}: {result.runs[0]['why']}"
+        why = str(result.runs[0]["why"]).replace("more than", "stopped at the limit of")
+        cells[0] = f"{result.status}: {why}"
     cells.append(str(len(result.runs)))
     about = "" if epsilon == "none" else epsilon
     title = f"{ENTRANTS[name].title}{_named(result.runs[0]['facts'], name)}"
