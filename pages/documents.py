@@ -6,6 +6,7 @@ from pathlib import Path
 
 from benchmarks.report import ROOT, filled
 from pages.assurances import assurance_table
+from pages.exit_codes import exit_code_table
 from pages.methods import methods_table
 from pages.papers import rows_table
 from pages.promises import promise_table
@@ -17,6 +18,7 @@ def blocks() -> dict[str, dict[str, str]]:
     return {
         "README.md": {"methods": methods_table()},
         "docs/guides/methods.md": {"methods": methods_table()},
+        "docs/reference/commands.md": {"exit codes": exit_code_table()},
         "docs/promise.md": {"promises": promise_table()},
         "docs/studies/README.md": {"rows": rows_table()},
         "docs/assurance.md": {

@@ -55,7 +55,7 @@ def _assigned(node: ast.stmt) -> str | None:
     elif isinstance(node, ast.AnnAssign):
         targets = [node.target]
     elif type(node).__name__ == "TypeAlias":
-        targets = [node.name]  # type: ignore[attr-defined]
+        targets = [node.name]  # type: ignore[attr-defined]  # a definition has one
     return targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else None
 
 

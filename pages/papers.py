@@ -16,11 +16,11 @@ from understudy_studies.page import changed_laws
 
 ROWS = ROOT / "docs" / "studies" / "rows.toml"
 VERDICTS = (
-    *("works", "reproduced", "contradicted", "not comparable"),
+    *("works", "reproduced", "reproduced in part", "contradicted", "not comparable"),
     *("partly", "missing", "wrong"),
 )
 # Verdicts that rest on what a study measured.
-_MEASURED = ("reproduced", "contradicted", "not comparable", "partly")
+_MEASURED = ("reproduced", "reproduced in part", "contradicted", "not comparable", "partly")
 _ROOMS = ("src/understudy", "src/understudy_studies", ".")
 
 

@@ -16,15 +16,16 @@ from understudy.cli.main import run
 
 ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / "docs" / "pictures" / "demo.png"
-WIDTH, HEIGHT = 1400, 760
+WIDTH, HEIGHT = 1400, 640
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 _OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars")
 _SECONDS = 120
 _SHEET = """<!doctype html><meta charset="utf-8"><style>
 body {{ margin: 0; width: {width}px; height: {height}px; display: flex; background: #fff;
   font: 15px system-ui, sans-serif; color: #46505c }}
-figure {{ margin: 24px 20px; flex: 1; min-width: 0; display: flex; flex-direction: column }}
+figure {{ margin: 24px 20px; flex: 5; min-width: 0; display: flex; flex-direction: column }}
 figcaption {{ margin-bottom: 12px }}
+figure + figure {{ flex: 6 }}
 svg {{ width: 100%; height: auto; margin: auto 0 }}
 .page {{ flex: 1; overflow: hidden; border: 1px solid #d5dae0; border-radius: 8px }}
 img {{ width: 100% }}
@@ -46,7 +47,7 @@ def make(picture: Path, program: str) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _commands(folder)
-        _taken(program, folder / "page.html", folder / "page.png", width=900, height=1300)
+        _taken(program, folder / "page.html", folder / "page.png", width=980, height=1300)
         network = (folder / "network.svg").read_text(encoding="utf-8")
         sheet = _SHEET.format(width=WIDTH, height=HEIGHT, network=network)
         (folder / "sheet.html").write_text(sheet, encoding="utf-8")
