@@ -41,6 +41,7 @@ _LEDGERS = Path(tempfile.mkdtemp(prefix="understudy-tests-"))
 _numbers = itertools.count()
 os.environ["UNDERSTUDY_LEDGER"] = str(_LEDGERS / "ledger")
 os.environ["UNDERSTUDY_CACHE"] = str(_LEDGERS / "cache")
+os.environ["XDG_STATE_HOME"] = str(_LEDGERS / "state")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -291,3 +291,18 @@ def test_plans_use_the_experience_on_record() -> None:
             assert (found.shift, found.scatter) == pytest.approx(
                 (constant.shift, constant.scatter), abs=0.0051
             )
+
+
+def test_referees_agree_on_record() -> None:
+    """Distances are equal, rates of attacks within chance, and both tools find the leak."""
+    record = RECORDS["referees"]
+    assert [] == [line["what"] for line in record["lines"] if line["met"] is False]
+    assert {"sdmetrics", "sdnist", "anonymeter"} <= record["versions"].keys()
+    risks = {
+        (detail["attack"], detail["with"]): (detail["ours"]["risk"], detail["Anonymeter"]["risk"])
+        for detail in record["details"]
+        if "attack" in detail
+    }
+    for attack in ("singling-out", "linkage"):
+        assert max(risks[attack, "the stand-in"]) < 0.1
+        assert min(risks[attack, "copied rows"]) > 0.3

@@ -123,7 +123,8 @@ def test_the_reference_names_every_error() -> None:
 def test_the_index_lists_every_page() -> None:
     """Each page of docs has its line in docs/README.md; proofs and studies have their own index."""
     index = ROOT / "docs" / "README.md"
-    listed = re.findall(r"^\| \[\w+\]\(([\w/.]+)\) \| \S", index.read_text("utf-8"), re.MULTILINE)
+    every = re.findall(r"^\| \[\w+\]\(([\w/.]+)\) \| \S", index.read_text("utf-8"), re.MULTILINE)
+    listed = [path for path in every if not path.startswith("../")]
     found = [path.relative_to(index.parent) for path in index.parent.rglob("*.md")]
     apart = [path for path in found if path.parts[0] in ("proofs", "studies")]
     pages = {str(p) for p in found if p not in apart} | {"proofs/README.md", "studies/README.md"}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from support.documents import ROOT, blocks, followed, write_inputs
+from support.documents import ROOT, blocks, followed, write_inputs, write_patients
 from support.torches import need_torch
 from understudy.cli.main import run
 from understudy.methods.structure.given import STRUCTURES
@@ -52,6 +52,8 @@ def test_guides_can_be_followed(
     shutil.copytree(patients, folder)
     if name == "schema":  # This guide writes the schema that the others have.
         (folder / "patients.toml").unlink()
+        # To learn a schema takes more rows; with few of them the command stops.
+        write_patients(folder / "patients.csv", rows=6000)
     if "-o patients.zip" in _text(name):  # What was paid for is not overwritten.
         (folder / "patients.zip").unlink()
     monkeypatch.chdir(folder)

@@ -71,8 +71,7 @@ MINTERS = {
 REFINERS = {
     "models/estimation/consistency.py": 3,
     "models/estimation/conditionals.py": 1,
-    "models/intervals/redrawing.py": 1,
-    "models/log_linear.py": 1,
+    "models/weighted/refitting.py": 1,
 }
 # Who may hold exact counts: engines, and tables that are made up.
 COUNTERS = {

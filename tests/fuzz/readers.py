@@ -11,6 +11,7 @@ import re
 import signal
 import struct
 import sys
+import tempfile
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -631,6 +632,76 @@ def _zipped(members: Mapping[str, bytes]) -> bytes:
     return sink.getvalue()
 
 
+def refits(kind: str) -> Reader:
+    """Refitted models as a cache keeps them: damaged as they are, or with other numbers."""
+    model = _fitted(kind)
+    whole = _kept_bytes(model)
+
+    def make(draw: Random) -> Files:
+        damaged = mutated(whole, [whole], draw) if draw.random() < 0.5 else _renumbered(whole, draw)
+        return {"m.refits": damaged}
+
+    return Reader(make, "m.refits", partial(_read_refits, model))
+
+
+def _fitted(kind: str) -> Model:
+    """A small model of a few columns that keeps its tables."""
+    from understudy.facts.schema import Schema
+    from understudy.methods.registry import method
+    from understudy.testing import seeded
+
+    columns = {name: {"kind": "boolean"} for name in ("a", "b")}
+    schema, rows = Schema.parse({"columns": columns}), [True, False, True] * 20
+    found = seeded(method(kind)(schema, epsilon=1, delta=1e-6), 1)
+    fitted: Model = found.fit({"a": rows, "b": rows}, ledger=None).model_
+    return fitted
+
+
+def _kept_bytes(model: Model) -> bytes:
+    """The bytes of a small file that a cache could have written for a model."""
+    import numpy as np
+
+    from understudy.jobs.refit_cache import write_refits
+    from understudy.models.bayes_net import BayesNet
+    from understudy.models.intervals.refits import REFITS, NetworkRefits, PoolRefits, Refits
+
+    law, code = model.distribution, np.array([0, 1, 1], np.uint8)
+    weights = np.full((REFITS, 3), 1 / 3, np.float32)
+    found: Refits = PoolRefits(model.domain, {"a": code, "b": code}, weights)
+    if isinstance(law, BayesNet):
+        found = NetworkRefits.of(law, [law] * REFITS)
+    with tempfile.TemporaryDirectory() as folder:
+        write_refits(Path(folder) / "m.refits", model, found)
+        return (Path(folder) / "m.refits").read_bytes()
+
+
+def _renumbered(data: bytes, draw: Random) -> bytes:
+    """The same file with another name, shape or numbers in one of its arrays."""
+    import pyarrow as pa
+
+    table = pa.ipc.open_file(pa.BufferReader(data)).read_all()
+    lines, at = table.to_pylist(), draw.randrange(len(table))
+    line = lines[at]
+    match draw.randrange(4):
+        case 0:
+            line["name"] = draw.choice(["", "weights", "codes of a", "chances of b", "0" * 64])
+        case 1:
+            line["shape"] = [draw.choice((0, 1, 2, -1, 200, 2**40)) for _ in range(3)]
+        case 2:
+            odd = (float("nan"), float("inf"), -1.0, 0.0, 3e38)
+            line["numbers"] = [draw.choice(odd)] * len(line["numbers"])
+        case _:
+            del lines[at]
+    return _arrow(pa.Table.from_pylist(lines, table.schema), draw.choice((None, "zstd")))
+
+
+def _read_refits(model: Model, path: Path) -> None:
+    """As `query` does: read, and ask."""
+    from understudy.jobs.refit_cache import read_refits
+
+    read_refits(path, model).posteriors(("a",), {})
+
+
 def ledger() -> Reader:
     """Ledgers: damaged as they are, and in one entry with right checksums."""
     lines = _ledger_lines()
@@ -704,13 +775,13 @@ def _one_changed(lines: Sequence[str], draw: Random) -> list[Any]:
 
 def _signed_lines(entries: Sequence[Any]) -> bytes:
     """The entries as lines, each with the checksum that belongs to it."""
-    from understudy.privacy.spending.lines import _checksum
+    from understudy.privacy.spending.stores.chain import checksum
 
     text, check = "", ""
     for entry in entries:
         if isinstance(entry, dict):
             entry.pop("check", None)
-            check = _checksum(check, entry)
+            check = checksum(check, entry)
             entry["check"] = check
         text += json.dumps(entry) + "\n"
     return text.encode()
@@ -729,6 +800,145 @@ def _read_ledger(path: Path) -> None:
     finally:
         if path.read_bytes() not in (before, before + b"\n"):
             raise AssertionError("reading changed the ledger")
+
+
+def sqlite_ledger() -> Reader:
+    """Ledgers in SQLite: damaged as they are, and in one entry with right checksums."""
+    lines = _ledger_lines()
+    whole = _sqlite_ledger([json.loads(line) for line in lines])
+
+    def make(draw: Random) -> Files:
+        if draw.random() < 0.5:
+            return {"ledger.sqlite": mutated(whole, [whole], draw)}
+        return {"ledger.sqlite": _sqlite_ledger(_one_changed(lines, draw))}
+
+    return Reader(make, "ledger.sqlite", _read_sqlite_ledger)
+
+
+def _sqlite_ledger(entries: Sequence[Any]) -> bytes:
+    """The entries as the rows of an SQLite file, each with the checksum that belongs to it."""
+    import sqlite3
+
+    connection = sqlite3.connect(":memory:")
+    connection.execute("PRAGMA page_size = 512")
+    connection.execute(
+        "CREATE TABLE understudy_ledger "
+        '(number INTEGER PRIMARY KEY, body TEXT NOT NULL, "check" TEXT NOT NULL)'
+    )
+    for number, line in enumerate(_signed_lines(entries).decode().splitlines(), 1):
+        entry = json.loads(line)
+        check = str(entry.pop("check", "")) if isinstance(entry, dict) else ""
+        row = [number, json.dumps(entry, sort_keys=True).replace("\\ud", "\\ue"), check]
+        connection.execute("INSERT INTO understudy_ledger VALUES (?, ?, ?)", row)
+    connection.commit()
+    return connection.serialize()
+
+
+def _read_sqlite_ledger(path: Path) -> None:
+    """As `ledger show` and `doctor` do."""
+    from understudy.jobs.accounts import account_document
+    from understudy.privacy.spending.ledger import Ledger
+
+    for account in Ledger(f"sqlite:///{path.absolute()}").accounts().values():
+        json.dumps(account_document(account))
+        str(account.spent), str(account.remaining)
+
+
+def folders() -> Reader:
+    """Parquet in folders that say values: a file damaged or gone, or a folder of another name."""
+    import pyarrow.csv as pc
+
+    rows = pc.read_csv(io.BytesIO(CSV.encode()))
+    kept = {f"alive={word}/{word}.parquet": _parquet_bytes(rows) for word in ("true", "no")}
+    kept = {name: _parquet_bytes(rows.drop_columns("alive")) for name in kept}
+
+    def make(draw: Random) -> Files:
+        files = dict(kept)
+        name = draw.choice([*files])
+        data = files.pop(name)
+        if draw.random() < 0.7:
+            files[name] = mutated(data, [*kept.values()], draw)
+        elif draw.random() < 0.7:
+            strange = mutated(name.encode(), [b"alive=", b"=", b"a=b/c=d/"], draw)
+            files[_as_path(strange)] = data
+        return {f"lake/{each}": held for each, held in files.items()}
+
+    return Reader(make, "lake", _read_folder)
+
+
+def _as_path(name: bytes) -> str:
+    """A path inside of a folder that a system can make, whatever the bytes are."""
+    text = name.decode(errors="replace").replace("\0", "_").replace("\n", "_")
+    parts = [part[:60] for part in text.split("/") if part not in ("", ".", "..")]
+    return "/".join(["alive=x", *parts[-2:]]) if parts else "alive=x/x.parquet"
+
+
+def _parquet_bytes(rows: Any) -> bytes:
+    import pyarrow.parquet as pq
+
+    sink = io.BytesIO()
+    pq.write_table(rows, sink)
+    return sink.getvalue()
+
+
+def _read_folder(path: Path) -> None:
+    """As `synth` does before it spends: every cell is read and encoded."""
+    from understudy.rows.sources import Access, open_source
+
+    with open_source(path, _schema(), Access(ignore_extra=True, memory=1 << 30)):
+        pass
+
+
+def delta() -> Reader:
+    """Delta tables: their log damaged as text and as a document, or a file of rows damaged."""
+    members = _delta_members()
+    logs = [name for name in members if name.endswith(".json")]
+
+    def make(draw: Random) -> Files:
+        files = dict(members)
+        name = draw.choice([*logs, *logs, *files])
+        if name in logs and draw.random() < 0.6:
+            files[name] = _log_changed(files[name], draw)
+        else:
+            files[name] = mutated(files[name], [*members.values()], draw)
+        return {f"lake/{each}": held for each, held in files.items()}
+
+    return Reader(make, "lake", _read_delta)
+
+
+def _delta_members() -> Files:
+    """The files of a small Delta table, without what differs from run to run."""
+    import pyarrow.csv as pc
+
+    rows = _parquet_bytes(pc.read_csv(io.BytesIO(CSV.encode())))
+    kinds = {"no": "long", "age": "long", "pay": "double", "born": "date", "seen": "timestamp"}
+    fields = [
+        {"name": name, "type": kinds.get(name, "string"), "nullable": True, "metadata": {}}
+        for name in CSV.splitlines()[0].split(",")
+    ]
+    schema = json.dumps({"type": "struct", "fields": fields})
+    about = {"id": "0" * 8, "format": {"provider": "parquet", "options": {}}}
+    about |= {"schemaString": schema, "partitionColumns": [], "configuration": {}}
+    file = {"path": "a.parquet", "partitionValues": {}, "size": len(rows), "dataChange": True}
+    log = [
+        {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}},
+        {"metaData": about | {"createdTime": 0}},
+        {"add": file | {"modificationTime": 0}},
+    ]
+    lines = "".join(f"{json.dumps(line)}\n" for line in log)
+    return {"a.parquet": rows, f"_delta_log/{0:020}.json": lines.encode()}
+
+
+def _log_changed(log: bytes, draw: Random) -> bytes:
+    """The lines of a log, one of them another document."""
+    return b"\n".join(_json(line) for line in _one_changed(log.decode().splitlines(), draw))
+
+
+def _read_delta(path: Path) -> None:
+    from understudy.rows.sources import Access, open_source
+
+    with open_source(f"delta://{path.absolute()}", _schema(), Access(ignore_extra=True)):
+        pass
 
 
 def stream_state() -> Reader:
@@ -826,7 +1036,12 @@ READERS: dict[str, Callable[[], Reader]] = {
     "model": model,
     "model-folder": model_folder,
     "model-log-linear": log_linear,
+    "refits-network": partial(refits, "nist"),
+    "refits-log-linear": partial(refits, "adaptive"),
+    "folders": folders,
+    "delta": delta,
     "ledger": ledger,
+    "ledger-sqlite": sqlite_ledger,
     "statement": statement,
     "stream-state": stream_state,
 }

@@ -97,7 +97,9 @@ def _environment() -> dict[str, str]:
     """The child finds this package, and memory that is freed goes back at once."""
     tests = str(Path(__file__).parent.parent)
     paths = os.pathsep.join([tests, *filter(None, [os.environ.get("PYTHONPATH")])])
-    return os.environ | {"PYTHONPATH": paths, "ARROW_DEFAULT_MEMORY_POOL": "system"}
+    # Every thread may reserve an arena, which counts as memory although nothing is in it.
+    memory = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2"}
+    return os.environ | {"PYTHONPATH": paths, **memory}
 
 
 def _watched(child: subprocess.Popen[bytes], counter: Path) -> int | None:
@@ -182,6 +184,7 @@ def _laid_out(files: Files, place: Path, name: str) -> Path:
     if any("/" in path for path in files):
         target.mkdir()
     for path, data in files.items():
+        (place / path).parent.mkdir(parents=True, exist_ok=True)
         (place / path).write_bytes(data)
     return target
 

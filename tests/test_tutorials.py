@@ -1,0 +1,145 @@
+"""Tutorials, explanations and pages for users of other tools can be followed, block by block."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from support.documents import DOCUMENTS, ROOT, blocks, followed, write_patients
+from support.other_tools import LANGUAGES, PAGES, RECORD, TOOLS, foreign_blocks, run_mark
+
+DOCS = ROOT / "docs"
+TUTORIALS = sorted((DOCS / "tutorials").glob("*.md"))
+OTHERS = sorted(
+    page
+    for folder in ("explanation", "coming_from")
+    for page in (DOCS / folder).glob("*.md")
+    if {"bash", "python"} & {language for language, _ in blocks(page.read_text("utf-8"))}
+)
+# Blocks that no test runs, by their language.
+NOT_RUN = {
+    "text": "what a program prints, or commands that install; test_commands looks options up",
+    "layers": "test_layers reads them",
+    "walk": "test_docs and test_walk read it",
+    "json": "a file of another tool; it is parsed",
+    "py": "code of another tool: scripts/foreign runs it, and its record is compared",
+    "r": "code of another tool, in a language that is not installed",
+}
+# Blocks of commands, schemas and examples that are run elsewhere, or not run.
+ELSEWHERE = {
+    "README.md": "tests/test_docs.py follows it",
+    "CONTRIBUTING.md": "installs; tests/test_docs.py compares it with .ci/run",
+    "docs/studies/README.md": "tests/studies runs the studies at size smoke",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+def test_tutorials_can_be_followed(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reader with nothing but the page gets to its end: it makes its own data."""
+    if page.stem == "bank" and shutil.which("java") is None:
+        pytest.skip("Spark needs Java, and there is none")
+    monkeypatch.chdir(tmp_path)
+    followed(page.read_text(encoding="utf-8"), tmp_path)
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+def test_tutorials_make_their_own_data(page: Path) -> None:
+    """Each has commands or examples to follow, and blocks of no other kind."""
+    kinds = {language for language, _ in blocks(page.read_text(encoding="utf-8"))}
+    assert kinds <= {"bash", "python", "toml"}
+    assert {"bash", "python"} & kinds
+
+
+@pytest.fixture(scope="module")
+def patients(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the table and the schema that these pages name."""
+    folder = tmp_path_factory.mktemp("patients")
+    write_patients(folder / "patients.csv")
+    guide = (DOCS / "guides" / "schema.md").read_text(encoding="utf-8")
+    schema = next(body for language, body in blocks(guide) if language == "toml")
+    (folder / "patients.toml").write_text(schema, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", OTHERS, ids=lambda page: page.stem)
+def test_explanations_can_be_followed(
+    page: Path, patients: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Commands and examples work in a folder that has a table and its schema."""
+    folder = tmp_path / "reader"
+    shutil.copytree(patients, folder)
+    monkeypatch.chdir(folder)
+    followed(page.read_text(encoding="utf-8"), folder)
+
+
+@pytest.mark.parametrize("page", sorted(PAGES.glob("*.md")), ids=lambda page: page.stem)
+def test_code_of_other_tools_was_run_as_it_is(page: Path) -> None:
+    """The line above says with which version it was run, as on record, or why it was not."""
+    [block] = foreign_blocks(page.read_text(encoding="utf-8"), page.stem)
+    record = json.loads(RECORD.read_text(encoding="utf-8")).get(page.stem)
+    if record is None:
+        assert block.reason
+        assert page.stem not in TOOLS
+        return
+    assert run_mark(page.stem, record) == block.mark
+    assert record["sha256"] == block.digest
+    assert TOOLS[page.stem].versions == record["versions"]
+
+
+def test_foreign_code_is_on_pages_for_its_users_alone() -> None:
+    """No other document has a block that only `scripts/foreign` could run."""
+    shown = [p for p in DOCUMENTS if {*LANGUAGES} & {kind for kind, _ in blocks(p.read_text())}]
+    assert sorted(PAGES.glob("*.md")) == shown
+
+
+def test_a_block_without_a_mark_is_found() -> None:
+    """Code of another tool without a line above it that says whether it was run fails."""
+    marked = "This was not run: nobody has it.\n\n```r\nx\n```\n"
+    assert "nobody has it" == foreign_blocks(marked, "page")[0].reason
+    assert None is foreign_blocks(marked.replace("not run", "run"), "page")[0].reason
+    with pytest.raises(AssertionError, match="no line above"):
+        foreign_blocks("```r\nx\n```\n", "page")
+
+
+def test_every_block_is_run_or_has_a_reason() -> None:
+    """No document has a block of a language that no test knows, or a command on a page of none."""
+    followed_pages = {*TUTORIALS, *OTHERS, *(DOCS / "guides").glob("*.md")}
+    faults = []
+    for page in DOCUMENTS:
+        name = str(page.relative_to(ROOT))
+        kinds = {language for language, _ in blocks(page.read_text("utf-8"))} - {*NOT_RUN}
+        faults += [f"{name}: {kind}" for kind in kinds - {"bash", "python", "toml"}]
+        if kinds and page not in followed_pages and name not in ELSEWHERE:
+            faults.append(name)
+    assert [] == faults
+
+
+def test_json_of_documents_is_json() -> None:
+    """Every block of JSON can be parsed."""
+    found = [
+        body
+        for page in DOCUMENTS
+        for kind, body in blocks(page.read_text("utf-8"))
+        if kind == "json"
+    ]
+    assert all(json.loads(body) for body in found)
+
+
+def test_what_a_guesser_gains_is_computed() -> None:
+    """The table of guesses has e^ε / (1 + e^ε) and e^ε, rounded up, because they are bounds."""
+    page = (DOCS / "explanation" / "differential_privacy.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^\| ([\d.]+) \| ([\d.]+) % \| ([\d.]+) \|$", page, re.MULTILINE)
+    assert 5 == len(lines)
+    for epsilon, right, factor in lines:
+        power = math.exp(float(epsilon))
+        assert 100 * power / (1 + power) <= float(right) < 100 * power / (1 + power) + 0.1
+        assert power <= float(factor) < power * 1.01
