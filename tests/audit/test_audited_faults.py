@@ -11,9 +11,21 @@ from support.faults import FAULTS, SURE, audited, planted
 from support.tiers import full_but
 from understudy.methods.auditing import audit
 
+# One of each kind: sensitivity, scale, scores, rounds, shared noise, rows, persons, empty cells.
+SOON = (
+    "L2 sensitivity of a replaced row is 1",
+    "Laplace noise of 0.8 times its scale",
+    "scores forget the rows of a person",
+    "errors of many tables get the noise of one",
+    "one noise for all tables of a size and scale",
+    "the public number of rows counts those kept",
+    "rows without a name are one person's",
+    "empty cells get no noise",
+)
+
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", full_but(SOON, FAULTS))
 def test_a_planted_fault_is_found_by_name(name: str, tmp_path: Path) -> None:
     """The part of the audit that is meant for it says where it is."""
     fault = FAULTS[name]

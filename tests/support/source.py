@@ -6,8 +6,10 @@ import ast
 import functools
 from pathlib import Path
 
+from pages.modules import tree_of
+
 
 @functools.cache
 def nodes_of(path: Path) -> tuple[ast.AST, ...]:
     """Every node of a file of Python."""
-    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    return tuple(ast.walk(tree_of(path.read_text(encoding="utf-8"))))
