@@ -181,13 +181,13 @@ def test_numbers_are_predicted_by_regressors() -> None:
     assert 0.0 == pytest.approx(found.baseline["r2"], abs=0.2)
 
 
-def _job() -> Job:
+def _job(seed: int = 0) -> Job:
     """A job of two empty rows."""
     empty = np.zeros((2, 1))
     return Job(
         learner="decision-tree",
         task="classification",
-        seed=0,
+        seed=seed,
         train=empty,
         targets=empty,
         test=empty,
@@ -197,7 +197,7 @@ def _job() -> Job:
 @pytest.mark.slow
 def test_a_model_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its process is gone, and the reason names the time allowed."""
-    nap = [sys.executable, "-c", "import time; time.sleep(200)"]
+    nap = (sys.executable, "-c", "import time; time.sleep(200)")
     monkeypatch.setattr(worker, "COMMAND", nap)
     job = _job()
     started = time.perf_counter()
@@ -209,10 +209,38 @@ def test_a_model_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.slow
 def test_a_model_whose_process_dies_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     """As when the system takes its memory back."""
-    died = [sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"]
+    died = (sys.executable, "-c", "import os; os.kill(os.getpid(), 9)")
     monkeypatch.setattr(worker, "COMMAND", died)
     job = _job()
     assert "its process ended with -9, perhaps for want of memory" == run(job, seconds=AMPLE).reason
+
+
+# Answers with its own process's number, and naps where the job's seed says so.
+_NUMBERED = """
+import os, sys, time
+import numpy as np
+from understudy.evaluation.prediction import worker
+
+def learned(job):
+    time.sleep(200 * job.seed)
+    return np.array([os.getpid()]), np.empty((0, 0))
+
+worker._learned = learned
+worker.serve(sys.stdin.buffer, sys.stdout.buffer)
+"""
+
+
+@pytest.mark.slow
+def test_a_process_does_jobs_until_it_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Libraries are imported once; after a model that took too long, a new process goes on."""
+    monkeypatch.setattr(worker, "COMMAND", (sys.executable, "-c", _NUMBERED))
+    first, second = (run(_job(), seconds=AMPLE).predicted for _ in range(2))
+    assert first is not None
+    assert np.array_equal(first, second)  # type: ignore[arg-type]
+    assert "ended after 1 seconds, the time allowed for a model" == run(_job(1), seconds=1).reason
+    third = run(_job(), seconds=AMPLE).predicted
+    assert third is not None
+    assert first[0] != third[0]
 
 
 @pytest.mark.slow

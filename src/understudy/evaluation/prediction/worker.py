@@ -1,22 +1,26 @@
-"""One learner, fitted and asked in a process of its own, which can be ended.
+"""Learners, fitted and asked in a process of their own, which can be ended.
 
-`python -m understudy.evaluation.prediction.worker` reads a job from its standard input and writes
+`python -m understudy.evaluation.prediction.worker` reads jobs from its standard input and writes
 what was predicted to its standard output: a line of JSON that states types and shapes of some
 arrays, then their numbers. Nothing touches the disk, and nothing that is read can be executed.
+The process is kept for the next job, because importing the learners takes longer than most jobs.
 """
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import os
 import subprocess
 import sys
+import threading
 import time
 import warnings
+import weakref
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -69,23 +73,78 @@ def run(job: Job, *, seconds: float | None) -> LearnerOutput:
     if seconds is None:
         return _run_here(job)
     sent = _packed({"learner": job.learner, "task": job.task, "seed": job.seed}, _arrays(job))
-    try:
-        done = subprocess.run(
-            COMMAND,
-            input=sent,
-            capture_output=True,
-            timeout=seconds,
+    return _kept_process(COMMAND, os.getpid()).ask(sent, seconds)
+
+
+class LearnerProcess:
+    """A child process that does jobs one after another; one that was ended is replaced."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self._command = command
+        self._child: subprocess.Popen[bytes] | None = None
+        self._busy = threading.Lock()
+
+    def ask(self, sent: bytes, seconds: float) -> LearnerOutput:
+        """Send a packed job and read its answer; after so many seconds the child is ended."""
+        with self._busy:
+            child = self._child = self._child or self._started()
+            assert child.stdin is not None
+            assert child.stdout is not None
+            late = threading.Event()
+            clock = threading.Timer(seconds, _end, (child, late))
+            clock.start()
+            try:
+                child.stdin.write(sent)
+                child.stdin.flush()
+                return _answer(child.stdout)
+            except (BrokenPipeError, EOFError):
+                return LearnerOutput(reason=self._reason(child, late.is_set(), seconds))
+            finally:
+                clock.cancel()
+                if late.is_set() or child.poll() is not None:
+                    _close(child)
+                    self._child = None
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        child = subprocess.Popen(
+            self._command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
             env=_environment(),
-            check=True,
         )
-    except subprocess.TimeoutExpired:
-        return LearnerOutput(
-            reason=f"ended after {seconds:g} seconds, the time allowed for a model"
-        )
-    except subprocess.CalledProcessError as error:
-        killed = ", perhaps for want of memory" if error.returncode < 0 else ""
-        return LearnerOutput(reason=f"its process ended with {error.returncode}{killed}")
-    return _answer(io.BytesIO(done.stdout))
+        # Also at the end of this process.
+        weakref.finalize(self, _close, child)
+        return child
+
+    @staticmethod
+    def _reason(child: subprocess.Popen[bytes], late: bool, seconds: float) -> str:
+        code = child.wait()
+        if late:
+            return f"ended after {seconds:g} seconds, the time allowed for a model"
+        killed = ", perhaps for want of memory" if code < 0 else ""
+        return f"its process ended with {code}{killed}"
+
+
+@lru_cache(maxsize=1)
+def _kept_process(command: tuple[str, ...], parent: int) -> LearnerProcess:
+    """Keep one process for a command and for the process that asks: a fork starts its own."""
+    del parent
+    return LearnerProcess(command)
+
+
+def _end(child: subprocess.Popen[bytes], late: threading.Event) -> None:
+    late.set()
+    child.kill()
+
+
+def _close(child: subprocess.Popen[bytes]) -> None:
+    child.kill()
+    child.wait()
+    for pipe in (child.stdin, child.stdout):
+        if pipe is not None:
+            with suppress(BrokenPipeError):
+                pipe.close()
 
 
 def _run_here(job: Job) -> LearnerOutput:
@@ -133,25 +192,38 @@ def _packed(head: dict[str, Any], arrays: Sequence[Array]) -> bytes:
 
 
 def _unpacked(stream: IO[bytes]) -> tuple[dict[str, Any], list[Array]]:
-    line = json.loads(stream.readline())
+    """Read what was packed; an EOFError where the other side ended before all of it."""
+    text = stream.readline()
+    if not text.endswith(b"\n"):
+        raise EOFError
+    line = json.loads(text)
     arrays: list[Array] = []
     for kind, shape in line["arrays"]:
         size = np.dtype(kind).itemsize * math.prod(shape)
-        arrays.append(np.frombuffer(stream.read(size), kind).reshape(shape))
+        numbers = stream.read(size)
+        if len(numbers) < size:
+            raise EOFError
+        arrays.append(np.frombuffer(numbers, kind).reshape(shape))
     return line["head"], arrays
 
 
 def serve(source: IO[bytes], sink: IO[bytes]) -> None:
-    """Do the job that is read and write its answer; a learner that fails is a reason."""
-    head, (train, targets, test) = _unpacked(source)
+    """Do the jobs that are read, until there are no more; a learner that fails is a reason."""
+    with suppress(EOFError):
+        while True:
+            sink.write(_done(*_unpacked(source)))
+            sink.flush()
+
+
+def _done(head: dict[str, Any], arrays: Sequence[Array]) -> bytes:
+    train, targets, test = arrays
     started = time.perf_counter()
     try:
         predicted, strength = _learned(Job(**head, train=train, targets=targets, test=test))
     except Exception as error:
-        sink.write(_packed({"reason": _failed(error)}, []))
-        return
+        return _packed({"reason": _failed(error)}, [])
     taken = time.perf_counter() - started
-    sink.write(_packed({"reason": None, "seconds": taken}, [predicted, strength]))
+    return _packed({"reason": None, "seconds": taken}, [predicted, strength])
 
 
 def _learned(job: Job, **parameters: int) -> tuple[Array, Array]:
@@ -177,4 +249,3 @@ def _strength(learner: Any, test: Array) -> Array:
 if __name__ == "__main__":
     answers, sys.stdout = sys.stdout.buffer, sys.stderr
     serve(sys.stdin.buffer, answers)
-    answers.flush()
