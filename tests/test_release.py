@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from support.documents import ROOT
+from support.promised import need
 from support.wheels import build, environment
 from understudy import __version__
 
@@ -76,7 +77,7 @@ def test_supported_versions_of_python_agree() -> None:
 def test_a_python_that_is_named_has_to_be_there(
     named: list[str], code: int, tmp_path: Path
 ) -> None:
-    """A shim that fails is not a Python; a version that was asked for and is missing is a failure."""
+    """A shim that fails is not a Python; a version that is named and missing is a failure."""
     for version in ("3.11", "3.12", "3.13", "3.99"):
         shim = tmp_path / f"python{version}"
         shim.write_text("#!/bin/sh\nexit 127\n", encoding="utf-8")
@@ -148,7 +149,7 @@ def test_the_sdist_builds_and_says_what_it_is(built: Path) -> None:
 @pytest.mark.slow
 def test_a_package_index_would_take_it(built: Path) -> None:
     """`twine check` finds nothing to complain about."""
-    pytest.importorskip("twine")
+    need("twine")
     files = [str(_one(built, "*.whl")), str(_one(built, "*.tar.gz"))]
     command = [sys.executable, "-m", "twine", "check", "--strict", *files]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -22,6 +22,7 @@ from pages.site.links import moved_links, targets
 from pages.site.llms import llms_text
 from pages.site.staging import pages, places, sources, stage
 from support.documents import ROOT
+from support.promised import need
 from understudy.cli.main import app
 
 LISTING = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
@@ -149,7 +150,7 @@ def test_what_is_unchanged_is_not_written_again(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_site_builds_and_can_be_read_offline(tmp_path: Path) -> None:
     """No page is warned about, every link and anchor is there, and words are found."""
-    pytest.importorskip("sphinx")
+    need("sphinx")
     assert 0 == main(["-o", str(tmp_path)])
     html = tmp_path / "html"
     assert len([*html.rglob("*.html")]) > 100
@@ -198,7 +199,7 @@ def _found(html: Path, word: str) -> set[str]:
 @pytest.mark.slow
 def test_a_broken_link_stops_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The check can fail: a page that is not there, or an anchor, is an error."""
-    pytest.importorskip("sphinx")
+    need("sphinx")
     whole = {
         "index.md": "# A\n\n[b](b.md#here)\n\n```{toctree}\nb.md\n```\n",
         "b.md": "# B\n\n## Here\n",

@@ -12,6 +12,7 @@ import pytest
 
 from support.documents import DOCUMENTS, ROOT, blocks, followed, write_patients
 from support.other_tools import LANGUAGES, PAGES, RECORD, TOOLS, foreign_blocks, run_mark
+from support.promised import missing
 
 DOCS = ROOT / "docs"
 TUTORIALS = sorted((DOCS / "tutorials").glob("*.md"))
@@ -45,7 +46,7 @@ def test_tutorials_can_be_followed(
 ) -> None:
     """A reader with nothing but the page gets to its end: it makes its own data."""
     if page.stem == "bank" and shutil.which("java") is None:
-        pytest.skip("Spark needs Java, and there is none")
+        missing("Java, which Spark needs,")
     monkeypatch.chdir(tmp_path)
     followed(page.read_text(encoding="utf-8"), tmp_path)
 

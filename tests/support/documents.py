@@ -12,8 +12,8 @@ from contextlib import closing
 from pathlib import Path
 
 import numpy as np
-import pytest
 
+from support.promised import need
 from understudy.cli.main import run
 
 ROOT = Path(__file__).parents[2]
@@ -104,7 +104,7 @@ def server_command(scheme: str, address: str) -> list[str]:
 
 def _fill_clinic(path: Path, patients: Path) -> None:
     """Put the same table into a database, typed as a database would hold it."""
-    duckdb = pytest.importorskip("duckdb")
+    duckdb = need("duckdb")
     with duckdb.connect(str(path)) as connection:
         connection.execute(
             "CREATE TABLE patients AS SELECT * FROM read_csv(?, types = {'sex': 'VARCHAR', "

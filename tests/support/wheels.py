@@ -8,17 +8,17 @@ import zipfile
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
-import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from support.documents import ROOT
+from support.promised import need
 
 
 def build(folder: Path) -> Path:
     """Build the wheel and the sdist of this tree into a folder."""
-    wheel = pytest.importorskip("hatchling.builders.wheel")
-    sdist = pytest.importorskip("hatchling.builders.sdist")
+    wheel = need("hatchling.builders.wheel")
+    sdist = need("hatchling.builders.sdist")
     for builder in (wheel.WheelBuilder, sdist.SdistBuilder):
         [_] = builder(str(ROOT)).build(directory=str(folder), versions=["standard"])
     return folder
