@@ -24,7 +24,6 @@ REACHES = {
     "audit/test_borders.py": 12,
     "audit/test_planted_faults.py": 14,
     "cli/test_adversarial.py": 1,
-    "contracts/test_distributions.py": 1,
     "evaluation/test_attribution.py": 1,
     "federated/test_holder.py": 7,
     "federated/test_holder_replay.py": 3,
