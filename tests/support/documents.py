@@ -17,12 +17,29 @@ from support.promised import need
 from understudy.cli.main import run
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+DOCUMENTS = sorted(
+    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*.md")]
+)
 
 
 def blocks(text: str) -> list[tuple[str, str]]:
     """Return the language and the body of every fenced block, in order."""
     return re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def fences(text: str) -> list[str]:
+    """Return what is written behind every opening fence, however it is indented or labelled."""
+    labels: list[str] = []
+    closing = ""
+    for line in text.splitlines():
+        fence = re.match(r"[\s>]*(`{3,}|~{3,})(.*)$", line)
+        if closing and fence and fence[1].startswith(closing) and not fence[2].strip():
+            closing = ""
+        elif fence and not closing:
+            closing = fence[1]
+            labels.append(f"{line[: fence.start(1)]}{fence[2]}" or "unlabelled")
+    assert not closing, "a block is not closed"
+    return labels
 
 
 def walk(page: str) -> list[str]:
