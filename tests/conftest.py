@@ -18,6 +18,7 @@ from hypothesis import settings
 from support.cluster import scheduler
 from support.databases import mysql_database
 from support.servers import mariadb, postgres, spark
+from support.summaries import shown
 from understudy.privacy.preflight import Preflight
 from understudy.rows.engines.cluster_connection import Cluster
 from understudy.rows.engines.cluster_start import connected
@@ -50,6 +51,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("full"):
             item.add_marker("slow")
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Show the lines that tests recorded for a reader, as the times of a newcomer's path."""
+    reports = [each for kind in ("passed", "failed") for each in terminalreporter.getreports(kind)]
+    if lines := shown(reports):
+        terminalreporter.section("measured")
+        terminalreporter.write("\n".join([*lines, ""]))
 
 
 @pytest.hookimpl(wrapper=True)

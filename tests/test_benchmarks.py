@@ -27,6 +27,7 @@ from benchmarks.plot import Curve, picture
 from benchmarks.scoreboard import RESULTS, Line, Scoreboard, Size
 from benchmarks.tables import skewed
 from support.memory import hold
+from support.promised import need
 from support.torches import need_torch
 from understudy.methods.planning.band import EXPERIENCE
 
@@ -149,7 +150,7 @@ def test_a_peak_is_that_of_the_process_itself(monkeypatch: pytest.MonkeyPatch) -
 
 def test_all_ways_of_counting_agree() -> None:
     """numpy and DuckDB give the tables that we give, cell by cell."""
-    duckdb = pytest.importorskip("duckdb")
+    duckdb = need("duckdb")
     table = skewed(2_000, 6)
     sets = [("c0", "c1"), ("c3", "c2"), ("c0", "c4", "c5")]
     expected = counting.by_understudy(Task(table, sets, 1, 1, 1))

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from support.documents import ROOT
+from support.promised import need
 
 EXAMPLES = ROOT / "examples"
 SCRIPTS = sorted(EXAMPLES.glob("*.py"))
@@ -43,9 +44,9 @@ def test_scripts_run(script: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebooks_run(notebook: Path, tmp_path: Path) -> None:
     """Every cell runs in a fresh kernel, and as many have output as were stored with one."""
-    nbclient = pytest.importorskip("nbclient")
-    nbformat = pytest.importorskip("nbformat")
-    pytest.importorskip("ipykernel")
+    nbclient = need("nbclient")
+    nbformat = need("nbformat")
+    need("ipykernel")
     read = nbformat.read(notebook, as_version=4)
     resources = {"metadata": {"path": str(tmp_path)}}
     ran = nbclient.NotebookClient(read, timeout=120, resources=resources).execute()

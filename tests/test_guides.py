@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import tomllib
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 from support.documents import ROOT, blocks, followed, write_inputs, write_patients
+from support.ledgers import new_database, server_of
 from support.torches import need_torch
 from understudy.cli.main import run
 from understudy.methods.structure.given import STRUCTURES
+from understudy.privacy.spending.ledger import Ledger
 
 GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
 # What a page needs that a test cannot give it; its commands are parsed and its options looked up.
@@ -58,6 +62,28 @@ def test_guides_can_be_followed(
         (folder / "patients.zip").unlink()
     monkeypatch.chdir(folder)
     followed(_text(name), folder)
+
+
+@pytest.mark.slow
+def test_the_ledger_of_a_team_can_be_followed(
+    patients: Path, postgres_server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The commands for PostgreSQL work on a server; only addresses and roles are others."""
+    [body] = [body for kind, body in blocks(_text("ledger")) if "postgresql://" in body]
+    place = urlsplit(new_database(postgres_server))
+    here = f"{place.hostname}:{place.port}{place.path}"
+    roles = {name: f"{name}{os.getpid()}" for name in ("head", "ann", "bob")}
+    with server_of(postgres_server) as connection:
+        for role in roles.values():
+            connection.execute(f"CREATE ROLE {role} LOGIN".encode())
+    for name, role in roles.items():
+        body = re.sub(rf"\b{name}\b", role, body)
+    body = body.replace("@host/privacy", f"@{here}")
+    folder = tmp_path / "reader"
+    shutil.copytree(patients, folder)
+    monkeypatch.chdir(folder)
+    followed(f"```bash\n{body}```\n", folder)
+    assert ["patients"] == [*Ledger(f"postgresql://{roles['ann']}@{here}").accounts()]
 
 
 def test_the_stream_of_the_guide_runs_in_python(

@@ -73,14 +73,14 @@ REFINERS = {
     "models/estimation/conditionals.py": 1,
     "models/weighted/refitting.py": 1,
 }
-# Who may hold exact counts: engines, and tables that are made up.
+# Who may hold exact counts: engines, sums of exact tables, and tables that are made up.
 COUNTERS = {
+    "rows/counting.py",
     "rows/engines/bitmaps.py",
     "rows/engines/chunked.py",
     "rows/engines/cluster.py",
     "rows/engines/databases/source.py",
     "rows/engines/memory.py",
-    "rows/grouping.py",
     "rows/made_up.py",
 }
 MOST_LAYERS, MOST_ENTRIES = 10, 16

@@ -16,10 +16,11 @@ import typer.main
 
 from pages.site.records import PRINTED
 from support.documents import ROOT, blocks, write_patients
+from support.promised import need
 from support.records import RECORDS, record_fault
 from understudy.cli.main import app, run
 
-jsonschema = pytest.importorskip("jsonschema")
+jsonschema = need("jsonschema")
 
 COMMANDS = typer.main.get_command(app)
 PAID = "--schema patients.toml --epsilon 1"

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from support.documents import ROOT
+from support.promised import need
 from support.wheels import build, environment
 from understudy import __version__
 
@@ -72,13 +73,42 @@ def test_supported_versions_of_python_agree() -> None:
     assert f">={named[0]}" == PROJECT["requires-python"]
 
 
+@pytest.mark.parametrize(("named", "code"), [(["3.99"], 1), ([], 0)])
+def test_a_python_that_is_named_has_to_be_there(
+    named: list[str], code: int, tmp_path: Path
+) -> None:
+    """A shim that fails is not a Python; a version that is named and missing is a failure."""
+    for version in ("3.11", "3.12", "3.13", "3.99"):
+        shim = tmp_path / f"python{version}"
+        shim.write_text("#!/bin/sh\nexit 127\n", encoding="utf-8")
+        shim.chmod(0o755)
+    path = f"{tmp_path}:{Path(sys.executable).parent}:/usr/bin:/bin"
+    ran = subprocess.run(
+        [str(ROOT / "scripts" / "versions"), *named],
+        env={"PATH": path, "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert code == ran.returncode, ran.stderr
+    missing = named or ["3.11", "3.12", "3.13"]
+    assert [f"Python {each}: not installed here" for each in missing] == ran.stderr.splitlines()
+
+
 def test_the_public_workflow_runs_the_same_commands() -> None:
     """It calls the script that continuous integration here calls, and nothing of its own."""
     workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
     runs = re.findall(r"- run: (.+)$", workflow, re.MULTILINE)
-    assert ["bash .ci/run", "scripts/versions ${{ matrix.python }}"] == [
-        run.removeprefix('sudo env "PATH=$PATH" ') for run in runs
-    ]
+    root = 'sudo --preserve-env=PIP_EXTRA_INDEX_URL env "PATH=$PATH" '
+    assert [f"{root}bash .ci/run", "scripts/versions ${{ matrix.python }}"] == runs
+
+
+def test_the_public_workflow_finds_every_package_of_the_locks() -> None:
+    """PyTorch's build for CPUs is on its own index alone, which nothing else names."""
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    assert "+cpu" in (ROOT / "requirements" / "torch.txt").read_text(encoding="utf-8")
+    indexes = re.findall(r"PIP_EXTRA_INDEX_URL: (\S+)", workflow)
+    assert ["https://download.pytorch.org/whl/cpu"] == indexes
 
 
 def test_hooks_are_scripts_of_this_environment() -> None:
@@ -119,7 +149,7 @@ def test_the_sdist_builds_and_says_what_it_is(built: Path) -> None:
 @pytest.mark.slow
 def test_a_package_index_would_take_it(built: Path) -> None:
     """`twine check` finds nothing to complain about."""
-    pytest.importorskip("twine")
+    need("twine")
     files = [str(_one(built, "*.whl")), str(_one(built, "*.tar.gz"))]
     command = [sys.executable, "-m", "twine", "check", "--strict", *files]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -12,6 +12,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from support.promised import need
+
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "requirements"
 LOCKS = ("release", "run", "test", "torch")
@@ -94,7 +96,7 @@ def test_continuous_integration_installs_the_locks_alone() -> None:
 
 def test_the_wheel_says_that_it_is_typed(tmp_path: Path) -> None:
     """`py.typed` is in the wheel, as the classifier promises."""
-    wheel = pytest.importorskip("hatchling.builders.wheel")
+    wheel = need("hatchling.builders.wheel")
     [built] = wheel.WheelBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])
     with zipfile.ZipFile(built) as archive:
         assert "understudy/py.typed" in archive.namelist()

@@ -1,7 +1,8 @@
-"""The site builds offline without a warning, its links lead somewhere, and it can be searched."""
+"""The site builds offline without a warning, can be searched, and can be read on any screen."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -21,12 +22,19 @@ from pages.site.external import external_links
 from pages.site.links import moved_links, targets
 from pages.site.llms import llms_text
 from pages.site.staging import pages, places, sources, stage
+from support.browser import browsing, overlaps, spilled
 from support.documents import ROOT
+from support.promised import need
 from understudy.cli.main import app
 
 LISTING = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
 # Hosts that pages may link to; nobody can follow such links offline, so there are few.
 HOSTS = {"keepachangelog.com", "semver.org"}
+# Pages of every sort, looked at on a wide screen and on a phone.
+LOOKED_AT = (
+    *("index", "tutorials/hospital", "reference/options", "reference/api/methods"),
+    *("arena", "genindex"),
+)
 # Words that a reader types into the search, and a page where each is found.
 SEARCHED = {
     "epsilon": "explanation/choosing_epsilon",
@@ -149,7 +157,7 @@ def test_what_is_unchanged_is_not_written_again(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_site_builds_and_can_be_read_offline(tmp_path: Path) -> None:
     """No page is warned about, every link and anchor is there, and words are found."""
-    pytest.importorskip("sphinx")
+    need("sphinx")
     assert 0 == main(["-o", str(tmp_path)])
     html = tmp_path / "html"
     assert len([*html.rglob("*.html")]) > 100
@@ -161,6 +169,18 @@ def test_the_site_builds_and_can_be_read_offline(tmp_path: Path) -> None:
     assert [] == scripts
     assert "understudy" in (html / "llms.txt").read_text(encoding="utf-8")
     assert (html / "schemas" / "statement.json").is_file()
+    assert {} == _ugly(html, tmp_path)
+
+
+def _ugly(html: Path, folder: Path) -> dict[str, list[str]]:
+    """Return what a reader in Chromium sees beside the page, or on top of something else."""
+    found = {}
+    with browsing(folder) as browser:
+        for page, width in itertools.product(LOOKED_AT, (1280, 390)):
+            browser.open(html / f"{page}.html", width=width, scheme="light")
+            found[f"{page} at {width}"] = [*spilled(browser), *overlaps(browser)]
+            assert [] == [url for url in browser.requests if not url.startswith(("file:", "data:"))]
+    return {where: what for where, what in found.items() if what}
 
 
 def _read(html: Path, page: str) -> str:
@@ -198,7 +218,7 @@ def _found(html: Path, word: str) -> set[str]:
 @pytest.mark.slow
 def test_a_broken_link_stops_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The check can fail: a page that is not there, or an anchor, is an error."""
-    pytest.importorskip("sphinx")
+    need("sphinx")
     whole = {
         "index.md": "# A\n\n[b](b.md#here)\n\n```{toctree}\nb.md\n```\n",
         "b.md": "# B\n\n## Here\n",

@@ -8,6 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
+from support.promised import need
 from support.source import nodes_of
 
 TESTS = Path(__file__).parent
@@ -21,7 +24,6 @@ REACHES = {
     "audit/test_borders.py": 12,
     "audit/test_planted_faults.py": 14,
     "cli/test_adversarial.py": 1,
-    "contracts/test_distributions.py": 1,
     "evaluation/test_attribution.py": 1,
     "federated/test_holder.py": 7,
     "federated/test_holder_replay.py": 3,
@@ -126,6 +128,23 @@ def test_a_planted_reach_is_seen(tmp_path: Path) -> None:
     path = tmp_path / "planted.py"
     path.write_text("a = holder._ledger\nb = self._own\nc = row._replace(x=1)\nd = x.__dict__\n")
     assert 1 == _reaches(path)
+
+
+def test_what_the_locks_promise_is_not_skipped() -> None:
+    """A package is asked for by `need`, which fails in CI; pandera is in no lock."""
+    asked = {_name(path) for path in _files() if f"import{'orskip'}(" in path.read_text("utf-8")}
+    assert {"facts/formats/test_code_books.py"} == asked
+    assert "pandera" not in (TESTS.parent / "requirements" / "test.txt").read_text("utf-8")
+
+
+def test_what_is_promised_fails_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """CI reports a failure, and other machines skip."""
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(pytest.fail.Exception, match="no_such_package is not installed"):
+        need("no_such_package")
+    monkeypatch.delenv("CI")
+    with pytest.raises(pytest.skip.Exception):
+        need("no_such_package")
 
 
 def _modules() -> set[str]:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from support.documents import DOCUMENTS, ROOT, blocks, followed, write_patients
+from support.documents import DOCUMENTS, ROOT, blocks, fences, followed, write_patients
 from support.other_tools import LANGUAGES, PAGES, RECORD, TOOLS, foreign_blocks, run_mark
+from support.promised import missing
 
 DOCS = ROOT / "docs"
 TUTORIALS = sorted((DOCS / "tutorials").glob("*.md"))
@@ -45,7 +46,7 @@ def test_tutorials_can_be_followed(
 ) -> None:
     """A reader with nothing but the page gets to its end: it makes its own data."""
     if page.stem == "bank" and shutil.which("java") is None:
-        pytest.skip("Spark needs Java, and there is none")
+        missing("Java, which Spark needs,")
     monkeypatch.chdir(tmp_path)
     followed(page.read_text(encoding="utf-8"), tmp_path)
 
@@ -121,6 +122,39 @@ def test_every_block_is_run_or_has_a_reason() -> None:
         if kinds and page not in followed_pages and name not in ELSEWHERE:
             faults.append(name)
     assert [] == faults
+
+
+def test_every_opening_fence_is_seen() -> None:
+    """Blocks without a language, indented or of another form would not be run; included code is.
+
+    A file that is included is a part of the source, which the tests of the source run.
+    """
+    faults = []
+    for page in DOCUMENTS:
+        text = page.read_text(encoding="utf-8")
+        included = re.findall(r"^```\{literalinclude\} (\S+)$", text, re.MULTILINE)
+        faults += [f"{page}: {name}" for name in included if not (page.parent / name).is_file()]
+        opened = [label for label in fences(text) if not label.startswith("{literalinclude}")]
+        if [language for language, _ in blocks(text)] != opened:
+            faults.append(f"{page.relative_to(ROOT)}: {opened}")
+    assert [] == faults
+
+
+@pytest.mark.parametrize(
+    ("block", "label"),
+    [
+        ("```\nx\n```\n", "unlabelled"),
+        ("- a\n\n  ```bash\n  x\n  ```\n", "  bash"),
+        ("~~~bash\nx\n~~~\n", "bash"),
+        ("````python\nx\n````\n", "python"),
+        ("```{code-block} bash\nx\n```\n", "{code-block} bash"),
+        ("> ```bash\n> x\n> ```\n", "> bash"),
+    ],
+)
+def test_a_block_that_nobody_would_run_is_seen(block: str, label: str) -> None:
+    """The check can fail: its fence is found, and no block that is run is found with it."""
+    assert [label] == fences(block)
+    assert [label] != [language for language, _ in blocks(block)]
 
 
 def test_json_of_documents_is_json() -> None:

@@ -34,6 +34,8 @@ autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
 default_role = "literal"
+# A longer signature has one line for each parameter.
+maximum_signature_line_length = 80
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True

@@ -98,8 +98,8 @@ def test_daily_options_come_before_training(desk: Desk) -> None:
     assert sorted(places) == places
 
 
-def test_old_names_work_and_are_not_shown(desk: Desk) -> None:
-    """`--keys` was the name of `--known` and of `--users`."""
+def test_an_old_name_has_one_meaning_and_is_not_shown(desk: Desk) -> None:
+    """`--keys` was the name of `--known`, and works; it was that of `--users`, which is said."""
     assert {"--keys"} == OLD_NAMES
     for command, new in ((("evaluate",), "--known"), (("stream", "density"), "--users")):
         shown = desk.run(*command, "--help").out
@@ -112,7 +112,9 @@ def test_old_names_work_and_are_not_shown(desk: Desk) -> None:
     (desk.folder / "users.txt").write_text("ann\nbob\n")
     (desk.folder / "ids.txt").write_text("ann\n")
     counted = ("stream", "density", desk.folder / "ids.txt", "--epsilon", 1, "--json")
-    assert 0 == desk.run(*counted, "--keys", desk.folder / "users.txt").code
+    refused = desk.run(*counted, "--keys", desk.folder / "users.txt")
+    assert (2, True) == (refused.code, "--users" in refused.err), refused.err
+    assert 0 == desk.run(*counted, "--users", desk.folder / "users.txt").code
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -18,6 +17,7 @@ import pytest
 
 from support.commands import Desk, Result
 from support.moment_images import stripes
+from support.promised import need
 from support.records import record_fault
 from support.servers import free_port
 from understudy.errors import UsageError
@@ -63,9 +63,8 @@ FlowerChannel.ask = dying
 
 
 def needs_flower() -> None:
-    """Skip without Flower, which is promised in CI alone."""
-    if os.environ.get("CI") != "true":
-        pytest.importorskip("flwr")
+    """Skip without Flower; fail in CI, which promises it."""
+    need("flwr")
 
 
 @pytest.mark.parametrize("text", ["host", "host:", ":1", "host:port", "host:70000", "::1:9300"])
@@ -183,7 +182,6 @@ def _refuses(port: int) -> bool:
 def ward(desk: Desk) -> Iterator[Ward]:
     """A ward whose processes are all gone in the end."""
     needs_flower()
-    pytest.importorskip("understudy.federated.holder.holder")
     made = Ward(desk, free_port())
     yield made
     for process in made.running:

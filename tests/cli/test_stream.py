@@ -105,7 +105,7 @@ def test_universes_are_given_in_four_ways(desk: Desk) -> None:
     """By size, by keys, as a hash space, as the edges of a graph; one of them."""
     names = _ids(desk, "\n".join(f"user {i}" for i in range(USERS)), "names.txt")
     some = _ids(desk, "\n".join(f"user {i}" for i in range(USERS // 2)), "some.txt")
-    assert 6 > _off(_density(desk, some, "--keys", names).document, 0.5)
+    assert 6 > _off(_density(desk, some, "--users", names).document, 0.5)
     hashed = _density(desk, some, "--hash-space", 4 * USERS).document
     assert 6 > abs(hashed["distinct"] - USERS / 2) / hashed["distinct_error"]
     edges = _ids(desk, "\n".join(f"{i} {j}" for i in range(100) for j in range(50)), "edges.txt")
@@ -242,7 +242,7 @@ def test_an_answer_that_is_due_comes_before_more_events() -> None:
         (("--universe", 9, "--epsilon", 1, "--no-answer"), 2),
         (("--universe", 9, "--epsilon", 1, "--answers", 0), 2),
         (("--epsilon", 1), 2),
-        (("--keys", "nowhere.txt", "--epsilon", 1), 4),
+        (("--users", "nowhere.txt", "--epsilon", 1), 4),
         (("--universe", 9, "--epsilon", 1, "--state", "nowhere/state"), 2),
         (("--universe", 9, "--epsilon", 1, "--like", "nowhere"), 4),
     ],

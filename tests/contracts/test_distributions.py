@@ -61,7 +61,7 @@ def model(kind: str) -> Model:
 
 def test_every_registered_kind_sits_the_exam() -> None:
     """A kind that archives may name is examined here."""
-    assert set(kinds._HOMES) == set(KINDS)
+    assert set(kinds.KINDS) == set(KINDS)
 
 
 def test_a_kind_is_registered_under_its_own_name(law: Distribution) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from support.promised import need
 from support.sheets import coded, listed, sheet
 from understudy.errors import UsageError
 from understudy.evaluation.disclosure import attack
@@ -77,7 +78,7 @@ def test_a_column_named_twice_is_one() -> None:
 @pytest.mark.slow
 def test_a_tree_on_the_original_is_the_vote() -> None:
     """Grown to its end on categories, it names the most frequent value of each key, as GCAP."""
-    pytest.importorskip("sklearn")
+    need("sklearn")
     rows = _rows(2_000, 1)
     found = _attempt(rows, rows, ("a", "b"))
     vote = attribution(rows.table, rows.table, sensitive="t", key=("a", "b")).vote
@@ -88,7 +89,7 @@ def test_a_tree_on_the_original_is_the_vote() -> None:
 @pytest.mark.slow
 def test_attackers_know_the_key_and_nothing_else() -> None:
     """By the column that tells they are right 13 of 15 times, by those that do not, a third."""
-    pytest.importorskip("sklearn")
+    need("sklearn")
     victims, table = _rows(2_000, 1), _rows(2_000, 2)
     telling, other = _attempt(victims, table, ("a",)), _attempt(victims, table, ("b", "c"))
     assert 13 / 15 == pytest.approx(telling.accuracy, abs=0.03)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from support.promised import need
 from support.sheets import coded, listed
 from understudy.errors import DataError, UsageError
 from understudy.evaluation import Disclosure, disclosure_risk
@@ -179,7 +180,7 @@ def test_tables_without_rows_have_no_numbers() -> None:
 @pytest.mark.slow
 def test_classifiers_tell_protected_tables_from_ordinary_ones() -> None:
     """SBA's five: nearly everybody by the ordinary table, nobody beyond the baseline else."""
-    pytest.importorskip("sklearn")
+    need("sklearn")
     found = _found(classifiers="sba", keys=["a", "b"], seconds_per_model=600)
     assert 6 == len(found.averaged_over)
     averages = {table["name"]: table["average"] for table in found.document()["tables"]}

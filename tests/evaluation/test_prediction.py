@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 
+from support.promised import need
 from support.sheets import coded, listed, sheet
 from understudy.errors import UsageError
 from understudy.evaluation.prediction import worker
@@ -20,7 +21,7 @@ from understudy.evaluation.prediction.worker import Job, run
 from understudy.evaluation.sheets import EvaluationTable, load
 from understudy.facts.schema import Schema
 
-pytest.importorskip("sklearn")
+need("sklearn")
 
 SCHEMA = listed(y=2, x=2, z=3)
 # Far more than any model takes, however busy the machine is.

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.promised import need
 from understudy.evaluation.prediction.scoring import (
     area,
     classification_scores,
@@ -16,7 +17,7 @@ from understudy.evaluation.prediction.scoring import (
     regression_scores,
 )
 
-metrics = pytest.importorskip("sklearn.metrics")
+metrics = need("sklearn.metrics")
 
 
 def test_two_classes_by_hand() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from support.promised import need
 from support.torches import need_torch
 from understudy.gan.backend import random_from
 from understudy.gan.gradients import CHUNK, ScoreGradients, TensorExamples, add_whole
@@ -55,7 +56,7 @@ def test_gradients_are_those_of_a_loop_over_single_rows() -> None:
 def test_gradients_are_those_of_opacus() -> None:
     """The referee's gradients of single samples are the same."""
     torch = need_torch()
-    opacus = pytest.importorskip("opacus", reason="opacus is not installed")
+    opacus = need("opacus")
     gradients = _gradients(torch)
     layers = torch.nn.Sequential(
         *(torch.nn.Linear(WIDTH, 9), torch.nn.LeakyReLU(0.2)),

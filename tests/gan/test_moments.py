@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from support.moment_images import SIZE, moment_method, stripes
+from support.promised import need
 from understudy.errors import CapacityError, DataError, UsageError
 from understudy.gan.image_size import ImageSize
 from understudy.gan.images import LabelledImages, labelled_images, read_images
@@ -186,8 +187,8 @@ def test_no_torch_is_needed() -> None:
 @pytest.mark.slow
 def test_small_digits_teach_at_ten() -> None:
     """Images made of scikit-learn's digits teach a classifier of the 300 that were held out."""
-    datasets = pytest.importorskip("sklearn.datasets")
-    neighbors = pytest.importorskip("sklearn.discriminant_analysis")
+    datasets = need("sklearn.datasets")
+    neighbors = need("sklearn.discriminant_analysis")
     held = datasets.load_digits()
     pixels = np.minimum(held.images * 16, 255).astype(np.uint8)
     train = LabelledImages(pixels[:-300], held.target[:-300])

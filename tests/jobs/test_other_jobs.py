@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.progress import RecordedProgress
+from support.promised import need
 from understudy.errors import OutputError, UsageError
 from understudy.jobs.auditing import AuditRequest, audit
 from understudy.jobs.demo import demonstrate
@@ -83,7 +84,7 @@ def test_the_example_is_demonstrated(folder: Path) -> None:
 
 def test_a_holders_key_is_made_once(folder: Path) -> None:
     """It is never replaced."""
-    pytest.importorskip("cryptography")
+    need("cryptography")
     assert folder / "north.pub" == make_holder_key(folder / "north")
     with pytest.raises(OutputError):
         make_holder_key(folder / "north")

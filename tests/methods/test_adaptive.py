@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from support.engines import raw_rows
+from support.promised import need
 from support.tiers import slow_but
 from understudy.errors import CapacityError
 from understudy.facts.codec import Codec
@@ -236,7 +237,7 @@ def _questions(source: CountSource) -> list[tuple[str, object]]:
 @pytest.mark.slow
 def test_engines_are_asked_the_same_questions() -> None:
     """In memory, in blocks and in DuckDB, with the same answers under one seed."""
-    ibis = pytest.importorskip("ibis")
+    ibis = need("ibis")
     table = Table(DOMAIN, _codes(), ROWS)
     expected = _questions(MemorySource(table))
     _, rows = raw_rows(table)

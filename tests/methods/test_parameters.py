@@ -10,6 +10,7 @@ import pytest
 
 from support.methods import BUILDERS
 from support.neighbours import SCHEMA, random_rows, source_of
+from support.promised import need
 from understudy.errors import UsageError
 from understudy.facts.schema import Schema
 from understudy.methods import Independent, Nist, PrivBayes, Random, Synthesizer, registry
@@ -27,7 +28,7 @@ OTHER = '{"colour": ["size"]}'
 @pytest.mark.parametrize("builder", BUILDERS)
 def test_clones_have_the_same_parameters(builder: str) -> None:
     """Scikit-learn makes an unfitted twin of every method in every setting."""
-    sklearn = pytest.importorskip("sklearn.base")
+    sklearn = need("sklearn.base")
     method = BUILDERS[builder](SCHEMA)
     twin = sklearn.clone(method)
     assert type(method) is type(twin)
@@ -46,7 +47,7 @@ def test_parameters_build_the_same_method(builder: str) -> None:
 
 def test_a_clone_pays_for_its_own_fit(tmp_path: Path) -> None:
     """A search over parameters is not free: every fit is in the ledger."""
-    sklearn = pytest.importorskip("sklearn.base")
+    sklearn = need("sklearn.base")
     ledger, source = Ledger(tmp_path / "ledger.jsonl"), source_of(random_rows(50))
     method = Independent(SCHEMA, epsilon="0.5")
     for epsilon in ("0.25", "0.5"):

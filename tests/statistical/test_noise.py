@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from support import opendp
+from support.promised import need
 from support.statistics import (
     NEVER,
     fit_in_bins,
@@ -154,7 +155,7 @@ def test_choices_and_opendp_are_of_one_law(
     kind: type[PermuteAndFlip | Exponential], measure: str, cost: Callable[[Event], Fraction]
 ) -> None:
     """OpenDP's choices and ours are alike, and not when our scale is 30 % off."""
-    pytest.importorskip("opendp")
+    need("opendp")
     scores, true, times = np.arange(8) * 3, Fraction(15, 2), 8000
     choose, listed = opendp.noisy_max(measure, true), scores.tolist()
     theirs = np.bincount([choose(listed) for _ in range(times)], minlength=8)
@@ -178,7 +179,7 @@ def test_choices_cost_what_opendp_says(
     scale: str,
 ) -> None:
     """OpenDP's privacy map gives our ε for permute-and-flip and our ρ for the exponential one."""
-    pytest.importorskip("opendp")
+    need("opendp")
     for sensitivity in (1, 2):
         ours = cost(kind(Fraction(scale), Fraction(sensitivity)).event)
         theirs = opendp.noisy_max(measure, Fraction(scale)).map(sensitivity)

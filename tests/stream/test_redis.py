@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from support.promised import need
 from support.servers import free_port, redis_server
 from understudy.cli.main import run
 from understudy.errors import DataError, UsageError
@@ -23,7 +24,7 @@ from understudy.stream.texts import Texts
 USERS = 20_000
 
 CI = os.environ.get("CI") == "true"
-redis: Any = importlib.import_module("redis") if CI else pytest.importorskip("redis")
+redis: Any = importlib.import_module("redis") if CI else need("redis")
 
 
 @pytest.fixture(scope="module")

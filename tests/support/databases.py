@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import sqlite3
 from collections.abc import Callable, Collection, Iterator
@@ -18,7 +17,7 @@ import psycopg
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from support.servers import missing
+from support.promised import need
 from support.tables import ODD_TEXTS
 from understudy.facts.codec import Codec
 from understudy.facts.codec.bins import BinnedCodec
@@ -130,8 +129,7 @@ def spark_table(session: Any, rows: pa.Table, table: str = "people") -> Any:
 @contextmanager
 def mysql_to(address: str) -> Iterator[Any]:
     """A cursor of one's own to a MariaDB server."""
-    if importlib.util.find_spec("pymysql") is None:
-        missing("PyMySQL")
+    need("pymysql")
     import pymysql
 
     parts = urlsplit(address)

@@ -12,17 +12,34 @@ from contextlib import closing
 from pathlib import Path
 
 import numpy as np
-import pytest
 
+from support.promised import need
 from understudy.cli.main import run
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+DOCUMENTS = sorted(
+    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*.md")]
+)
 
 
 def blocks(text: str) -> list[tuple[str, str]]:
     """Return the language and the body of every fenced block, in order."""
     return re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def fences(text: str) -> list[str]:
+    """Return what is written behind every opening fence, however it is indented or labelled."""
+    labels: list[str] = []
+    closing = ""
+    for line in text.splitlines():
+        fence = re.match(r"[\s>]*(`{3,}|~{3,})(.*)$", line)
+        if closing and fence and fence[1].startswith(closing) and not fence[2].strip():
+            closing = ""
+        elif fence and not closing:
+            closing = fence[1]
+            labels.append(f"{line[: fence.start(1)]}{fence[2]}" or "unlabelled")
+    assert not closing, "a block is not closed"
+    return labels
 
 
 def walk(page: str) -> list[str]:
@@ -104,7 +121,7 @@ def server_command(scheme: str, address: str) -> list[str]:
 
 def _fill_clinic(path: Path, patients: Path) -> None:
     """Put the same table into a database, typed as a database would hold it."""
-    duckdb = pytest.importorskip("duckdb")
+    duckdb = need("duckdb")
     with duckdb.connect(str(path)) as connection:
         connection.execute(
             "CREATE TABLE patients AS SELECT * FROM read_csv(?, types = {'sex': 'VARCHAR', "

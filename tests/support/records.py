@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from pages.site.records import record_schemas
+from support.promised import need
 
 RECORDS = record_schemas()
 """Every JSON Schema by its file name."""
@@ -12,8 +11,8 @@ RECORDS = record_schemas()
 
 def record_fault(name: str, document: object) -> str | None:
     """Return where a document is not what its JSON Schema says, else None."""
-    jsonschema = pytest.importorskip("jsonschema")
-    referencing = pytest.importorskip("referencing")
+    jsonschema = need("jsonschema")
+    referencing = need("referencing")
     resources = [(key, referencing.Resource.from_contents(value)) for key, value in RECORDS.items()]
     validator = jsonschema.Draft202012Validator(
         RECORDS[f"{name}.json"], registry=referencing.Registry().with_resources(resources)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import logging
 import os
 import secrets
@@ -19,14 +18,9 @@ from typing import Any
 import ibis
 import pytest
 
+from support.promised import missing, need
+
 _POSTGRES_PLACES = "/usr/lib/postgresql/*/bin"
-
-
-def missing(server: str) -> None:
-    """Skip a test for want of a server; where servers are promised, fail it."""
-    if os.environ.get("CI") == "true":
-        pytest.fail(f"{server} is not installed, and CI runs every test")
-    pytest.skip(f"{server} is not installed")
 
 
 def free_port() -> int:
@@ -118,8 +112,7 @@ def _mariadb_program(name: str) -> str:
 @contextmanager
 def spark() -> Iterator[Any]:
     """A new Spark session on two cores of this machine, as ibis has it."""
-    if importlib.util.find_spec("pyspark") is None:
-        missing("PySpark")
+    need("pyspark")
     if shutil.which("java") is None:
         missing("Java")
     from pyspark.sql import SparkSession
@@ -180,8 +173,7 @@ def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
 @contextmanager
 def object_store() -> Iterator[str]:
     """A new S3 server of moto's with a bucket `lake`; the options of its addresses."""
-    if importlib.util.find_spec("moto") is None:
-        missing("moto")
+    need("moto")
     from moto.server import ThreadedMotoServer
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)

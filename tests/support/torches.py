@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
 from typing import Any
 
-import pytest
-
+from support.promised import need
 from understudy.facts.schema import Schema
 from understudy.gan.tables import DPGAN, NoiseGAN
 from understudy.gan.training import Hyperparameters
@@ -17,13 +14,7 @@ TINY = Hyperparameters(epochs=2, batch=40, rounds=2)
 
 def need_torch() -> Any:
     """PyTorch on one thread; where it is missing a test is skipped, and fails where CI runs it."""
-    if importlib.util.find_spec("torch") is None:
-        reason = "torch is not installed; pip install 'understudy[gan]'"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
-    import torch
-
+    torch = need("torch")
     torch.set_num_threads(1)
     return torch
 

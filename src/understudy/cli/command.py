@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any
@@ -18,6 +18,8 @@ from understudy.jobs.choices import suggestion
 _ASKED_ABOUT_SEVERAL = frozenset({"plan"})
 # Names that options had before; they still work, and help does not show them.
 OLD_NAMES = frozenset({"--keys"})
+# Names that had two meanings: where the other one was meant, the new name is suggested.
+RENAMED = {"--keys": "--users"}
 
 
 class PanelCommand(TyperCommand):
@@ -38,7 +40,7 @@ class PanelCommand(TyperCommand):
                 self._refuse_repeated(ctx, args)
             return super().parse_args(ctx, args)
         except Exception as error:
-            _keep_closest(error)
+            _keep_closest(error, {name for option in self.params for name in option.opts})
             raise
 
     def _refuse_repeated(self, ctx: Any, args: list[str]) -> None:
@@ -70,9 +72,11 @@ def _takes_one(parameter: Any) -> bool:
     return option and not (parameter.multiple or parameter.is_flag or parameter.count)
 
 
-def _keep_closest(error: Any) -> None:
+def _keep_closest(error: Any, options: Collection[str]) -> None:
     """Leave one of the options that Click's error suggests, of whichever copy of Click it is."""
-    if getattr(error, "possibilities", None) and hasattr(error, "option_name"):
+    if RENAMED.get(getattr(error, "option_name", "")) in options:
+        error.possibilities = [RENAMED[error.option_name]]
+    elif getattr(error, "possibilities", None) and hasattr(error, "option_name"):
         close = get_close_matches(error.option_name, error.possibilities, n=1, cutoff=0)
         error.possibilities = close
 

@@ -6,7 +6,7 @@ base class, so that one cannot be passed for another; what they share is here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -18,14 +18,25 @@ from understudy.system.arrays import Array
 
 Projected = TypeVar("Projected", covariant=True)
 
-_NOTHING_COARSER = Domain({})
+NOTHING_COARSER = Domain({})
+"""The domain of arrays whose axes are attributes themselves, as fine as they are."""
 
 
 class Projectable(Protocol[Projected]):
-    """Whatever can be seen through a few of its attributes: a table, a model, a pool of rows."""
+    """Whatever can be seen through a few of its attributes: a table, a model, a pool of rows.
+
+    A conditional cannot: without the law of its parents it has no joint distribution.
+    """
 
     def project(self, attributes: tuple[str, ...], /) -> Projected:
         """The counts or probabilities of these attributes together, an axis for each."""
+
+
+def projections(
+    seen: Projectable[Projected], sets: Iterable[tuple[str, ...]]
+) -> dict[tuple[str, ...], Projected]:
+    """Return what a table, a model or a pool of rows shows of some sets of attributes."""
+    return {attributes: seen.project(attributes) for attributes in sets}
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,13 +86,13 @@ class Axes(tuple[str, ...]):
 
     __slots__ = ()
 
-    def holds(self, names: Sequence[str], domain: Domain = _NOTHING_COARSER) -> bool:
+    def holds(self, names: Sequence[str], domain: Domain = NOTHING_COARSER) -> bool:
         """Whether each name, or a finer copy of its attribute, is among the axes."""
         if not domain.coarser:
             return set(names) <= set(self)
         return all(any(domain.refines(held, name) for held in self) for name in names)
 
-    def reduction(self, names: Sequence[str], domain: Domain = _NOTHING_COARSER) -> Reduction:
+    def reduction(self, names: Sequence[str], domain: Domain = NOTHING_COARSER) -> Reduction:
         """How an array with these axes is summed down to the names, which it must hold."""
         bases = [domain.base(held) for held in self]
         order = tuple(bases.index(domain.base(name)) for name in names)
@@ -94,7 +105,7 @@ class Axes(tuple[str, ...]):
         return Reduction(gone, tuple(groups), order)
 
     def project(
-        self, values: Array, names: Sequence[str], domain: Domain = _NOTHING_COARSER
+        self, values: Array, names: Sequence[str], domain: Domain = NOTHING_COARSER
     ) -> Array:
         """An array with these axes, seen through names: fewer, coarser, in another order.
 

@@ -98,6 +98,9 @@ class BayesNet(Distribution):
         """The structure the conditionals follow."""
         return Network(tuple(conditional.family for conditional in self.conditionals))
 
+    def check_sampler(self) -> None:
+        """Take any sampler: rows are drawn from tables."""
+
     def require_network(self) -> BayesNet:
         """Return the network itself."""
         return self

@@ -107,6 +107,12 @@ class Distribution(ABC):
         """Refuse a number of rows that the kind cannot have; most kinds take any number."""
         del rows
 
+    def check_sampler(self) -> None:
+        """Refuse to be drawn from in another way; kinds that have tables take any sampler."""
+        raise UsageError(
+            f"a model of kind {self.kind!r} has one way of drawing; leave the sampler out"
+        )
+
     def subject_to(self, completions: Completions) -> Distribution:
         """Return the law of rows that obey constraints; a kind that cannot is returned as it is."""
         del completions

@@ -16,7 +16,7 @@ from understudy.models.distribution import Distribution
 if TYPE_CHECKING:
     from understudy.models.model import Model
 
-_HOMES = {
+KINDS = {
     "network": ("understudy.models.bayes_net", "BayesNet"),
     "log-linear": ("understudy.models.log_linear", "LogLinear"),
     "records": ("understudy.models.records", "ReleasedRecords"),
@@ -47,9 +47,9 @@ def kind_named(name: str) -> type[Distribution]:
         >>> kind_named("network").kind
         'network'
     """
-    if name not in _HOMES:
-        raise UsageError(f"kind {name!r} is unknown; known are {', '.join(_HOMES)}")
-    module, home = _HOMES[name]
+    if name not in KINDS:
+        raise UsageError(f"kind {name!r} is unknown; known are {', '.join(KINDS)}")
+    module, home = KINDS[name]
     found: type[Distribution] = getattr(import_module(module), home)
     return found
 

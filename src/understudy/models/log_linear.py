@@ -105,6 +105,9 @@ class LogLinear(Distribution):
         """Return the network that rows are drawn from before they are re-weighted."""
         return self.base
 
+    def check_sampler(self) -> None:
+        """Take any sampler: rows are drawn from tables."""
+
     def require_network(self) -> BayesNet:
         """Refuse: the conditionals of the network alone are not the law of rows."""
         raise UsageError(

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from understudy.errors import UsageError
+from understudy.facts.axes import NOTHING_COARSER, Axes
 from understudy.facts.domain import Attributes, Domain
 from understudy.facts.unit import Neighbours
 
@@ -27,6 +28,10 @@ class Marginal:
 
     attributes: Attributes
     counts: Counts
+
+    def project(self, attributes: Attributes, /, domain: Domain = NOTHING_COARSER) -> Marginal:
+        """The exact counts of fewer attributes, or of coarser copies; as private as these."""
+        return Marginal(attributes, Axes(self.attributes).project(self.counts, attributes, domain))
 
     def __repr__(self) -> str:
         return f"Marginal({', '.join(self.attributes)}; counts private)"

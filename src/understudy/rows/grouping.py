@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from understudy.facts.axes import Axes
 from understudy.facts.capacity import in_batches
 from understudy.facts.domain import Attributes, Domain
 from understudy.facts.grouping import Grouping
@@ -64,6 +63,5 @@ class GroupedSource:
             finer.setdefault(self.grouping.finer(names), []).append(names)
         for batch in in_batches(self.source.domain, finer, memory=_BATCH):
             for held in self.source.count(batch):
-                axes = Axes(held.attributes)
                 for names in finer[held.attributes]:
-                    yield Marginal(names, axes.project(held.counts, names, self.domain))
+                    yield held.project(names, self.domain)

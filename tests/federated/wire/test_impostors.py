@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
@@ -14,13 +13,13 @@ from typing import Any
 import pytest
 
 from support.holders import Site
+from support.promised import need
 from understudy.federated.wire import envelopes as letters
 from understudy.federated.wire import flower
 from understudy.federated.wire.keys import private_key
 from understudy.federated.wire.session import Session
 
-if os.environ.get("CI") != "true":
-    pytest.importorskip("flwr")
+need("flwr")
 
 pytestmark = pytest.mark.slow
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import io
-import os
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from support.promised import need
 from understudy.errors import DataError
 from understudy.federated.wire import bundle, flower
 from understudy.federated.wire import envelopes as letters
 from understudy.federated.wire.envelopes import Envelope
 from understudy.federated.wire.node import Link, Node
 
-if os.environ.get("CI") != "true":
-    pytest.importorskip("flwr")
+need("flwr")
 
 RUN, NODE = 7, 12
 LETTER = Envelope(b"body", b"nonce")

@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 
 from support.holders import NAMES, Site
+from support.promised import need
 from support.servers import free_port
 from understudy.errors import DataError, UsageError
 from understudy.federated.wire import bundle, flower
 from understudy.federated.wire import envelopes as letters
 from understudy.federated.wire.node import Link, Node
 
-if os.environ.get("CI") != "true":
-    pytest.importorskip("flwr")
+need("flwr")
 
 pytestmark = pytest.mark.slow
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 
 from support.joint import cells_of, joint_given, joint_of
+from support.promised import need
 from support.statistics import NEVER, fit_of_choices
 from support.tiers import slow_but
 from understudy.errors import SchemaError, UsageError
@@ -295,7 +296,7 @@ def test_edges_are_scored_by_the_copies_that_were_measured() -> None:
 @pytest.mark.slow
 def test_other_tools_get_every_code() -> None:
     """BIF has no coarser copies: probabilities are written out for the attributes themselves."""
-    pgmpy = pytest.importorskip("pgmpy.readwrite")
+    pgmpy = need("pgmpy.readwrite")
     model = _model(6)
     read = pgmpy.BIFReader(string="".join(model.bif_lines())).get_model()
     by_name = {table.variable: table for table in read.get_cpds()}

@@ -14,6 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from support.networks import model_of, random_network
+from support.promised import need
 from support.tiers import examples
 from understudy.errors import UsageError
 from understudy.methods.structure.given import read_network
@@ -105,7 +106,7 @@ def test_labels_stand_beside_their_words() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_pgmpy_reads_the_same_network(seed: int) -> None:
     """Variables, states, edges and every probability."""
-    pgmpy = pytest.importorskip("pgmpy.readwrite")
+    pgmpy = need("pgmpy.readwrite")
     model = _model(seed)
     read = pgmpy.BIFReader(string=_text(model)).get_model()
     order = [c.family.child for c in model.conditionals]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from support.promised import need
 from understudy.models.conditional import Conditional
 from understudy.models.inference import conditioned, posterior
 from understudy.models.network import Family
@@ -22,7 +23,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def pgmpy() -> Any:
     """The package, where it is installed."""
-    found = pytest.importorskip("pgmpy")
+    found = need("pgmpy")
     logging.getLogger("pgmpy").setLevel(logging.ERROR)
     return found
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from support.promised import need
 from understudy.errors import BudgetExceeded, LedgerError, UsageError
 from understudy.facts.unit import Neighbours
 from understudy.privacy.accounting.adjacency import Adjacency, UnitKind
@@ -196,7 +197,7 @@ def test_the_rho_of_a_limit_is_fixed_when_it_is_set(ledger: Ledger) -> None:
 
 def test_opendp_lets_the_same_runs_pass(ledger: Ledger) -> None:
     """OpenDP's filter of zCDP, given the same ρ and the same costs, stops at the same run."""
-    opendp = pytest.importorskip("opendp.prelude")
+    opendp = need("opendp.prelude")
     opendp.enable_features("contrib")
     limit = limited(ledger, "2", "1e-6")
     assert limit.concentrated is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +15,8 @@ import pytest
 
 from support.commands import SCHEMA as PEOPLE
 from support.counted import ROWS, SCHEMA, check_equal
-from support.servers import missing, object_store
+from support.promised import need
+from support.servers import object_store
 from understudy.cli.main import run
 from understudy.errors import DataError, UnderstudyError, UsageError
 from understudy.facts.codec import Codec
@@ -172,15 +172,10 @@ def test_a_missing_column_is_refused_before_rows_are_read(hive: Path) -> None:
 # --- lakes --------------------------------------------------------------------------------------
 
 
-def _need(package: str) -> None:
-    if importlib.util.find_spec(package) is None:
-        missing(package)
-
-
 @pytest.mark.slow
 def test_a_delta_table_is_read_at_one_version(tmp_path: Path) -> None:
     """Rows that are appended after it was opened are not seen."""
-    _need("deltalake")
+    need("deltalake")
     import deltalake
 
     place = tmp_path / "visits"
@@ -197,7 +192,7 @@ def test_a_delta_table_is_read_at_one_version(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_an_iceberg_table_is_read_at_one_version(tmp_path: Path) -> None:
     """The version of the metadata file that was named."""
-    _need("pyiceberg")
+    need("pyiceberg")
     from pyiceberg.catalog.memory import InMemoryCatalog
 
     catalog = InMemoryCatalog("lake", warehouse=f"file://{tmp_path}")
@@ -241,7 +236,7 @@ def test_an_address_is_shown_without_secrets() -> None:
 @pytest.mark.parametrize("scheme", ["gs", "abfs"])
 def test_other_stores_are_reached_by_fsspec(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where Arrow was built without them; a store in memory takes their place here."""
-    fsspec = pytest.importorskip("fsspec")
+    fsspec = need("fsspec")
     from fsspec.implementations.memory import MemoryFileSystem
 
     class Other(MemoryFileSystem):  # type: ignore[misc]

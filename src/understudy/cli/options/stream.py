@@ -39,7 +39,6 @@ UserFile = Annotated[
     Path | None,
     typer.Option(
         "--users",
-        "--keys",
         metavar="FILE",
         rich_help_panel=DATA,
         help="Read the names of all users from this public file, one in each line.",

@@ -17,7 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
-from understudy.facts.axes import Axes
+from understudy.facts.axes import Axes, projections
 from understudy.facts.domain import Attributes
 from understudy.facts.grouping import Grouping
 from understudy.facts.hierarchy import Groups
@@ -213,7 +213,7 @@ class AdaptiveRun:
         wrong = [table for table, error in asked if error > 0]
         if not wrong:
             return []
-        kernel = ModelErrors({table: found.pool.project(table) for table in wrong})
+        kernel = ModelErrors(projections(found.pool, wrong))
         noise = expected_noise(budget, unit, tables=2 * len(domain))
         anyway = expected_anyway(
             kernel, wrong, alone=found.one_way_noise, noise=noise, domain=domain

@@ -117,7 +117,7 @@ def _rated(
     if len(names) < 2 or not holders:
         return 0.0
     table = min(holders, key=lambda e: e.counts.size)
-    seen = Axes(table.attributes).project(table.counts, names, domain)
+    seen = table.project(names, domain).counts
     return function(seen.reshape(-1, seen.shape[-1]))
 
 

@@ -16,6 +16,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from understudy.facts.axes import projections
 from understudy.facts.domain import Attributes, Domain
 from understudy.facts.unit import Neighbours, Unit
 from understudy.models.weighted.pool import Pool
@@ -56,7 +57,7 @@ class ModelErrors:
     def of(cls, pool: Pool, tables: Sequence[Attributes]) -> ModelErrors:
         """Errors against a weighted pool of made-up rows."""
         beside = max(pool.total / max(pool.effective, 1.0) - 1, 0.0)
-        return cls({table: pool.project(table) for table in tables}, beside)
+        return cls(projections(pool, tables), beside)
 
     def __call__(self, marginal: Marginal) -> float:
         """Return the exact distance of one table."""

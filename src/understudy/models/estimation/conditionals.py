@@ -95,7 +95,7 @@ def _seen(names: Attributes, estimates: Sequence[Estimate], domain: Domain) -> F
     """Estimate the table of some names, from the smallest table that holds them."""
     holders = [e for e in estimates if Axes(e.attributes).holds(names, domain)]
     table = min(holders, key=lambda e: e.counts.size)
-    return Axes(table.attributes).project(table.counts, names, domain)
+    return table.project(names, domain).counts
 
 
 def _shares(counts: Floats, groups: Groups) -> Floats:

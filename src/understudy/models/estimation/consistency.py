@@ -20,7 +20,7 @@ from functools import reduce
 import numpy as np
 import numpy.typing as npt
 
-from understudy.facts.axes import Axes, Reduction
+from understudy.facts.axes import NOTHING_COARSER, Axes, Reduction
 from understudy.facts.domain import Attributes, Domain
 from understudy.privacy.noisy_marginal import NoisyMarginal
 from understudy.system.arrays import Floats
@@ -41,6 +41,12 @@ class Estimate:
     attributes: Attributes
     counts: Floats
     variance: float
+
+    def project(self, attributes: Attributes, /, domain: Domain = NOTHING_COARSER) -> Estimate:
+        """The estimate of fewer attributes, or of coarser copies, with its mean variance."""
+        summed = Axes(self.attributes).project(self.counts, attributes, domain)
+        variance = self.variance * self.counts.size / max(summed.size, 1)
+        return Estimate(attributes, summed, variance)
 
 
 def best_total(marginals: Sequence[NoisyMarginal]) -> float:

@@ -34,7 +34,8 @@ def sampler_of_released(model: Model) -> Sampler:
 
     Privacy: post-processing of released tables; costs nothing.
     """
-    if not (model.tables and model.distribution.kind == "network"):
+    model.distribution.require_network()
+    if not model.tables:
         raise UsageError(
             "rows of inconsistent tables need a model of a network that kept its tables; fit one "
             "by nist or privbayes"

@@ -16,17 +16,12 @@ if TYPE_CHECKING:
 SAMPLERS = ("without-replacement", "with-replacement", "inconsistent")
 """NIST sections 3.3, 2.3 and 3.3.1."""
 
-# Records come as they were released, and generators make one row after the other.
-_HAVE_TABLES = ("network", "log-linear")
-
 
 def named_sampler(model: Model, name: str) -> Sampler:
     """The sampler of a name; refused where the model's rows are not drawn from tables."""
     if name not in SAMPLERS:
         raise UsageError(f"sampler {name!r} is unknown; use one of {', '.join(SAMPLERS)}")
-    kind = model.distribution.kind
-    if kind not in _HAVE_TABLES:
-        raise UsageError(f"a model of kind {kind!r} has one way of drawing; leave the sampler out")
+    model.distribution.check_sampler()
     match name:
         case "without-replacement":
             return deal_codes
