@@ -495,8 +495,17 @@ def test_the_same_code_reads_the_stand_in(desk: Desk, name: str) -> None:
 UNDECLARED: Cells = {
     "plz": ["00501", "10115", "80331"] * (_ROWS // 3),
     "age": PEOPLE["age"],
+    "quote": DRAW.numbers(0, 100, "{:.1f}%"),
+    "anteil": DRAW.numbers(0, 100, "{:.0f} %"),
+    "preis": DRAW.numbers(10, 90, "{:.1f} €"),
 }
-_UNDECLARED_ACCEPTS = {"plz": among("00501", "10115", "80331"), "age": spelled("[0-9]{1,3}")}
+_UNDECLARED_ACCEPTS = {
+    "plz": among("00501", "10115", "80331"),
+    "age": spelled("[0-9]{1,3}"),
+    "quote": spelled(r"-?[0-9]+\.[0-9]%"),
+    "anteil": spelled("-?[0-9]+ %"),
+    "preis": spelled(r"[0-9]+\.[0-9] €"),
+}
 
 
 def test_without_a_schema_codes_and_notations_stay(desk: Desk) -> None:

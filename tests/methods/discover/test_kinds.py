@@ -222,7 +222,9 @@ def test_usual_markers_are_declared_as_missing(
         *(("18.04.2021", "%d.%m.%Y"), ("31.13.2021", None), ("1-2-2020", "%d-%m-%Y")),
         *(("13/02/2021", "%d/%m/%Y"), ("02/13/2021", "%m/%d/%Y"), ("13/13/2021", None)),
         *(("01/02/2021", "day or month first"), ("30/02/2021", None), ("1.2.99", None)),
-        *(("$5", "$#"), ("-$1,234.50", "$# in thousands"), ("61.1%", "#%"), ("5 €", "# €")),
+        *(("$5", "$#, 0 decimals"), ("-$1,234.50", "$# in thousands, 2 decimals")),
+        *(("61.1%", "#%, 1 decimals"), ("5 €", "# €, 0 decimals")),
+        *(("61.123%", "#%, more decimals"), ("1,234%", "#% in thousands, 0 decimals")),
         *(("$", None), ("$x", None), ("5 kg", None), ("$1,23", None)),
     ],
 )
@@ -240,13 +242,22 @@ def test_a_cell_has_one_notation_at_most(text: str, notation: str | None) -> Non
         ({"%m/%d/%Y": 2000, "%d/%m/%Y": 900}, "categorical", {}),
         ({"%d.%m.%Y": 2000, "day or month first": 900}, "categorical", {}),
         (
-            {"$#": 900, "$# in thousands": 800},
+            {"$#, 2 decimals": 900, "$# in thousands, 2 decimals": 800},
             "float",
             {"unit": "$#", "decimals": 2, "thousands": ","},
         ),
-        ({"#%": 900, "missing": 200}, "float", {"percent": True, "missing": []}),
-        ({"# €": 900, "text": 300}, "categorical", {}),
-        ({"# €": 900, "integer": 300}, "categorical", {}),
+        (
+            {"#%, 1 decimals": 900, "missing": 200},
+            "float",
+            {"percent": True, "decimals": 1, "missing": []},
+        ),
+        ({"#%, 1 decimals": 900, "#%, 0 decimals": 90}, "float", {"percent": True, "decimals": 1}),
+        ({"#%, 0 decimals": 900, "#%, 1 decimals": 9}, "float", {"percent": True, "decimals": 0}),
+        ({"#%, 1 decimals": 900, "#%, more decimals": 90}, "float", {"percent": True}),
+        ({"# %, 0 decimals": 900}, "float", {"unit": "# %", "decimals": 0}),
+        ({"# €, 2 decimals": 900, "text": 300}, "categorical", {}),
+        ({"# €, 2 decimals": 900, "integer": 300}, "categorical", {}),
+        ({"# €, 2 decimals": 900, "$#, 2 decimals": 300}, "categorical", {}),
     ],
 )
 def test_a_notation_is_learned_where_it_reads_all(
