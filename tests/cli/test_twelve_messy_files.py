@@ -491,6 +491,36 @@ def test_the_same_code_reads_the_stand_in(desk: Desk, name: str) -> None:
     _accepted(trouble, trouble.read(real), (trouble.read_made or trouble.read)(made))
 
 
+# The same troubles for an owner who declares nothing: what code for the real file would trip over.
+UNDECLARED: Cells = {
+    "plz": ["00501", "10115", "80331"] * (_ROWS // 3),
+    "age": PEOPLE["age"],
+    "quote": DRAW.numbers(0, 100, "{:.1f}%"),
+    "anteil": DRAW.numbers(0, 100, "{:.0f} %"),
+    "preis": DRAW.numbers(10, 90, "{:.1f} €"),
+}
+_UNDECLARED_ACCEPTS = {
+    "plz": among("00501", "10115", "80331"),
+    "age": spelled("[0-9]{1,3}"),
+    "quote": spelled(r"-?[0-9]+\.[0-9]%"),
+    "anteil": spelled("-?[0-9]+ %"),
+    "preis": spelled(r"[0-9]+\.[0-9] €"),
+}
+
+
+def test_without_a_schema_codes_and_notations_stay(desk: Desk) -> None:
+    """Kinds, values and ranges are learned, and cells come back as they were written."""
+    real, made = desk.folder / "undeclared.csv", desk.folder / "made.csv"
+    text(UNDECLARED)(real)
+    asked = ("synth", real, "--method", "independent", "-e", 200, "-d", "1e-6")
+    result = desk.run(*asked, "-o", made)
+    assert 0 == result.code, result.err
+    rows = pd.read_csv(made, dtype=str)
+    found = {name: accepts(rows[name]) for name, accepts in _UNDECLARED_ACCEPTS.items()}
+    assert dict.fromkeys(UNDECLARED, True) == found, rows.head()
+    assert "code or number" not in result.err
+
+
 def _accepted(trouble: Trouble, real: pd.DataFrame, made: pd.DataFrame) -> None:
     assert list(real.columns) == list(made.columns)
     assert real.dtypes.to_dict() == made.dtypes.to_dict()

@@ -95,6 +95,7 @@ STRANGE: Mapping[str, Row] = {
     "outside and replaced": Row(one="never"),
     "unreadable number": Row(size="forty"),
     "unreadable in two columns": Row(size="forty", weight="heavy"),
+    "codes with leading zeros": Row("new", "00501", "040", "03.5", "00", "0815"),
     "on an edge": Row(size="20", weight="2.5"),
     "below an edge": Row(size="19", weight="2.4999999999999996"),
     "on the last bound": Row(size="99", weight="10"),

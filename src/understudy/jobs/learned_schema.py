@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from understudy.jobs.privacy_forecast import PrivacyForecast
     from understudy.jobs.progress import JobProgress
     from understudy.methods import Synthesizer
+    from understudy.methods.discover import LearnedKinds
     from understudy.methods.discover.prospects import Prospects
     from understudy.privacy.spending.grant import Grant
     from understudy.rows.checking import DataCheck
@@ -77,7 +78,8 @@ def learn_first(request: LearningRequest, output: Path, progress: JobProgress) -
         )
     check_writable(place)
     known = declared_kinds(request.data, header.columns)
-    draft = header if known else _kinds(request, header, progress)
+    learned = None if known else _kinds(request, header, progress)
+    draft = header if learned is None else learned.draft
     share = _share(request, header) - (0 if draft.unfinished else SCHEMA_SHARE)
     schema, prospects = _schema(request, draft, progress)
     write_or_keep(schema.text_for(place).encode(), place, what="schema")
@@ -88,8 +90,9 @@ def learn_first(request: LearningRequest, output: Path, progress: JobProgress) -
     rest = _fit_with(request, 1 - share)
     percent = f"was learned with {float(100 * share):g} % of the budget"
     sentence = f"the schema {percent if share else 'cost nothing'}, and is in {place}"
+    doubts = "" if learned is None else _doubts(learned)
     return LearnedFirst(
-        replace(request, schema=place, fit=rest), place, f"{sentence}{_unlearned(schema)}"
+        replace(request, schema=place, fit=rest), place, f"{sentence}{_unlearned(schema)}{doubts}"
     )
 
 
@@ -127,6 +130,16 @@ def _unlearned(schema: Schema) -> str:
         f"{said}.{each if nameless else ''} If one of them holds numbers or dates in a notation of "
         "its own, declare it, as --decimal ',' or in a schema; `understudy schema init --look` "
         "shows the owner how"
+    )
+
+
+def _doubts(learned: LearnedKinds) -> str:
+    """Name the columns of numbers that may be codes."""
+    if not learned.doubtful:
+        return ""
+    return (
+        f"; code or number? {_some(learned.doubtful)} was learned as numbers, and noise may hide "
+        'cells with leading zeros, which numbers lose: declare kind = "categorical" if it is a code'
     )
 
 
@@ -248,7 +261,7 @@ def _provisional(header: Draft) -> Schema:
     return Schema(dict.fromkeys(header.columns, column))
 
 
-def _kinds(request: LearningRequest, header: Draft, progress: JobProgress) -> Draft:
+def _kinds(request: LearningRequest, header: Draft, progress: JobProgress) -> LearnedKinds:
     asked = KindRequest(
         neighbours=_synthesizer(request, header).unit.neighbours,
         people=request.fit.people,
@@ -262,7 +275,7 @@ def _kinds(request: LearningRequest, header: Draft, progress: JobProgress) -> Dr
             f"no kind stands out of the noise in {_some(learned.unclear)}: there are too few rows "
             f"for this budget. {_spent(request, KINDS_SHARE)}, and nothing was written; {_WAYS_OUT}"
         )
-    return learned.draft
+    return learned
 
 
 def _skeleton(request: LearningRequest) -> SkeletonRequest:

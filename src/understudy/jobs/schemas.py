@@ -15,8 +15,6 @@ from understudy.jobs.request import JobRequest
 from understudy.system.files.piped import PipedFile
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from understudy.facts.formats import Draft, DraftColumn
     from understudy.facts.schema import Schema
 
@@ -191,11 +189,12 @@ def with_types(draft: Draft, data: str) -> Draft:
     """
     from understudy.facts.formats import Draft, DraftColumn
     from understudy.facts.formats.draft import unreviewed
+    from understudy.facts.formats.frames import type_keys
     from understudy.rows.reading import is_parquet, parquet_types
 
     if not is_parquet(Path(data)):
         raise UsageError(f"{data}: only Parquet files declare types; leave out --types")
-    types = {field.name: _type_keys(field.type) for field in parquet_types(Path(data))}
+    types = {field.name: type_keys(field.type) for field in parquet_types(Path(data))}
     return Draft(
         {
             name: DraftColumn(c.kind, {**c.keys, **unreviewed(types[name])}, c.remark)
@@ -203,20 +202,6 @@ def with_types(draft: Draft, data: str) -> Draft:
         },
         format=draft.format,
     )
-
-
-def _type_keys(kind: pa.DataType) -> dict[str, str]:
-    """The keys of a column by which rows come back in a type; none for that of its kind."""
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(kind):
-        return {"dtype": "category"}
-    if pa.types.is_timestamp(kind):
-        zone = {} if kind.tz is None else {"zone": str(kind.tz)}
-        return {"dtype": f"datetime64[{kind.unit}]", **zone}
-    narrow = pa.types.is_integer(kind) and kind != pa.int64()
-    named = {pa.float32(): "float32"}
-    return {"dtype": str(kind)} if narrow else {"dtype": named[kind]} if kind in named else {}
 
 
 def _column(name: str, kind: str) -> DraftColumn:

@@ -8,6 +8,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -21,6 +22,7 @@ from understudy.facts.formats.frames import of_frame
 from understudy.facts.formats.python_models import of_pandera
 from understudy.facts.schema import Schema
 from understudy.methods.discover import Skeleton, infer_schema
+from understudy.methods.independent import Independent
 
 
 def _bodies(draft: Draft) -> dict[str, dict[str, Any]]:
@@ -159,6 +161,71 @@ def test_frames_are_proposals(frame: Any) -> None:
     assert ["x", "y"] == draft.columns["c"].keys["values"]
     with pytest.raises(SchemaError, match="unreviewed"):
         infer_schema(frame, Skeleton.parse(draft.document()), epsilon=1, ledger=None, dataset="t")
+
+
+TYPED = pd.DataFrame(
+    {
+        "whole": np.array([1, 2], "int32"),
+        "gaps": pd.array([1, None], "Int16"),
+        "real": np.array([0.5, 1.5], "float32"),
+        "plain": [1, 2],
+        "flag": pd.array([True, False], "boolean"),
+        "word": pd.array(["a", "b"], "string"),
+        "thing": pd.Series(["a", "b"], dtype=object),
+        "level": pd.Categorical(["low", "high"], ["low", "high"], ordered=True),
+        "group": pd.Categorical([1, 2]),
+        "seen": pd.to_datetime(["2020-01-01", "2020-03-01"]).tz_localize("Europe/Berlin"),
+        "stamp": np.array(["2020-01-01", "2020-03-01"], "datetime64[ns]"),
+        "born": [datetime.date(2020, 1, 1), datetime.date(2020, 2, 1)],
+        "patient_id": np.array([1, 2], "int32"),
+    }
+)
+_KNOWN: dict[str, dict[str, Any]] = {
+    **{key: {"min": 0, "max": 9} for key in ("whole", "gaps", "plain")},
+    "real": {"min": 0.0, "max": 2.0},
+    **{key: {"values": ["a", "b"]} for key in ("word", "thing")},
+    "seen": {"min": "2020-01-01T00:00", "max": "2020-12-31T00:00"},
+    "stamp": {"min": "2020-01-01T00:00", "max": "2020-12-31T00:00"},
+    "born": {"min": "2020-01-01", "max": "2020-12-31"},
+}
+
+
+@pytest.mark.parametrize("brand", ["pandas", "polars", "arrow"])
+def test_rows_come_back_in_the_types_of_the_frame(brand: str) -> None:
+    """From a frame to a draft, to a schema that a person vouches for, to a fit and its rows."""
+    columns = TYPED.columns.drop(["group"] if brand == "polars" else [])
+    arrow = pa.Table.from_pandas(TYPED[columns], preserve_index=False)
+    frame = {"pandas": TYPED, "polars": pl.from_arrow(arrow), "arrow": arrow}[brand]
+    draft = Schema.from_frame(frame)
+    assert list(columns) == draft.unreviewed
+    bodies = {name: {**column.document()} for name, column in draft.columns.items()}
+    for name, body in bodies.items():
+        del body["unreviewed"]
+        body |= _KNOWN.get(name, {})
+    schema = Schema.parse({"columns": bodies})
+    made = Independent(schema, epsilon=100).fit(frame, ledger=None, dataset="t").sample(20)
+    if brand == "pandas":
+        assert frame.dtypes.to_dict() == made.dtypes.to_dict()
+    elif brand == "polars":
+        assert _loosely(frame.schema) == _loosely(made.schema)
+    else:
+        assert {f.name: _arrow(f.type) for f in frame.schema} == {
+            f.name: _arrow(f.type) for f in made.schema
+        }
+
+
+def _loosely(types: Any) -> dict[str, str]:
+    """Types of polars; which categories there are is told apart by Enum and Categorical alone."""
+    return {
+        n: "category" if str(t).startswith(("Enum", "Cat")) else str(t) for n, t in types.items()
+    }
+
+
+def _arrow(kind: pa.DataType) -> str:
+    """A type of Arrow, however wide the places of its texts and categories are."""
+    if pa.types.is_dictionary(kind):
+        return f"category of {_arrow(kind.value_type)}, {kind.ordered}"
+    return str(kind).removeprefix("large_")
 
 
 def test_pandera_schemas() -> None:

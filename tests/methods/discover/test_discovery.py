@@ -480,15 +480,38 @@ def test_constraints_on_declared_columns_stay() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        {"kind": "float", "dtype": "float32"},
         {"kind": "integer", "step": 5},
         {"kind": "date", "step": 7},
     ],
 )
-def test_steps_and_types_of_unknown_columns_are_refused(body: dict[str, Any]) -> None:
+def test_steps_of_unknown_columns_are_refused(body: dict[str, Any]) -> None:
     """What is found could contradict them, after it was paid for."""
     with pytest.raises(UsageError, match="add it to the schema that is found"):
         Skeleton.parse({"columns": {"x": body}})
+
+
+@pytest.mark.parametrize(
+    ("body", "kept"),
+    [
+        ({"kind": "float", "dtype": "float32"}, "float32"),
+        ({"kind": "integer", "dtype": "Int16"}, "Int16"),
+        ({"kind": "integer", "dtype": "int8"}, None),
+    ],
+)
+def test_a_declared_type_stays_where_it_holds_what_is_found(
+    body: dict[str, Any], kept: str | None
+) -> None:
+    """Whether it does is decided by released numbers, after they were paid for."""
+    rows = {"x": [100, 300] * 400}
+    skeleton = Skeleton.parse({"columns": {"x": body}})
+    found = infer_schema(rows, skeleton, epsilon=100, delta="1e-6", ledger=None).schema
+    assert kept == found.columns["x"].dtype
+
+
+def test_a_type_that_no_such_column_has_is_refused_before_anything_is_paid() -> None:
+    """Types are not part of the provisional schema, and checked all the same."""
+    with pytest.raises(SchemaError, match="'x': dtype is 'int8'"):
+        Skeleton.parse({"columns": {"x": {"kind": "date", "dtype": "int8"}}})
 
 
 @pytest.mark.parametrize(

@@ -28,12 +28,14 @@ from understudy.methods.discover import (
     infer_schema,
 )
 from understudy.methods.discover.kinds import (
+    CODE,
     COUNTED,
     DECIMALS,
     KINDS,
     MARKS,
     ROUND,
     LearnedKind,
+    NoisyNumber,
     kinds_of,
     narrowest,
 )
@@ -81,7 +83,7 @@ NOISE = DiscreteGaussian(Fraction(100), Fraction(1))
 
 def _decided(counts: Mapping[str, int], name: str = "x", different: int = 5) -> LearnedKind:
     noisy = np.array([counts.get(kind, -3) for kind in COUNTED], np.int64)
-    return LearnedKind.of(name, noisy, different, NOISE)
+    return LearnedKind.of(name, noisy, NoisyNumber(different, NOISE), NOISE)
 
 
 @pytest.mark.parametrize(
@@ -97,6 +99,11 @@ def _decided(counts: Mapping[str, int], name: str = "x", different: int = 5) -> 
         ({"integer": 5000, "text": 90}, "integer"),
         ({"integer": 5000, "text": 900}, "categorical"),
         ({"text": 5000}, "categorical"),
+        ({"integer": 2000, CODE: 1000}, "categorical"),
+        ({"integer": 2000, CODE: 80}, "categorical"),
+        ({"integer": 5000, CODE: 90}, "integer"),
+        ({"float": 2000, CODE: 1000}, "categorical"),
+        ({CODE: 3000}, "categorical"),
         ({}, "categorical"),
     ],
 )
@@ -104,6 +111,38 @@ def test_the_kind_reads_what_stands_out(counts: dict[str, int], kind: str) -> No
     """The narrowest kind that reads all cells that show, a few unreadable ones apart."""
     found = _decided(counts)
     assert (kind, False, bool(counts)) == (found.kind, found.missing, found.clear)
+
+
+@pytest.mark.parametrize(
+    ("counts", "doubtful"),
+    [
+        ({"integer": 5000}, False),
+        ({"integer": 5000, CODE: 20}, False),
+        ({"integer": 5000, CODE: 90}, True),
+        ({"integer": 200}, True),
+        ({"float": 200}, False),
+        ({"integer": 200, CODE: 100}, False),
+    ],
+)
+def test_numbers_that_may_be_codes_are_asked_about(counts: dict[str, int], doubtful: bool) -> None:
+    """Where noise could hide a tenth of the cells, or a few have leading zeros."""
+    found = _decided(counts)
+    assert doubtful == found.doubtful
+    assert doubtful == found.draft("x").remark.startswith("code or number?")
+
+
+def test_codes_that_all_differ_are_ids() -> None:
+    """As other texts are; some that repeat are categories."""
+    assert "id" == _decided({CODE: 4000}, different=3900).kind
+    assert "categorical" == _decided({CODE: 400, "integer": 3600}, different=900).kind
+
+
+def test_noise_alone_makes_codes_of_numbers_in_one_of_a_thousand_columns() -> None:
+    """The height at which codes are seen is that of their noise."""
+    law = NormalDist(0, 10)
+    kinds = (_decided({"integer": 50, CODE: n}).kind for n in range(100))
+    height = next(n for n, kind in enumerate(kinds) if kind == "categorical")
+    assert 1 - law.cdf(height) <= 1 / 1000 <= 1 - law.cdf(height - 3)
 
 
 def test_missing_cells_and_names_of_rows_are_seen() -> None:
@@ -183,7 +222,9 @@ def test_usual_markers_are_declared_as_missing(
         *(("18.04.2021", "%d.%m.%Y"), ("31.13.2021", None), ("1-2-2020", "%d-%m-%Y")),
         *(("13/02/2021", "%d/%m/%Y"), ("02/13/2021", "%m/%d/%Y"), ("13/13/2021", None)),
         *(("01/02/2021", "day or month first"), ("30/02/2021", None), ("1.2.99", None)),
-        *(("$5", "$#"), ("-$1,234.50", "$# in thousands"), ("61.1%", "#%"), ("5 €", "# €")),
+        *(("$5", "$#, 0 decimals"), ("-$1,234.50", "$# in thousands, 2 decimals")),
+        *(("61.1%", "#%, 1 decimals"), ("5 €", "# €, 0 decimals")),
+        *(("61.123%", "#%, more decimals"), ("1,234%", "#% in thousands, 0 decimals")),
         *(("$", None), ("$x", None), ("5 kg", None), ("$1,23", None)),
     ],
 )
@@ -201,13 +242,22 @@ def test_a_cell_has_one_notation_at_most(text: str, notation: str | None) -> Non
         ({"%m/%d/%Y": 2000, "%d/%m/%Y": 900}, "categorical", {}),
         ({"%d.%m.%Y": 2000, "day or month first": 900}, "categorical", {}),
         (
-            {"$#": 900, "$# in thousands": 800},
+            {"$#, 2 decimals": 900, "$# in thousands, 2 decimals": 800},
             "float",
             {"unit": "$#", "decimals": 2, "thousands": ","},
         ),
-        ({"#%": 900, "missing": 200}, "float", {"percent": True, "missing": []}),
-        ({"# €": 900, "text": 300}, "categorical", {}),
-        ({"# €": 900, "integer": 300}, "categorical", {}),
+        (
+            {"#%, 1 decimals": 900, "missing": 200},
+            "float",
+            {"percent": True, "decimals": 1, "missing": []},
+        ),
+        ({"#%, 1 decimals": 900, "#%, 0 decimals": 90}, "float", {"percent": True, "decimals": 1}),
+        ({"#%, 0 decimals": 900, "#%, 1 decimals": 9}, "float", {"percent": True, "decimals": 0}),
+        ({"#%, 1 decimals": 900, "#%, more decimals": 90}, "float", {"percent": True}),
+        ({"# %, 0 decimals": 900}, "float", {"unit": "# %", "decimals": 0}),
+        ({"# €, 2 decimals": 900, "text": 300}, "categorical", {}),
+        ({"# €, 2 decimals": 900, "integer": 300}, "categorical", {}),
+        ({"# €, 2 decimals": 900, "$#, 2 decimals": 300}, "categorical", {}),
     ],
 )
 def test_a_notation_is_learned_where_it_reads_all(
@@ -220,7 +270,7 @@ def test_a_notation_is_learned_where_it_reads_all(
 
 def test_a_word_that_is_rare_is_not_released() -> None:
     """Noise above a word of which no cell is makes it a label in at most 1 of 200 columns."""
-    others = {*KINDS, *NOTATIONS, *MARKS, ROUND, *DECIMALS}
+    others = {*KINDS, *NOTATIONS, *MARKS, CODE, ROUND, *DECIMALS}
     words, law = len(set(COUNTED) - others), NormalDist(0, 10)
     height = next(n for n in range(100) if _decided({"ja": n, "nein": 900}).labels)
     assert words * (1 - law.cdf(height)) <= 1 / 200 <= words * (1 - law.cdf(height - 1))
@@ -360,6 +410,26 @@ def test_a_number_counted_by_all_its_decimals_is_caught(
     monkeypatch.setattr(kinds, "kinds_of", nested)
     here, there = _file(tmp_path / "a.csv", LINES), _file(tmp_path / "b.csv", LINES[1:])
     with pytest.raises(LeakFound, match="kinds of cells of weight: answers differ by more"):
+        _audit(_discovery(UNITS[0]), here, there)
+
+
+def test_a_code_counted_as_a_text_too_is_caught(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """00501 has its own place in the vector, and counts in no other."""
+    from understudy.methods.discover import kinds
+
+    def twice(source: Any, column: str, dialect: TextDialect) -> Any:
+        counts = kinds_of(source, column, dialect)
+        counts[KINDS.index("text")] += counts[COUNTED.index(CODE)]
+        return counts
+
+    monkeypatch.setattr(kinds, "kinds_of", twice)
+    here, there = (
+        _file(tmp_path / name, lines)
+        for name, lines in (("a.csv", LINES), ("b.csv", [*LINES, STRANGE[3]]))
+    )
+    with pytest.raises(LeakFound, match="kinds of cells of age: answers differ by more"):
         _audit(_discovery(UNITS[0]), here, there)
 
 

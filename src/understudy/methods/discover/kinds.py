@@ -2,9 +2,10 @@
 
 Each cell of a column counts once, under its narrowest kind: missing, boolean, integer, float, date,
 datetime or text; of booleans, each usual word counts by itself, of reals, those of each number of
-decimals, and of texts, usual missing markers and notations of days and numbers. The counts get
-noise, and so does the number of different values. The kind of a column, labels, decimals, markers
-and notations follow from these releases and from its name. Proof: docs/proofs/kinds.md.
+decimals, and of texts, codes with leading zeros, usual missing markers and notations of days and
+numbers. The counts get noise, and so does the number of different values. The kind of a column,
+labels, decimals, markers and notations follow from these releases and from its name. Proof:
+docs/proofs/kinds.md.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import date, datetime
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -30,7 +31,13 @@ from understudy.facts.schema_cost import Inference
 from understudy.facts.unit import Neighbours, Unit
 from understudy.methods.discover.discovery import NAMELESS, Opening, cost_of
 from understudy.methods.discover.notations import NOTATIONS, learned_notation, notation_of
-from understudy.methods.discover.shares import CountNoise, QuestionShares, least_noise, reached
+from understudy.methods.discover.shares import (
+    CountNoise,
+    GaussianShares,
+    LaplaceShares,
+    QuestionShares,
+    reached,
+)
 from understudy.privacy.budget import Amount, Budget, exact
 from understudy.privacy.curator import Curator, Instruments
 from understudy.privacy.run import Access, PaidRun, UnopenedRows
@@ -63,7 +70,10 @@ DECIMALS = tuple(f"{digits} decimals" for digits in range(1, 7))
 MARKS = ("?", "--", "None")
 """Usual missing markers that are not read as missing unless they are declared."""
 
-COUNTED = (*KINDS, *_TRUE, *_FALSE, *NOTATIONS, *MARKS, ROUND, *DECIMALS)
+CODE = "leading zeros"
+"""Digits behind a zero, such as 00501, which a number would lose."""
+
+COUNTED = (*KINDS, *_TRUE, *_FALSE, *NOTATIONS, *MARKS, CODE, ROUND, *DECIMALS)
 """All that a cell may count under, in the order of a released vector."""
 
 _WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]{0,17})")
@@ -76,6 +86,10 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _STRAY = 1 / 200
 # The same for a kind or notation beside a more frequent one, which would change the column's kind.
 _MISTAKEN = 1e-6
+# The same for codes with leading zeros: a number in place of a code is worse than the reverse.
+_CODED = 1 / 1000
+# Where noise could hide codes in more than this part of the cells, numbers may be codes.
+_HIDDEN = 0.1
 # Cells that cannot be read as numbers or dates make a column of texts beyond this part of all.
 _UNREADABLE = 0.02
 # Values that are nearly all different are names of rows, or texts.
@@ -83,6 +97,8 @@ _MOSTLY_DIFFERENT = 0.5
 # What an id is by its name may be repeated, by persons with many rows; a code has fewer values.
 _REPEATED = 0.02
 _STAND_IN = "any"
+# The part of a column's share that counts kinds; the rest counts different values, a round number.
+_OF_KINDS = Fraction(3, 4)
 
 
 def narrowest(text: str) -> str:
@@ -92,7 +108,7 @@ def narrowest(text: str) -> str:
         >>> [narrowest(text) for text in ("1", "1.5", "yes", "2021-03-01", "00501", "x")]
         ['integer', 'float', 'boolean', 'date', 'text', 'text']
     """
-    if _LEADING_ZERO.match(text) and _WHOLE.fullmatch(text.lstrip("+-0") or "0"):
+    if _has_leading_zeros(text):
         return "text"
     if _WHOLE.fullmatch(text):
         return "integer"
@@ -101,6 +117,11 @@ def narrowest(text: str) -> str:
     if text.lower() in _WORDS:
         return "boolean"
     return _moment(text)
+
+
+def _has_leading_zeros(text: str) -> bool:
+    is_whole = _WHOLE.fullmatch(text.lstrip("+-0") or "0") is not None
+    return is_whole and _LEADING_ZERO.match(text) is not None
 
 
 def _moment(text: str) -> str:
@@ -117,6 +138,19 @@ def _moment(text: str) -> str:
 
 
 @dataclass(frozen=True)
+class NoisyNumber:
+    """A released number, and the noise it was released with."""
+
+    value: int
+    noise: CountNoise
+
+    @property
+    def height(self) -> float:
+        """What the noise alone exceeds in one of 200 columns."""
+        return reached(self.noise, _STRAY)
+
+
+@dataclass(frozen=True)
 class LearnedKind:
     """The kind that was learned for a column.
 
@@ -128,6 +162,7 @@ class LearnedKind:
         steps: of reals, `decimals` or a `step` that all cells that stand out have.
         markers: usual missing markers that stand out.
         notation: what declares how all cells are written that stand out, where that is unusual.
+        doubtful: of whole numbers, whether noise may hide that they are codes.
     """
 
     kind: str
@@ -137,9 +172,10 @@ class LearnedKind:
     steps: Mapping[str, int | float] = field(default_factory=dict)
     markers: tuple[str, ...] = ()
     notation: Mapping[str, Any] = field(default_factory=dict)
+    doubtful: bool = False
 
     @classmethod
-    def of(cls, name: str, noisy: Integers, different: int, noise: CountNoise) -> LearnedKind:
+    def of(cls, name: str, noisy: Integers, different: NoisyNumber, noise: CountNoise) -> Self:
         """Decide by noisy counts of kinds and of different values, and by the column's name."""
         every = dict(zip(COUNTED, np.maximum(noisy, 0).tolist(), strict=True))
         words = _standing_out(every, (*_TRUE, *_FALSE), noise)
@@ -155,15 +191,17 @@ class LearnedKind:
         seen = _seen(counts, noise)
         noted = _standing_out(every, NOTATIONS, noise, chance=_MISTAKEN if seen else _STRAY)
         filled = sum(counts[kind] for kind in KINDS if kind != "missing" and kind in seen)
-        filled += sum(noted.values())
-        unlike = different > max(_MOSTLY_DIFFERENT * filled, least)
+        codes, hidden = every[CODE], reached(noise, _CODED)
+        filled += sum(noted.values()) + (codes if codes > hidden else 0)
+        unlike = different.value > max(_MOSTLY_DIFFERENT * filled, different.height)
         few = counts["text"] - least <= _UNREADABLE * filled
         others = seen - {"missing", "text"} if few else seen - {"missing"}
+        others |= {"text"} if codes - hidden > _UNREADABLE * filled else set()
         notation = learned_notation(noted) if noted and not others else None
         kind = _kind(others) if notation is None else notation.kind
         # Beside other kinds of cells a notation is one of texts.
         kind = "categorical" if noted and notation is None else kind
-        repeated = is_identifier(name) and different + least > _REPEATED * filled
+        repeated = is_identifier(name) and different.value + different.height > _REPEATED * filled
         names_rows = repeated or (unlike and kind == "categorical")
         kind = "id" if names_rows else kind
         labels = _labels(words) if kind == "boolean" else None
@@ -173,11 +211,12 @@ class LearnedKind:
         return cls(
             kind,
             missing="missing" in seen or bool(markers),
-            clear=bool(noted or seen - {"missing"}),
+            clear=bool(noted or others or seen - {"missing"}),
             labels=labels,
             steps=steps,
             markers=markers,
             notation={} if notation is None or kind == "id" else notation.keys,
+            doubtful=kind == "integer" and (codes > hidden or hidden > _HIDDEN * filled),
         )
 
     def draft(self, name: str) -> DraftColumn:
@@ -189,9 +228,16 @@ class LearnedKind:
             remark = remark_on(name) or "nearly all values differ: generated, never learned"
             return DraftColumn("id", remark=remark)
         remark = "" if self.clear else "no kind stood out of the noise; check this one"
+        remark = _CODE_OR_NUMBER if self.doubtful else remark
         labels: dict[str, Any] = {"labels": [*self.labels]} if self.labels else {}
         keys = {**labels, **self.steps, **self.notation, **missing}
         return DraftColumn(self.kind, keys, remark)
+
+
+_CODE_OR_NUMBER = (
+    "code or number? Noise may hide cells with leading zeros, which numbers lose; "
+    "a code is categorical"
+)
 
 
 def _seen(counts: Mapping[str, int], noise: CountNoise) -> set[str]:
@@ -259,12 +305,14 @@ class LearnedKinds:
         statement: what is promised about it.
         inference: what it cost.
         unclear: columns of which no kind stood out of the noise, so that theirs is a guess.
+        doubtful: columns of whole numbers of which noise may hide that they are codes.
     """
 
     draft: Draft
     statement: Statement
     inference: Inference
     unclear: tuple[str, ...] = ()
+    doubtful: tuple[str, ...] = ()
 
     @property
     def lacks_kinds(self) -> bool:
@@ -314,14 +362,25 @@ class KindDiscovery:
 
     @cached_property
     def shares(self) -> QuestionShares:
-        """How much of the budget each question gets: a half of a column's for each of its two."""
-        return least_noise(
-            exact(self.epsilon, what="epsilon"),
-            exact(self.delta, what="delta"),
+        """How the budget is shared: Laplace or Gaussian noise, whichever hides fewer codes.
+
+        Three quarters of a column's share count its kinds.
+        """
+        plain = LaplaceShares(
+            epsilon=exact(self.epsilon, what="epsilon"),
+            delta=exact(self.delta, what="delta"),
             unit=self.unit,
             keyed={},
             ranged=dict.fromkeys(self.asked, Fraction(1)),
         )
+        if plain.delta == 0:
+            return plain
+        other = GaussianShares(**{part.name: getattr(plain, part.name) for part in fields(plain)})
+        return min(plain, other, key=self._hidden)
+
+    def _hidden(self, shares: QuestionShares) -> float:
+        """How many codes of a column noise would hide."""
+        return reached(shares.counts(self.asked[0], _OF_KINDS), _CODED)
 
     def run(
         self, opening: Opening, *, dataset: str | None = None, ledger: LedgerChoice = DEFAULT
@@ -346,11 +405,13 @@ class KindDiscovery:
         }
         unclear = tuple(name for name, learned in found.items() if not learned.clear)
         draft = Draft(columns, inference=inference.document())
-        return LearnedKinds(draft, statement, inference, unclear)
+        doubtful = tuple(name for name, learned in found.items() if learned.doubtful)
+        return LearnedKinds(draft, statement, inference, unclear=unclear, doubtful=doubtful)
 
     def _learned(self, curator: Curator, name: str) -> LearnedKind:
         """The kind of one column, by two noisy answers."""
-        kinds, different = self.shares.cells(name), self.shares.parts(name, 1)
+        kinds = self.shares.counts(name, _OF_KINDS)
+        different = self.shares.counts(name, 1 - _OF_KINDS)
         counts = curator.release(
             kinds,
             lambda source: kinds_of(source, name, self.dialect),
@@ -361,7 +422,7 @@ class KindDiscovery:
             lambda source: np.array([len(_keys(source, name).counts)], np.int64),
             name=f"number of different values of {name}",
         )
-        return LearnedKind.of(name, counts, int(values), kinds)
+        return LearnedKind.of(name, counts, NoisyNumber(int(values), different), kinds)
 
     @property
     def _texts(self) -> Schema:
@@ -400,6 +461,8 @@ def _place(text: str, dialect: TextDialect) -> str:
     found = narrowest(spelled)
     if found == "boolean":
         return text if text in _TRUE or text in _FALSE else found
+    if found == "text" and _has_leading_zeros(spelled):
+        return CODE
     decimals = _DECIMALS.fullmatch(spelled) if found == "float" else None
     if decimals is None:
         return (notation_of(text, dialect) or found) if found == "text" else found

@@ -1,13 +1,14 @@
 """Notations that a cell may be written in: public lists, matched by the cell's own text alone.
 
-Days in an order other than year, month and day, and numbers with a sign of currency or of percent.
-A cell has at most one notation, so that counts of notations are a histogram of the rows.
+Days in an order other than year, month and day, and numbers with a sign of currency or of percent,
+by the number of their decimals. A cell has at most one notation, so that counts of notations are a
+histogram of the rows.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -21,16 +22,40 @@ _DAY = re.compile(r"([0-9]{1,2})([./-])([0-9]{1,2})\2[0-9]{4}")
 _LAST_MONTH = 12
 
 _UNITS = ("$#", "€#", "£#", "#€", "# €", "#%", "# %")
-_GROUPED = " in thousands"
-_BY_COMMAS = re.compile(r"[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?")
-_NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
-# Sums of money are written so.
-_DECIMALS_OF_MONEY = 2
+_BY_COMMAS = re.compile(r"[0-9]{1,3}(,[0-9]{3})+(\.(?P<decimals>[0-9]+))?")
+_NUMBER = re.compile(r"[0-9]+(\.(?P<decimals>[0-9]+))?")
+# Sums of money have two decimals at most, and so have nearly all percentages.
+_MOST_DECIMALS = 2
 
-NOTATIONS = (
-    *(*_DAYS.values(), _MONTH_FIRST, _EITHER),
-    *(f"{unit}{grouped}" for unit in _UNITS for grouped in ("", _GROUPED)),
-)
+
+@dataclass(frozen=True)
+class MarkedNumber:
+    """Numbers with a sign of currency or percent.
+
+    Attributes:
+        unit: the sign, and the place of the number.
+        grouped: whether commas stand between thousands.
+        decimals: their number; None for more than two.
+    """
+
+    unit: str
+    grouped: bool
+    decimals: int | None
+
+    def __str__(self) -> str:
+        digits = "more" if self.decimals is None else self.decimals
+        return f"{self.unit}{' in thousands' if self.grouped else ''}, {digits} decimals"
+
+
+_MARKED = {
+    str(marked): marked
+    for unit in _UNITS
+    for grouped in (False, True)
+    for decimals in (*range(_MOST_DECIMALS + 1), None)
+    for marked in (MarkedNumber(unit, grouped, decimals),)
+}
+
+NOTATIONS = (*_DAYS.values(), _MONTH_FIRST, _EITHER, *_MARKED)
 """The names of all notations, in the order of a released vector."""
 
 
@@ -48,7 +73,7 @@ def notation_of(text: str, dialect: TextDialect) -> str | None:
     Example:
         >>> plain = TextDialect()
         >>> [notation_of(t, plain) for t in ("18.04.2021", "02/13/2021", "-$1,234.50", "x")]
-        ['%d.%m.%Y', '%m/%d/%Y', '$# in thousands', None]
+        ['%d.%m.%Y', '%m/%d/%Y', '$# in thousands, 2 decimals', None]
     """
     day = _DAY.fullmatch(text)
     return _unit(text, dialect) if day is None else _order(text, day)
@@ -76,10 +101,12 @@ def _unit(text: str, dialect: TextDialect) -> str | None:
         if not bare.startswith(before) or not bare.endswith(behind):
             continue
         number = bare.removeprefix(before).removesuffix(behind)
-        if _NUMBER.fullmatch(dialect.plain_number(number)):
-            return unit
-        if dialect.spells_plainly and _BY_COMMAS.fullmatch(number):
-            return f"{unit}{_GROUPED}"
+        plain = _NUMBER.fullmatch(dialect.plain_number(number))
+        grouped = _BY_COMMAS.fullmatch(number) if dialect.spells_plainly else None
+        if found := plain or grouped:
+            digits = len(found["decimals"] or "")
+            decimals = digits if digits <= _MOST_DECIMALS else None
+            return str(MarkedNumber(unit, plain is None, decimals))
     return None
 
 
@@ -94,15 +121,20 @@ def learned_notation(seen: Iterable[str]) -> LearnedNotation | None:
                 if is_slashed or found == {shown}
                 else None
             )
-    for unit in _UNITS:
-        if found and found <= {unit, f"{unit}{_GROUPED}"}:
-            return LearnedNotation("float", _keys(unit, grouped=f"{unit}{_GROUPED}" in found))
-    return None
+    if not found or not found <= _MARKED.keys():
+        return None
+    marked = [_MARKED[name] for name in found]
+    if len({each.unit for each in marked}) > 1:
+        return None
+    return LearnedNotation("float", _keys(marked))
 
 
-def _keys(unit: str, *, grouped: bool) -> dict[str, Any]:
-    keys: dict[str, Any] = {"thousands": ","} if grouped else {}
-    if unit == "#%":
-        return {"percent": True, **keys}
-    decimals = {} if "%" in unit else {"decimals": _DECIMALS_OF_MONEY}
-    return {"unit": unit, **decimals, **keys}
+def _keys(marked: Sequence[MarkedNumber]) -> dict[str, Any]:
+    """What declares numbers of one unit, with the most decimals unless some have too many."""
+    digits = [each.decimals for each in marked]
+    known = [number for number in digits if number is not None]
+    decimals = {"decimals": max(known)} if len(known) == len(digits) else {}
+    thousands = {"thousands": ","} if any(each.grouped for each in marked) else {}
+    unit = marked[0].unit
+    sign = {"percent": True} if unit == "#%" else {"unit": unit}
+    return {**sign, **decimals, **thousands}

@@ -99,9 +99,13 @@ class QuestionShares(ABC):
         """The noise of the count of a boolean column's missing cells."""
         return self._counts(self._part(name), 1)
 
+    def counts(self, name: str, part: Fraction) -> CountNoise:
+        """The noise of counts over public cells that get this part of a column's share."""
+        return self._counts(self._part(name) * part, 1)
+
     def cells(self, name: str) -> CountNoise:
         """The noise of a column's first count, over public cells."""
-        return self._counts(self._part(name) * self.first_count, 1)
+        return self.counts(name, self.first_count)
 
     def parts(self, name: str, levels: int) -> CountNoise:
         """The noise of a column's second count, over parts of cells on some levels."""

@@ -30,6 +30,7 @@ from understudy.facts.column import (
     Scalar,
     text_of,
 )
+from understudy.facts.column.dtypes import check_dtype
 from understudy.facts.column.steps import Steps
 from understudy.facts.schema import Schema, read_document
 from understudy.facts.unlisted import CATCH_ALL
@@ -65,6 +66,7 @@ class Skeleton:
         flagged: the booleans that do not say whether cells are missing.
         shares: how much of the budget a column gets beside others of its kind, where not 1.
         prefix_lengths: by how many first letters rare values are grouped, where they are.
+        types: declared types of columns to be learned, kept where they hold what is found.
     """
 
     bodies: Mapping[str, Mapping[str, Any]]
@@ -74,6 +76,7 @@ class Skeleton:
     flagged: tuple[str, ...] = ()
     shares: Mapping[str, Fraction] = field(default_factory=dict)
     prefix_lengths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    types: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def load(cls, path: str | Path) -> Skeleton:
@@ -90,6 +93,7 @@ class Skeleton:
         keyed = tuple(name for name, body in bodies.items() if _lists_nothing(body))
         ranged = tuple(name for name, body in bodies.items() if _lacks_a_range(body))
         flagged = tuple(name for name, body in bodies.items() if _may_lack_cells(body))
+        types, bodies = _types_apart(bodies, {*keyed, *ranged})
         whole = dict(bodies)
         whole |= {name: _with_catch_all(bodies[name]) for name in keyed}
         whole |= {name: _with_wide_range(bodies[name]) for name in ranged}
@@ -104,7 +108,7 @@ class Skeleton:
                 "leave values, or min and max, away where they are to be learned"
             )
         checked = _checked_shares(shares, keyed, ranged), _checked_lengths(lengths, keyed)
-        return cls(bodies, provisional, keyed, ranged, flagged, *checked)
+        return cls(bodies, provisional, keyed, ranged, flagged, *checked, types=types)
 
     def weights(self, names: Iterable[str]) -> dict[str, Fraction]:
         """How much of the budget some columns get, in parts of what one without a share gets."""
@@ -176,7 +180,7 @@ class Skeleton:
     ) -> Schema:
         """The schema in which columns hold what was found, and which says what that cost."""
         columns = {
-            name: _without_nothing(_without_stand_ins(body) | dict(found[name]))
+            name: self._typed(name, _without_nothing(_without_stand_ins(body) | dict(found[name])))
             if name in found
             else body
             for name, body in self.bodies.items()
@@ -184,6 +188,20 @@ class Skeleton:
         constraints = [constraint.text for constraint in self.provisional.constraints]
         extras = {**self.provisional.extras, "inference": dict(inference)}
         return Schema.parse({**extras, "constraints": constraints, "columns": columns})
+
+    def _typed(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
+        """A column with its declared type, unless that does not hold what was found.
+
+        Privacy: decided by what is released.
+        """
+        if name not in self.types:
+            return body
+        typed = {**body, "dtype": self.types[name]}
+        try:
+            Schema.parse({"columns": {name: typed}})
+        except SchemaError:
+            return body
+        return typed
 
     def stand_in(self, name: str) -> tuple[Scalar, ...]:
         """The one value that a categorical column has while its values are not known."""
@@ -205,6 +223,27 @@ def _without_key(key: str, columns: Mapping[str, Any]) -> tuple[dict[str, object
     found = {name: body[key] for name, body in tables.items() if key in body}
     rest = {name: {k: v for k, v in body.items() if k != key} for name, body in tables.items()}
     return found, {name: rest.get(name, body) for name, body in columns.items()}
+
+
+def _types_apart(
+    bodies: Mapping[str, Any], asked: set[str]
+) -> tuple[dict[str, str], dict[str, Any]]:
+    """Take the types of columns to be learned that depend on what is found; others stay."""
+    found = {
+        name: bodies[name]["dtype"]
+        for name in sorted(asked)
+        if bodies[name].get("dtype") not in (None, "category", "string", "object")
+    }
+    problems = []
+    for name, dtype in found.items():
+        try:
+            check_dtype(dtype, bodies[name]["kind"])
+        except ValueError as error:
+            problems.append(f"column {name!r}: {error}")
+    if problems:
+        raise SchemaError(problems)
+    plain = {n: {k: v for k, v in bodies[n].items() if k != "dtype"} for n in found}
+    return found, {**bodies, **plain}
 
 
 def _checked_lengths(
@@ -261,15 +300,13 @@ def _refuse_constraints_on(schema: Schema, asked: set[str]) -> None:
 
 
 def _refuse_forms_of(bodies: Mapping[str, Any], asked: set[str]) -> None:
-    """Refuse steps and types that what is found could contradict, once it is paid for.
+    """Refuse steps that what is found could contradict, once it is paid for.
 
     Bins of real numbers are cut at their decimals or steps.
     """
     for name in sorted(asked):
         keys = [key for key in _OF_STEPS if bodies[name].get(key) is not None]
         keys = [] if bodies[name].get("kind") == "float" else keys
-        if bodies[name].get("dtype") not in (None, "category", "string", "object"):
-            keys.append("dtype")
         if keys:
             raise UsageError(
                 f"column {name!r} declares {keys[0]}, and its values are to be learned; "
