@@ -52,7 +52,7 @@ PRINTED_HERE = (
     (
         "plan",
         "plan --schema patients.toml --rows 400 --epsilon 1 --method nist --delta 1e-6 "
-        "--error 0.2 --compare-shares",
+        "--error 0.2 --compare-shares --holders 3",
     ),
     ("query", "query model.zip P(smoker)"),
     ("query", "query model.zip mean(age)"),
