@@ -481,6 +481,44 @@ def test_the_sentence_on_bits_follows_the_numbers(values: dict[str, float], said
     assert said in find("tuc1-bits").sentence(_bits(values))
 
 
+def _bits_by_degree(table: str, network: Sequence[float], ends: Sequence[float]) -> Results:
+    """Two ε; the bits of networks without privacy, and of privbayes at the larger ε, by degree."""
+    same = {"table": table, "epsilon": "none"}
+    cells = [_cell({**same, "method": "no privacy, independent", "degree": 0}, {"mean": 7.0})]
+    cells += [
+        _cell({**same, "method": "no privacy, network", "degree": k}, {"mean": bits})
+        for k, bits in enumerate(network, 1)
+    ]
+    for k, last in enumerate(ends, 1):
+        for epsilon, bits in (("0.1", 6.0 - k / 10), ("1", last)):
+            setting = {"table": table, "method": "privbayes", "degree": k, "epsilon": epsilon}
+            cells.append(_cell(setting, {"mean": bits, "bits": [bits, bits]}))
+    for epsilon, bits in (("0.1", 6.0), ("1", min(ends))):
+        setting = {"table": table, "method": "nist", "degree": 0, "epsilon": epsilon}
+        cells.append(_cell(setting, {"mean": bits, "bits": [bits, bits]}))
+    return Results(tuple(cells))
+
+
+@pytest.mark.parametrize(
+    ("table", "network", "ends", "verdicts"),
+    [
+        ("seven attributes", (5.12, 5.12), (5.14, 5.13), "RRRRN"),
+        ("seven attributes", (5.3, 5.12), (5.4, 5.13), "RPPRN"),
+        ("seven attributes", (5.3, 5.3), (5.4, 5.5), "RCCCN"),
+        ("seven attributes", (5.3, 5.3), (7.4, 7.3), "CCCRN"),
+        ("diabetes", (5.3, 5.1), (5.4, 5.3), "R"),
+        ("diabetes", (5.3, 5.1), (5.9, 5.8), "C"),
+    ],
+)
+def test_claims_on_bits_are_judged_one_by_one(
+    table: str, network: Sequence[float], ends: Sequence[float], verdicts: str
+) -> None:
+    """Reproduced, in part where only the largest degree does, contradicted, or not comparable."""
+    first = {"reproduced": "R", "reproduced in part": "P", "contradicted": "C"}
+    found = find("tuc1-bits").findings(_bits_by_degree(table, network, ends))
+    assert verdicts == "".join(first.get(str(f.verdict), "N") for f in found)
+
+
 def _accuracies(values: Mapping[str, float]) -> Results:
     return Results(
         tuple(
