@@ -76,6 +76,7 @@ PRINTED_HERE = (
     ("stream_density", "stream density visits.txt --universe 1000 --epsilon 0.5"),
     ("stream_density", "stream merge one.state two.state"),
     ("stream_plan", "stream plan --universe 1000 --epsilon 0.5"),
+    ("stream_plan", "stream plan --epsilon 0.5 --relative 0.2 --least-density 0.05"),
     ("ledger_show", "ledger show"),
     ("study_list", "study --list"),
     ("study", "study aau-networks --smoke -o studies"),
