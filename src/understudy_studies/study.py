@@ -131,6 +131,9 @@ class Study(ABC):
         """Return each claim of the paper with what was measured, and the verdict, one by one."""
 
     def pictures(self, results: Results) -> Mapping[str, bytes]:
-        """Further pictures of the numbers, PNG files by name, which are beside the page."""
+        """Further pictures of the numbers by name, which are beside the page.
+
+        They are PNG files, and SVG files where the name says so.
+        """
         del results
         return {}
