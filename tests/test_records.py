@@ -53,7 +53,7 @@ PRINTED_HERE = (
     (
         "plan",
         "plan --schema patients.toml --rows 400 --epsilon 1 --method nist --delta 1e-6 "
-        "--error 0.2 --compare-shares",
+        "--error 0.2 --compare-shares --holders 3",
     ),
     ("query", "query model.zip P(smoker)"),
     ("query", "query model.zip mean(age)"),
@@ -77,6 +77,7 @@ PRINTED_HERE = (
     ("stream_density", "stream density visits.txt --universe 1000 --epsilon 0.5"),
     ("stream_density", "stream merge one.state two.state"),
     ("stream_plan", "stream plan --universe 1000 --epsilon 0.5"),
+    ("stream_plan", "stream plan --epsilon 0.5 --relative 0.2 --least-density 0.05"),
     ("ledger_show", "ledger show"),
     ("study_list", "study --list"),
     ("study", "study aau-networks --smoke -o studies"),

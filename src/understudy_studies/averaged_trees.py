@@ -64,19 +64,24 @@ def information(table: Floats) -> float:
 
 def best_tree(tables: PairTables) -> list[AttributePair]:
     """The tree of the most information, as pairs of parent and child from the first attribute."""
-    scores = {pair: information(table) for pair, table in tables.items()}
+    return best_edges({pair: information(table) for pair, table in tables.items()})
+
+
+def best_edges(scores: Mapping[AttributePair, float]) -> list[AttributePair]:
+    """The tree of the largest sum of scores, as pairs of parent and child."""
     edges: list[AttributePair] = []
     joined, left = [_NAMES[0]], list(_NAMES[1:])
     while left:
         open_pairs = [(one, other) for one in joined for other in left]
-        edge = max(open_pairs, key=lambda pair: scores[_ordered(pair)])
+        edge = max(open_pairs, key=lambda pair: scores[ordered(pair)])
         edges.append(edge)
         joined.append(edge[1])
         left.remove(edge[1])
     return edges
 
 
-def _ordered(pair: AttributePair) -> AttributePair:
+def ordered(pair: AttributePair) -> AttributePair:
+    """A pair in the order in which tables have it."""
     return pair if pair in _PAIRS else (pair[1], pair[0])
 
 
@@ -86,7 +91,7 @@ def row_chances(tree: list[AttributePair], tables: PairTables) -> Floats:
     root = tables[_PAIRS[0]].sum(axis=1) + 1
     chances: Floats = (root / root.sum())[rows[_NAMES[0]]]
     for parent, child in tree:
-        table = tables[_ordered((parent, child))]
+        table = tables[ordered((parent, child))]
         joint = (table if (parent, child) in _PAIRS else table.T) + 1
         chances = chances * (joint / joint.sum(axis=1, keepdims=True))[rows[parent], rows[child]]
     return chances

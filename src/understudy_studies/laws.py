@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from understudy.methods.registry import method
 
 PROTOCOLS: Mapping[str, int] = {
+    "moments of images": 1,
     "federated statistics as printed": 1,
     "federated parameters as printed": 1,
     # 2: choices by the exponential mechanism for half of ε; local models by the theses' algorithms.

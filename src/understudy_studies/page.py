@@ -9,7 +9,7 @@ from typing import Any
 
 from understudy.system.files.writing import atomic, writing
 from understudy_studies import find
-from understudy_studies.cells import Results
+from understudy_studies.cells import Results, Setting, Size
 from understudy_studies.record import (
     cells_of,
     finished,
@@ -46,6 +46,7 @@ def page_of(name: str, document: dict[str, Any]) -> str:
         f"{study.source}. Measured {document['date']} with `{document['command']}`"
         f" ({_size(document)}).",
         *_outdated(name, document),
+        *_of_another_plan(name, document),
         _judged(_findings(name, document)),
         f"**The paper says:** {study.claim}",
         f"**Measured here:** {document['sentence']}",
@@ -81,6 +82,32 @@ def _outdated(name: str, document: dict[str, Any]) -> list[str]:
         f"{' and '.join(names)} changed, by {_measured_by(document)}; the same command measures "
         "them again."
     ]
+
+
+def _of_another_plan(name: str, document: dict[str, Any]) -> list[str]:
+    """A sentence on settings that a run would measure and that are not in the record."""
+    planned, missing, other = against_plan(name, document)
+    if not missing and not other:
+        return []
+    return [
+        f"**Not of the present plan:** {missing:,} of the {planned:,} settings that the command "
+        f"measures are not in this record, and {other:,} of its cells are of settings that it no "
+        "longer has."
+    ]
+
+
+def against_plan(name: str, document: dict[str, Any]) -> tuple[int, int, int]:
+    """How many settings are planned, how many of them a record lacks, and how many others it has.
+
+    A record that was made before a plan changed is whole by its own count.
+    """
+    plan = {_key(setting) for setting in find(name).settings(Size(document["size"]))}
+    held = {_key(cell.setting) for cell in cells_of(document)}
+    return len(plan), len(plan - held), len(held - plan)
+
+
+def _key(setting: Setting) -> str:
+    return json.dumps(dict(setting), sort_keys=True)
 
 
 def _measured_by(document: dict[str, Any]) -> str:

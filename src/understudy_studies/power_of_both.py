@@ -5,6 +5,7 @@ Beside it is the picture that figure 3.1 has: a table, and stand-ins of it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -22,11 +23,14 @@ from understudy.system.arrays import Array, Probabilities
 from understudy.testing import seeded
 from understudy_studies import copula, histogram_power
 from understudy_studies.cells import CellValues, Results, Setting, Size, settings
+from understudy_studies.guessed_records import guesses
 from understudy_studies.study import JudgedClaim, Reproduction, Study, StudyTable
 from understudy_studies.tables import DataFolder, integer_schema
 
 HISTOGRAM, NETWORK = "histogram", "privbayes"
 METHODS = (HISTOGRAM, NETWORK)
+# Cells in which a record is guessed, beside those of both methods.
+GUESSES = "guesses of a record"
 COPULA, SQUARE = "copula", "square"
 _BINS = 10
 _LEVEL = 0.05
@@ -81,7 +85,9 @@ class PowerOfBoth(Study):
         "rejects where its p-value is among the least twentieth of those of independent columns "
         "that went through the same method, so that noise that looks like dependence counts for "
         "nothing. The squares show the share of rows in each cell of one table and of its "
-        "stand-ins, in hundredths."
+        "stand-ins, in hundredths. Guesses of a whole record (sections 1 and 5) are by somebody "
+        "who knows all other rows of the copula and sees the table of all five columns with "
+        "Laplace noise at ε: the posterior is exact."
     )
     reduced = "200 runs for each setting"
     across = 2
@@ -89,23 +95,29 @@ class PowerOfBoth(Study):
 
     def settings(self, size: Size) -> list[Setting]:
         """Return a setting for each table, method and ε."""
-        return settings(
-            table=[COPULA, SQUARE],
-            method=[*METHODS],
-            epsilon=size.pick(
-                smoke=["1"], quick=["0.1", "1"], full=["0.03", "0.1", "0.3", "1", "3", "10"]
-            ),
-            runs=[size.pick(smoke=10, quick=40, full=200)],
-            rows=[size.pick(smoke=500, quick=2_000, full=2_000)],
+        epsilons = size.pick(
+            smoke=["1"], quick=["0.1", "1"], full=["0.03", "0.1", "0.3", "1", "3", "10"]
         )
+        runs = [size.pick(smoke=10, quick=40, full=200)]
+        rows = [size.pick(smoke=500, quick=2_000, full=2_000)]
+        methods, tables = [*METHODS], [COPULA, SQUARE]
+        plan = settings(table=tables, method=methods, epsilon=epsilons, runs=runs, rows=rows)
+        # Guesses come last, so that the seeds of the others are what they were without them.
+        guessed = settings(
+            table=[COPULA], method=[GUESSES], epsilon=epsilons, runs=[5 * runs[0]], rows=rows
+        )
+        return plan + [{**each, "seed": len(plan) + i} for i, each in enumerate(guessed)]
 
     def made_by(self, setting: Setting) -> Sequence[str]:
         """Return the method of a setting."""
-        return [str(setting["method"])]
+        return [] if setting["method"] == GUESSES else [str(setting["method"])]
 
     def measure(self, setting: Setting, shelf: DataFolder) -> CellValues:
         """Power and size as they are, power calibrated, and one table beside its stand-in."""
         del shelf
+        if setting["method"] == GUESSES:
+            given = {name: int(setting[name]) for name in ("rows", "runs", "seed")}
+            return guesses(float(setting["epsilon"]), **given)
         asked = QUESTIONS[str(setting["table"])]
         found, null = (_chances(setting, asked, dependent=place == 0) for place in range(2))
         fair = copula.calibrated(found, null) <= _LEVEL
@@ -119,15 +131,19 @@ class PowerOfBoth(Study):
 
     def findings(self, results: Results) -> Sequence[JudgedClaim]:
         """Return whether power falls with ε, and which method keeps more of it."""
+        tested = _tested(results)
         return [
-            found
-            for table in results.values("table")
-            for found in _judged(str(table), results.where(table=table))
+            *(
+                found
+                for table in tested.values("table")
+                for found in _judged(str(table), tested.where(table=table))
+            ),
+            *_of_guesses(results.where(method=GUESSES)),
         ]
 
     def sentence(self, results: Results) -> str:
         """Say which method keeps more power, for each table."""
-        parts = []
+        parts, results = [], _tested(results)
         for table in results.values("table"):
             powers = {m: _powers(results.where(table=table, method=m)) for m in METHODS}
             said = "; ".join(
@@ -148,14 +164,57 @@ class PowerOfBoth(Study):
                 f"{cell.numbers['calibrated']['low']:.3f} to "
                 f"{cell.numbers['calibrated']['high']:.3f}",
             )
-            for cell in results
+            for cell in _tested(results)
         ]
         return StudyTable(columns, lines)
 
     def panels(self, results: Results) -> Sequence[Panel | HeatMap]:
         """Power over ε for each table; then a table beside its stand-ins, as in figure 3.1."""
-        powers = (_panel(str(t), results.where(table=t)) for t in results.values("table"))
-        return [*powers, *_pictures(results.where(table=SQUARE))]
+        tested, guessed = _tested(results), results.where(method=GUESSES)
+        powers = (_panel(str(t), tested.where(table=t)) for t in tested.values("table"))
+        return [*powers, *_guess_panel(guessed), *_pictures(tested.where(table=SQUARE))]
+
+
+def _tested(results: Results) -> Results:
+    """The cells of methods whose rows are tested."""
+    return Results(tuple(cell for cell in results if cell.setting["method"] != GUESSES))
+
+
+def _of_guesses(results: Results) -> list[JudgedClaim]:
+    """What a release tells of a whole record, beside what was believed before."""
+    if not results.cells:
+        return []
+    shown = "; ".join(
+        f"ε = {c.setting['epsilon']}: {100 * c.numbers['chance before']['mean']:.1f} % before, "
+        f"{100 * c.numbers['chance after']['mean']:.1f} % after, "
+        f"{c.numbers['wrong before']['mean']:.2f} and {c.numbers['wrong after']['mean']:.2f} of "
+        "five attributes wrong"
+        for c in results
+    )
+    within = all(
+        c.numbers["odds"]["most"] <= math.exp(float(c.setting["epsilon"])) * (1 + 1e-9)
+        for c in results
+    )
+    return [
+        JudgedClaim.judged(
+            "A small ε keeps the posterior of a record close to what was believed before",
+            f"chance that a guess of the whole record is right, {shown}; odds of two records "
+            "never change by more than e^ε",
+            within,
+            otherwise="odds change by more than the promise allows",
+        )
+    ]
+
+
+def _guess_panel(results: Results) -> list[Panel]:
+    if not results.cells:
+        return []
+    across = [float(e) for e in results.values("epsilon")]
+    lines = [
+        Line(name, across, [float(n) for n in results.numbers(name, "mean")])
+        for name in ("chance before", "chance after")
+    ]
+    return [Panel("a whole record guessed", "ε", "chance", lines, log_across=True)]
 
 
 def _method(setting: Setting, schema: Schema) -> Synthesizer:

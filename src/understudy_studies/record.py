@@ -166,7 +166,8 @@ def picture(name: str, document: dict[str, Any]) -> str:
 def pictures(name: str, document: dict[str, Any]) -> dict[str, bytes]:
     """Return the files beside a record's chart, by name."""
     found = find(name).pictures(Results(tuple(cells_of(document))))
-    return {f"{name}-{each}.png": data for each, data in found.items()}
+    files = {each if each.endswith(".svg") else f"{each}.png": data for each, data in found.items()}
+    return {f"{name}-{each}": data for each, data in files.items()}
 
 
 def write_pictures(name: str, document: dict[str, Any], folder: Path) -> None:

@@ -126,14 +126,14 @@ class Study(ABC):
     def panels(self, results: Results) -> Sequence[Panel | HeatMap]:
         """Return the numbers as charts."""
 
+    @abstractmethod
     def findings(self, results: Results) -> Sequence[JudgedClaim]:
-        """Return each claim of the paper with what was measured, and the verdict.
-
-        A study that does not judge its claims one by one has them all in one line.
-        """
-        return [JudgedClaim(self.claim, self.sentence(results), Reproduction.PARTLY)]
+        """Return each claim of the paper with what was measured, and the verdict, one by one."""
 
     def pictures(self, results: Results) -> Mapping[str, bytes]:
-        """Further pictures of the numbers, PNG files by name, which are beside the page."""
+        """Further pictures of the numbers by name, which are beside the page.
+
+        They are PNG files, and SVG files where the name says so.
+        """
         del results
         return {}

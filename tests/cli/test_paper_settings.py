@@ -268,6 +268,18 @@ def test_a_plan_compares_shares(clinic: Desk) -> None:
     assert ("Take --structure-share" in shown) == (found["advised"] is not None)
 
 
+@pytest.mark.slow
+def test_a_plan_advises_a_protocol_for_holders(clinic: Desk) -> None:
+    """In words and in JSON, from columns, rows and holders alone."""
+    asked = ("plan", "--schema", clinic.schema, "--rows", 500, "--epsilon", 1, "-m", "independent")
+    found = clinic.run(*asked, "--holders", 3, "--json").document["protocols"]
+    assert (3, 1) == (found["holders"], found["degree"])
+    shown = " ".join(clinic.run(*asked, "--holders", 3).out.split())
+    least = found["statistics_from_epsilon"]
+    assert f"from about epsilon = {least:.2g} on." in shown
+    assert 2 == clinic.run(*asked, "--holders", 0).code
+
+
 def test_shares_are_compared_for_networks_only(clinic: Desk) -> None:
     """A method without a network has no β."""
     asked = ("plan", "--schema", clinic.schema, "--rows", 500, "--epsilon", 1)

@@ -480,3 +480,21 @@ def test_seeded_runs_are_the_same_every_time(protocol: str) -> None:
     chances = [[c.probabilities.tolist() for c in m.conditionals] for m in (one, same, other)]
     assert chances[0] == chances[1] != chances[2]
     assert "NOT PRIVATE" in one.statement.sentence
+
+
+@pytest.mark.parametrize(("epsilon", "advised"), [("0.01", True), ("50", False)])
+def test_advice_comes_before_tables_are_asked_for(epsilon: str, advised: bool) -> None:
+    """Holders have agreed and spent nothing when the analyst hears that votes may do better."""
+    schema, table = _chain(600)
+    plan = Collaboration(schema, "statistics", epsilon)
+    parts = split(table, "equal", holders=3, generator=np.random.default_rng(0))
+    channel = Recording(simulated(parts, schema, plan.unit, noise=SeededNoise(1)))
+    said: list[str] = []
+
+    def hear(text: str) -> None:
+        said.append(text)
+        assert all(1 == len(exchanges) for exchanges in channel.exchanges.values())
+
+    Analyst(channel, plan, say=hear).learn()
+    assert advised == bool(said)
+    assert all("--protocol votes may do better" in text for text in said)

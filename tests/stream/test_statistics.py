@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,13 +11,14 @@ import numpy.typing as npt
 import pytest
 
 from understudy.errors import UsageError
+from understudy.jobs.stream_planning import StreamPlanRequest, plan_stream
 from understudy.methods.auditing.bounds import lower_bound
 from understudy.privacy.budget import Budget
 from understudy.privacy.spending.grant import Grant
 from understudy.stream import DensityEstimator, Design
 from understudy.stream.entries import Bits
 from understudy.stream.response import ESTIMATORS
-from understudy.stream.sizing import Sizing
+from understudy.stream.sizing import NarrowSizing, Sizing
 from understudy.stream.state import State
 
 # A mean of n squares of normal errors is off by √(2/n) of itself: by 2 % for 5,000. A tolerance of
@@ -161,3 +163,25 @@ def test_narrow_bounds_hold_and_are_much_nearer_for_laplace_entries() -> None:
     assert misses <= 60 * 2 * narrow
     bits = Design.of(users, epsilon=1).sizing
     assert bits.miss_chance(0.02, users) >= bits.narrow_miss_chance(0.02, users)
+
+
+def test_the_smaller_bound_needs_smaller_samples_of_laplace_entries() -> None:
+    """A sample by the smaller of both bounds keeps both; for bits it is the same but for a few."""
+    for estimator, much in (("laplace", True), ("bernoulli", False)):
+        wide = Design.of(1_000, epsilon=1, estimator=estimator).sizing
+        narrow = NarrowSizing(wide.response, wide.answer_epsilon)
+        found, other = narrow.sample_size(0.1, 0.1), wide.sample_size(0.1, 0.1)
+        assert narrow.miss_chance(0.1, found) <= 0.1 < narrow.miss_chance(0.1, found - 1)
+        assert (found < other / 2) == much
+        assert found <= other
+        assert narrow.relative_sample(0.5, 0.2, 0.1) == found
+
+
+def test_a_plan_has_a_relative_error() -> None:
+    """A tenth of a density of one in ten or more needs the sample of an error of one in 100."""
+    asked = StreamPlanRequest(epsilon="1", relative=0.1, least_density=0.1)
+    found = plan_stream(asked)
+    assert plan_stream(replace(asked, alpha=0.01))["sample_size"] == found["relative_sample_size"]
+    assert "relative" not in plan_stream(replace(asked, relative=None))
+    with pytest.raises(UsageError, match="above 0 and at most 1"):
+        plan_stream(replace(asked, least_density=0.0))

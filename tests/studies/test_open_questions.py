@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -17,7 +18,8 @@ from understudy_studies import (
     sketches,
 )
 from understudy_studies.cells import Cell, Results, Size, Spread
-from understudy_studies.power_of_both import METHODS, QUESTIONS
+from understudy_studies.guessed_records import guess, guesses
+from understudy_studies.power_of_both import GUESSES, METHODS, QUESTIONS
 from understudy_studies.sketched_density import STATES, flajolet_martin, hashed, sampled
 from understudy_studies.sketched_tables import (
     TableRelease,
@@ -226,3 +228,27 @@ def test_averaged_trees_need_fewer_bits_where_noise_is_large() -> None:
     runs = [averaged_trees.bits_beyond_entropy(0.1, np.random.default_rng(s)) for s in range(10)]
     assert 8 <= sum(run[averaged_trees.SEVERAL] < run[averaged_trees.ONE] for run in runs)
     assert min(bits for run in runs for bits in run.values()) > 0
+
+
+def test_guesses_of_a_record_follow_its_table() -> None:
+    """At a tiny ε what was believed before, at a huge one the truth; odds within the promise."""
+    before, after = ("chance before", "wrong before"), ("chance after", "wrong after")
+    little = guess(1e-6, 500, np.random.default_rng(3))
+    assert [little[n] for n in before] == pytest.approx([little[n] for n in after], rel=1e-3)
+    much = guess(50.0, 500, np.random.default_rng(3))
+    assert (1.0, 0.0) == pytest.approx(tuple(much[n] for n in after), abs=1e-6)
+    found = guesses(1.0, rows=200, runs=20, seed=1)
+    assert 1 < found["odds"]["most"] <= math.exp(1) * (1 + 1e-9)
+
+
+def test_claims_on_guesses_follow_the_numbers() -> None:
+    """Odds beyond the promise contradict; cells of guesses are not tested for power."""
+    study = find("aau-comparison")
+    setting = {"table": "copula", "method": GUESSES, "epsilon": "1"}
+    for odds, verdict in ((2.7, "reproduced"), (2.8, "contradicted")):
+        names = ("chance before", "chance after", "wrong before", "wrong after", "odds")
+        numbers = {name: {"mean": 0.5, "error": 0.0, "most": odds} for name in names}
+        results = Results((Cell(setting, numbers, 1.0, "0"),))
+        assert [verdict] == [str(found.verdict) for found in study.findings(results)]
+        assert not study.summary(results).lines
+        assert ["a whole record guessed"] == [p.title for p in study.panels(results)]

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +17,12 @@ from understudy.facts.domain import Domain
 from understudy.facts.schema import Schema
 from understudy.facts.unit import Neighbours, Unit
 from understudy.federated import Collaboration
-from understudy.federated.analyst.advice import epsilon_for_statistics, statistics_remark
+from understudy.federated.analyst.advice import (
+    ProtocolAdvice,
+    epsilon_for_statistics,
+    statistics_remark,
+    statistics_threshold,
+)
 from understudy.federated.analyst.entropy_error import (
     EntropyError,
     least_epsilon,
@@ -28,10 +37,23 @@ from understudy.privacy.curator import Curator
 from understudy.privacy.spending.grant import Grant
 from understudy.rows.engines.memory import MemorySource
 from understudy.rows.table import Table
+from understudy_studies import seven
+from understudy_studies.cells import Spread
 from understudy_studies.copula import FREE
+from understudy_studies.corrected_information import EVEN, FOUND, OWN, corrected
 from understudy_studies.least_squares_levels import error_per_user, least_squares_points
 from understudy_studies.record_posterior import RecordPosterior
 from understudy_studies.tables import domain_of
+
+RECORD = Path(__file__).parents[2] / "docs" / "studies" / "tuc1-federated.json"
+# Diabetes as the studies prepare it, by how many columns have how many values.
+DIABETES = {2: 2, 3: 2, 4: 25, 6: 1, 8: 1, 10: 4, 11: 1, 14: 1, 16: 5, 21: 1, 25: 1, 30: 1}
+DOMAINS = {
+    "seven attributes": Domain(dict(seven.SIZES)),
+    "diabetes": Domain(
+        {f"{size} {i}": size for size, count in DIABETES.items() for i in range(count)}
+    ),
+}
 
 # The table of TUC-2's examples 3.3 and 3.4: A and B are equal, D is constant.
 ROWS = ("1110", "0000", "1100", "1110", "1100", "0000", "1100", "0000", "0000", "0000")
@@ -253,12 +275,66 @@ def test_statistics_are_advised_from_the_least_epsilon_on() -> None:
     schema = Schema.parse({"columns": {name: {"kind": "boolean"} for name in "abcde"}})
     few = Collaboration(schema, "statistics", "0.1")
     least = epsilon_for_statistics(few, rows=3000, holders=3)
-    assert least == pytest.approx(
-        least_epsilon(np.full(4, 0.25), rows=3000, holders=3, attributes=5, degree=1)
-    )
+    assert least is not None
+    error = EntropyError(np.full(4, 0.25), 3000, 3, noise_scale(5, 1, least))
+    assert -1 / 8 == pytest.approx(error.noise_bias)
+    # The noise of a cell is then half of it.
+    assert 1 / 2 == pytest.approx(math.sqrt(error.noise) / 0.25)
     assert "--protocol votes may do better" in str(statistics_remark(few, rows=3000, holders=3))
     much = Collaboration(schema, "statistics", 1000)
     assert None is statistics_remark(much, rows=3000, holders=3)
     assert None is statistics_remark(Collaboration(schema, "votes", "0.1"), rows=3000, holders=3)
     gaussian = Collaboration(schema, "statistics", "0.1", delta="1e-6")
     assert None is epsilon_for_statistics(gaussian, rows=3000, holders=3)
+
+
+@pytest.mark.parametrize(("form", "against"), [("as printed", 0), ("improved", 4)])
+def test_the_advice_is_borne_out_by_the_record(form: str, against: int) -> None:
+    """Statistics need fewer bits than votes above the advised ε, more below, or runs cannot tell.
+
+    The improved form leaves out tables that noise would drown, so that it is less clear there.
+    """
+    record = json.loads(RECORD.read_text(encoding="utf-8"))
+    found: dict[tuple[Any, ...], dict[str, Spread]] = defaultdict(dict)
+    for cell in record["cells"]:
+        s, bits = cell["setting"], cell["numbers"]["bits"]
+        if s["form"] == form and s["protocol"] in ("statistics", "votes"):
+            key = tuple(s[n] for n in ("table", "rows", "holders", "degree", "epsilon"))
+            found[key][s["protocol"]] = Spread.of(bits)
+    wrong = decided = 0
+    for (table, rows, holders, degree, epsilon), each in found.items():
+        gain = each["votes"].mean - each["statistics"].mean
+        chance = math.hypot(each["votes"].error, each["statistics"].error)
+        least = statistics_threshold(
+            DOMAINS[table], degree=degree, rows=rows or 71_518, holders=holders
+        )
+        assert least is not None
+        decided += abs(gain) > 2 * chance
+        wrong += abs(gain) > 2 * chance and (gain > 0) != (float(epsilon) >= least)
+    assert decided >= 15
+    assert wrong <= against
+
+
+def test_without_numbers_nothing_is_advised() -> None:
+    """One column has no pairs, and too many have more tables than anybody asks for."""
+    one = Domain({"a": 3})
+    assert None is statistics_threshold(one, degree=1, rows=100, holders=2)
+    many = Domain({f"c{i}": 2 for i in range(500)})
+    assert None is statistics_threshold(many, degree=1, rows=100, holders=2)
+    schema = Schema.parse({"columns": {"a": {"kind": "boolean"}}})
+    advice = ProtocolAdvice.of(schema, degree=1, rows=100, holders=2)
+    assert "Nothing is known" in advice.sentence
+    with pytest.raises(UsageError, match="give 1 or more"):
+        ProtocolAdvice.of(schema, degree=1, rows=100, holders=0)
+
+
+def test_a_known_bias_is_subtracted_and_changes_little() -> None:
+    """With little noise a corrected information is the one found; with much it is smaller."""
+    table = np.array([[9_000.0, 11_000.0], [12_000.0, 8_000.0]])
+    found, even, own = (corrected(table, 400.0, name) for name in (FOUND, EVEN, OWN))
+    assert found > even > 0
+    assert found > own > 0
+    assert found == pytest.approx(corrected(table, 1e-6, OWN))
+    # For even shares of r × c cells M holders add M·b²·rc·(r − 1)·(c − 1)/n² nats.
+    bias = 3 * (400.0 / 40_000) ** 2 * 4 / math.log(2)
+    assert bias == pytest.approx(found - even)

@@ -226,7 +226,7 @@ def learn_together(request: AnalystRequest, *, progress: JobProgress = SILENT) -
         progress.message(f"listening at {asked.listen} for {asked.holders} of {', '.join(keys)}")
         with watch.timed("wait"):
             channel.wait_for(asked.holders, seconds=request.patience.wait)
-        run = Analyst(channel, plan, kept)
+        run = Analyst(channel, plan, kept, say=progress.warning)
         together = f"learning together with {len(channel.holders)} holders"
         with progress.spinner(together), watch.timed("learn"):
             model = run.learn()
@@ -238,15 +238,6 @@ def learn_together(request: AnalystRequest, *, progress: JobProgress = SILENT) -
 
 def _journal_beside(output: Path) -> Path:
     return output.with_name(f"{output.name}.journal")
-
-
-def _advice(run: Analyst, model: Model) -> tuple[str, ...]:
-    """Say where another protocol may do better, by public numbers."""
-    from understudy.federated.analyst.advice import statistics_remark
-
-    holders = len(run.promises)
-    said = statistics_remark(run.plan, rows=model.rows, holders=holders)
-    return () if said is None else (said,)
 
 
 def _result(run: Analyst, model: Model, output: Path, watch: Stopwatch) -> AnalystResult:
@@ -262,10 +253,7 @@ def _result(run: Analyst, model: Model, output: Path, watch: Stopwatch) -> Analy
         headline="model",
         document=document,
         sentences=(model.statement.sentence,),
-        remarks=(
-            f"{report.questions} questions, {watch.seconds['learn']:.1f} s",
-            *_advice(run, model),
-        ),
+        remarks=(f"{report.questions} questions, {watch.seconds['learn']:.1f} s",),
         seconds=watch.seconds,
         findings=tuple(report.findings),
     )

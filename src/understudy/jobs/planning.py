@@ -12,6 +12,7 @@ from understudy.jobs.progress import SILENT
 from understudy.jobs.request import JobRequest
 
 if TYPE_CHECKING:
+    from understudy.federated.analyst.advice import ProtocolAdvice
     from understudy.jobs.privacy_forecast import PrivacyForecast
     from understudy.jobs.progress import JobProgress
     from understudy.methods import Synthesizer
@@ -33,6 +34,7 @@ class PlanRequest(JobRequest):
             the plan is made for ε = 1 and others around it.
         way: which distance it is; the largest that can be compared unless given.
         compare_shares: whether several shares of the budget for the network are tried.
+        holders: how many have a part of the rows each; None for a single table.
         method: what would learn, and its options.
     """
 
@@ -41,6 +43,7 @@ class PlanRequest(JobRequest):
     error: float | None = None
     way: str | None = None
     compare_shares: bool = False
+    holders: int | None = None
     method: MethodRequest = field(default_factory=MethodRequest)
 
 
@@ -78,6 +81,24 @@ def shares_compared(request: PlanRequest, *, progress: JobProgress = SILENT) -> 
 
     with progress.bar("comparing shares") as update:
         return compare_shares(_planned(request), request.rows, watch=update)
+
+
+def protocols_advised(request: PlanRequest) -> ProtocolAdvice | None:
+    """Say from which ε on several holders do better with statistics than with votes.
+
+    Privacy: reads no private rows and spends nothing.
+    """
+    if request.holders is None:
+        return None
+    from understudy.facts.schema import Schema
+    from understudy.federated.analyst.advice import ProtocolAdvice
+
+    return ProtocolAdvice.of(
+        Schema.load(request.schema),
+        degree=request.method.degree or 1,
+        rows=request.rows,
+        holders=request.holders,
+    )
 
 
 def _planned(request: PlanRequest) -> Synthesizer:

@@ -27,6 +27,8 @@ class StreamPlanRequest(JobRequest):
         universe: how many users there are.
         alpha: how far off an answer may be.
         beta: the probability that it is farther off.
+        relative: a part of the density itself that an answer may be off; None leaves it out.
+        least_density: the smallest density that this is to hold for.
         sample: how many users have an entry.
         answers: how many answers share the second epsilon.
         estimator: how entries answer.
@@ -37,6 +39,8 @@ class StreamPlanRequest(JobRequest):
     universe: int | None = None
     alpha: float = 0.05
     beta: float = 0.05
+    relative: float | None = None
+    least_density: float = 0.01
     sample: int | None = None
     answers: int = 1
     estimator: str = "bernoulli"
@@ -47,7 +51,7 @@ def plan_stream(request: StreamPlanRequest) -> dict[str, Any]:
     """Forecast the accuracy of a stream's answers; reads and spends nothing."""
     from understudy.privacy.budget import exact
     from understudy.stream.response import response_of
-    from understudy.stream.sizing import Sizing
+    from understudy.stream.sizing import NarrowSizing
 
     if request.epsilon is None:
         raise UsageError("epsilon has no default; give it, for example --epsilon 0.25")
@@ -55,7 +59,7 @@ def plan_stream(request: StreamPlanRequest) -> dict[str, Any]:
         raise UsageError(f"answers is {request.answers}; declare at least 1")
     epsilon = exact(request.epsilon, what="epsilon")
     response = response_of(request.estimator, epsilon, request.levels)
-    return _forecast(request, Sizing(response, epsilon / request.answers), epsilon)
+    return _forecast(request, NarrowSizing(response, epsilon / request.answers), epsilon)
 
 
 def _forecast(request: StreamPlanRequest, sizing: Sizing, epsilon: Fraction) -> dict[str, Any]:
@@ -80,4 +84,17 @@ def _forecast(request: StreamPlanRequest, sizing: Sizing, epsilon: Fraction) -> 
         "beta_of_m": sizing.miss_chance(request.alpha, m, whole=whole),
         "standard_error": max(variances) ** 0.5,
         "state_bytes": bytes_for(m, sizing.response),
+        **_relative(request, sizing),
+    }
+
+
+def _relative(request: StreamPlanRequest, sizing: Sizing) -> dict[str, Any]:
+    """The sample whose answers are off by at most a part of the density, where that is asked."""
+    if request.relative is None:
+        return {}
+    asked = request.relative, request.least_density, request.beta
+    return {
+        "relative": request.relative,
+        "least_density": request.least_density,
+        "relative_sample_size": sizing.relative_sample(*asked),
     }

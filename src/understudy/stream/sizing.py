@@ -106,7 +106,7 @@ class Sizing:
         shares = np.linspace(0, 1, 4 * _POINTS)
         first = np.ones(1) if whole else shares
         bounds = self._narrow_bound(alpha, sample, first[:, None], shares[None, :], whole=whole)
-        return min(float(bounds.min()), self.miss_chance(alpha, sample, whole=whole))
+        return min(float(bounds.min()), Sizing.miss_chance(self, alpha, sample, whole=whole))
 
     def _narrow_bound(
         self,
@@ -175,6 +175,15 @@ class Sizing:
             enough = self.miss_chance(middle, sample, whole=whole) <= beta
             low, high = (low, middle) if enough else (middle, high)
         return high
+
+
+@dataclass(frozen=True)
+class NarrowSizing(Sizing):
+    """The same, by the smaller of both bounds: samples are smaller where entries are of Laplace."""
+
+    def miss_chance(self, alpha: float, sample: int, *, whole: bool = False) -> float:
+        """A bound on the chance that an answer is off by α or more: the smaller of both."""
+        return self.narrow_miss_chance(alpha, sample, whole=whole)
 
 
 def default_sample(sizing: Sizing, universe: int) -> int:

@@ -32,7 +32,8 @@ def inspect(
             "-o",
             metavar="FILE",
             rich_help_panel=OUTPUT,
-            help="Draw the network as .svg or .png, or export it as .bif for other programs.",
+            help="Draw the network as .svg or .png, or export it: as .bif for other programs, or "
+            "as .csv, the matrix of predictors that synthpop reads.",
         ),
     ] = None,
     theme: Annotated[

@@ -70,14 +70,25 @@ class PlanOptions(PlanRequest):
             "--structure-share (β) to take.",
         ),
     ] = False
+    holders: Annotated[
+        int | None,
+        typer.Option(
+            metavar="NUMBER",
+            min=1,
+            rich_help_panel=LEARNING,
+            help="Also say from which epsilon on this many holders, each with a part of the rows, "
+            "do better with `analyst --protocol statistics` than with votes.",
+        ),
+    ] = None
     method: PlannedMethodOptions
 
 
 @grouped
 def plan(*, asked: PlanOptions, as_json: AsJson = False) -> None:
     """Forecast what a budget can support: questions, noise, expected error, time and memory."""
-    from understudy.jobs.planning import plan, privacy_of, shares_compared
+    from understudy.jobs.planning import plan, privacy_of, protocols_advised, shares_compared
 
+    protocols = protocols_advised(asked)
     shares = shares_compared(asked, progress=TerminalProgress()) if asked.compare_shares else None
     planned = plan(asked, progress=TerminalProgress())
     privacy = privacy_of(asked)
@@ -85,7 +96,9 @@ def plan(*, asked: PlanOptions, as_json: AsJson = False) -> None:
     if as_json:
         needed = {} if need is None else {"need": need.document()}
         advised = {} if shares is None else {"structure_shares": shares.document()}
-        print_json({**planned.document(), "privacy": privacy.document(), **needed, **advised})
+        among = {} if protocols is None else {"protocols": protocols.document()}
+        found = {**planned.document(), "privacy": privacy.document()}
+        print_json({**found, **needed, **advised, **among})
         return
     _show(planned, need)
     results().print(
@@ -94,6 +107,8 @@ def plan(*, asked: PlanOptions, as_json: AsJson = False) -> None:
     if shares is not None:
         results().print(_shares(shares))
         results().print(shares.sentence, style="bold")
+    if protocols is not None:
+        results().print(protocols.sentence, style="bold")
 
 
 def _show(planned: Plan, need: Need | None) -> None:

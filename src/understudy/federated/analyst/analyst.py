@@ -7,13 +7,14 @@ union: a row is held by one holder, so whatever is learned costs it what that ho
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
 from understudy.errors import MessageError
 from understudy.facts.unit import Neighbours
+from understudy.federated.analyst.advice import statistics_remark
 from understudy.federated.analyst.asking import propose, sizes
 from understudy.federated.analyst.conversation import Conversation, Report
 from understudy.federated.analyst.plan import Collaboration
@@ -64,6 +65,7 @@ class Analyst:
             taken up again; None keeps nothing.
         run: the run's name, for studies; a random one unless given. What the analyst draws itself
             follows from it, and no noise does.
+        say: called with advice once numbers of rows are known, before tables are asked for.
 
     Privacy: holders charge themselves. A run taken up from its journal asks only what was not
     answered, under the same names, so that no holder pays twice for one answer.
@@ -76,11 +78,13 @@ class Analyst:
         journal: Path | None = None,
         *,
         run: str | None = None,
+        say: Callable[[str], None] = lambda advice: None,
     ) -> None:
         if plan.schema.inference is not None:
             # Refused here, before holders pay, where the two promises do not add up.
             inherited(plan.schema.inference, plan.unit, None)
         self.plan = plan
+        self._say = say
         self._talk = Conversation(channel, plan, journal, run)
         self.promises: dict[str, Promise] = {}
 
@@ -113,6 +117,7 @@ class Analyst:
             return plan.sums.learn(HolderSums(talk, public))
         size = _SIZE_SHARE if plan.neighbours is Neighbours.ADD_REMOVE else Fraction(0)
         rows, rest = sizes(talk, public, size), 1 - size
+        self._advise(rows.total(talk.holders))
         match plan.protocol:
             case ProtocolName.STATISTICS:
                 return learn_statistics(talk, rows, rest)
@@ -123,6 +128,12 @@ class Analyst:
             case _:
                 assert plan.network is not None
                 return learn_parameters(talk, plan.network, rows, rest, before={})
+
+    def _advise(self, rows: int) -> None:
+        """Say where another protocol may do better; under replaced rows nothing is spent yet."""
+        said = statistics_remark(self.plan, rows=rows, holders=len(self._talk.holders))
+        if said is not None:
+            self._say(said)
 
     def _closed(self) -> dict[str, Promise]:
         """Ask every holder for the run's cost; the result does not need the answer."""

@@ -126,15 +126,23 @@ class EntropyError:
 
 
 def least_epsilon(
-    probabilities: Probabilities, *, rows: int, holders: int, attributes: int, degree: int
+    probabilities: Probabilities,
+    *,
+    rows: int,
+    holders: int,
+    attributes: int,
+    degree: int,
+    bias: float | None = None,
 ) -> float:
-    """The ε at which the noise's bias is as large as the sample's, (d − 1)/2n.
+    """The ε at which the noise's bias of an entropy has this size, in nats.
 
-    Theorem 3.5 has its order: √(M/(p_min·n))·N^(k + 1). Above it statistics of all holders say
-    about as much of an entropy as rows without noise would.
+    By default that is the sample's own bias, (d − 1)/2n. Theorem 3.5 has its order then:
+    √(M/(p_min·n))·N^(k + 1). Above it statistics of all holders say about as much of an entropy as
+    rows without noise would.
     """
     cells = probabilities.size
     if cells < 2:
         raise UsageError("a table of one cell has no entropy to estimate; take more attributes")
     unit = EntropyError(probabilities, rows, holders, noise_scale(attributes, degree, 1.0))
-    return math.sqrt(-unit.noise_bias / ((cells - 1) / (2 * rows)))
+    allowed = (cells - 1) / (2 * rows) if bias is None else bias
+    return math.sqrt(-unit.noise_bias / allowed)

@@ -40,6 +40,25 @@ class StreamPlanOptions(StreamPlanRequest):
             help="Allow an answer to be farther off with this probability.",
         ),
     ] = 0.05
+    relative: Annotated[
+        float | None,
+        typer.Option(
+            "--relative",
+            metavar="PART",
+            rich_help_panel=METHOD,
+            help="Also say which sample is off by at most this part of the density itself, such "
+            "as 0.1, where few users are seen.",
+        ),
+    ] = None
+    least_density: Annotated[
+        float,
+        typer.Option(
+            "--least-density",
+            metavar="NUMBER",
+            rich_help_panel=METHOD,
+            help="Let --relative hold for every density from this one on.",
+        ),
+    ] = 0.01
     sample: stream.SampleSize = None
     answers: stream.AnswerCount = 1
     estimator: stream.EstimatorName = "bernoulli"
@@ -69,3 +88,9 @@ def _show(document: dict[str, Any], *, answers: int) -> None:
         f"With m = {document['m']:,} it is within {document['alpha_of_m']:.3g}; standard error "
         f"{document['standard_error']:.3g}; the state takes {document['state_bytes']:,} bytes."
     )
+    if "relative" in document:
+        console.print(
+            f"A sample of {document['relative_sample_size']:,} is off by at most "
+            f"{document['relative']:g} of the density, for densities of "
+            f"{document['least_density']:g} or more."
+        )
