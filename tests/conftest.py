@@ -17,7 +17,7 @@ from hypothesis import settings
 
 from support.cluster import scheduler
 from support.databases import mysql_database
-from support.servers import mariadb, postgres, spark
+from support.servers import mariadb, postgres, spark, spark_connect
 from support.summaries import shown
 from understudy.privacy.preflight import Preflight
 from understudy.rows.engines.cluster_connection import Cluster
@@ -114,3 +114,9 @@ def mariadb_server() -> Iterator[str]:
 def spark_session() -> Iterator[Any]:
     with spark() as session:
         yield session
+
+
+@pytest.fixture(scope="session")
+def spark_connect_server() -> Iterator[str]:
+    with spark_connect() as address:
+        yield address

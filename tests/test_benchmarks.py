@@ -18,7 +18,7 @@ import pyarrow.csv
 import pytest
 
 import benchmarks
-from benchmarks import counting, environments, pairs, peers, report
+from benchmarks import counting, environments, pairs, peers, report, spark
 from benchmarks.__main__ import BENCHMARKS, main
 from benchmarks.counting import Task
 from benchmarks.measuring import apart, in_turns, run_child, speed
@@ -215,6 +215,21 @@ def test_pictures_hold_every_point() -> None:
         len(root.findall("svg:g", spaces)),
         len(root.findall(".//svg:circle", spaces)),
     )
+
+
+def test_another_size_of_spark_adds_to_the_record(tmp_path: Path) -> None:
+    """A run keeps the lines of other sizes, and replaces those of its own."""
+    record = RECORDS["spark"]
+    (tmp_path / "spark.json").write_text(json.dumps(record))
+    kept, replaced = (Scoreboard("spark", folder=tmp_path) for _ in range(2))
+    spark.keep_other_sizes(kept, rows=123, columns=15)
+    assert [line["what"] for line in record["lines"]] == [line.what for line in kept.lines]
+    assert record["details"] == kept.details
+    spark.keep_other_sizes(replaced, rows=20_000_000, columns=15)
+    own = [line for line in kept.lines if "20,000,000 × 15," in line.what]
+    assert 2 == len(own)
+    assert [line for line in kept.lines if line not in own] == replaced.lines
+    assert len(kept.details) - 1 == len(replaced.details)
 
 
 @pytest.mark.parametrize("name", sorted(BENCHMARKS))

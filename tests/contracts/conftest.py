@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
 import ibis
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from support.cluster import write_partitions
 from support.databases import fill_mysql, fill_postgres, spark_table, sqlite_file
 from support.engines import Engine, raw_rows
+from support.tiers import examples
 from understudy.facts.codec import Codec
 from understudy.rows.counting import CountSource
 from understudy.rows.engines.chunked import ChunkedSource
@@ -92,7 +95,26 @@ def in_mariadb(mariadb_server: str) -> Iterator[Engine]:
 def in_spark(spark_session: Any) -> Iterator[Engine]:
     with ExitStack() as held:
         yield _within(
-            held, lambda rows: spark_table(spark_session, rows), most_rows=1000, examples=2
+            held,
+            lambda rows: spark_table(spark_session, rows),
+            most_rows=1000,
+            most_examples=min(10, examples(2)),
+        )
+
+
+@pytest.fixture(scope="session")
+def in_spark_connect(
+    spark_connect_server: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Engine]:
+    path = tmp_path_factory.mktemp("spark") / "contract.parquet"
+
+    def put(rows: pa.Table) -> str:
+        pq.write_table(rows, path)
+        return spark_connect_server
+
+    with ExitStack() as held:
+        yield _within(
+            held, put, most_rows=1000, most_examples=min(10, examples(2)), table=os.fspath(path)
         )
 
 
@@ -101,7 +123,8 @@ def _within(
     put: Callable[[pa.Table], Rows],
     *,
     most_rows: int | None = None,
-    examples: int = 8,
+    most_examples: int = 8,
+    table: str = "contract",
 ) -> Engine:
     """An engine of databases; connections are closed when the session ends."""
 
@@ -109,6 +132,6 @@ def _within(
         schema, rows = raw_rows(table)
         held.close()
         data = put(rows.cast(pa.schema([(name, pa.int64()) for name in rows.column_names])))
-        return held.enter_context(open_source(data, schema, Access(table="contract")))
+        return held.enter_context(open_source(data, schema, Access(table=table)))
 
-    return Engine(opened, examples=examples, most_rows=most_rows)
+    return Engine(opened, examples=most_examples, most_rows=most_rows)

@@ -32,10 +32,11 @@ ENGINES = {
     "sqlite": "in_sqlite",
     "mariadb": "in_mariadb",
     "spark": "in_spark",
+    "spark connect": "in_spark_connect",
     "cluster": "on_cluster",
 }
 # A cluster, MariaDB and Spark take seconds to start and end.
-SLOW = ("cluster", "mariadb", "spark")
+SLOW = ("cluster", "mariadb", "spark", "spark connect")
 QUICK = tuple(fixture for name, fixture in ENGINES.items() if name not in SLOW)
 # Single values, two, those around whole fours of bitmaps, and some beyond 8 bits.
 SIZES = (1, 2, 2, 3, 4, 5, 6, 9, 13, 17, 40, 300)

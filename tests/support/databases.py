@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import logging
 import math
 import sqlite3
 from collections.abc import Callable, Collection, Iterator
@@ -124,6 +126,21 @@ def spark_table(session: Any, rows: pa.Table, table: str = "people") -> Any:
 
     SparkSession.getActiveSession().createDataFrame(rows).createOrReplaceTempView(table)
     return session.table(table)
+
+
+@contextmanager
+def spark_log() -> Iterator[io.StringIO]:
+    """What PySpark writes to the terminal about queries that fail."""
+    from pyspark.logger import PySparkLogger
+
+    written = io.StringIO()
+    handler = logging.StreamHandler(written)
+    logger = PySparkLogger.getLogger("SQLQueryContextLogger")
+    logger.addHandler(handler)
+    try:
+        yield written
+    finally:
+        logger.removeHandler(handler)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import secrets
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -141,6 +142,53 @@ def spark() -> Iterator[Any]:
 
 
 @contextmanager
+def spark_connect() -> Iterator[str]:
+    """A new server of Spark Connect on two cores of this machine; its address."""
+    with connect_server() as (address, _):
+        yield address
+
+
+@contextmanager
+def connect_server() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A new server of Spark Connect, its address and its process."""
+    for package in ("pyspark", "grpc_status"):
+        if importlib.util.find_spec(package) is None:
+            missing(package)
+    if shutil.which("java") is None:
+        missing("Java")
+    import pyspark
+
+    folder = Path(tempfile.mkdtemp(prefix="understudy-spark-connect-"))
+    port = free_port()
+    settings = {
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.ui.enabled": "false",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "1g",
+        "spark.local.dir": str(folder),
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+    }
+    command = [str(Path(pyspark.__file__).parent / "bin" / "spark-submit"), "--master", "local[2]"]
+    command += [part for each in settings.items() for part in ("--conf", "=".join(each))]
+    command += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
+    here = dict(os.environ) | {"PYSPARK_PYTHON": sys.executable}
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(
+            [*command, "spark-internal"], cwd=folder, stdout=log, stderr=log, env=here
+        )
+    try:
+        _wait_for(port, process, seconds=120)
+        yield f"sc://127.0.0.1:{port}", process
+    finally:
+        process.kill()
+        process.wait()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
 def redis_server(port: int | None = None) -> Iterator[str]:
     """A new Redis server that keeps nothing on disk; its address."""
     program = shutil.which("redis-server")
@@ -159,9 +207,9 @@ def redis_server(port: int | None = None) -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
+def _wait_for(port: int, process: subprocess.Popen[bytes], *, seconds: int = 10) -> None:
     """Until somebody listens."""
-    for _ in range(1000):
+    for _ in range(100 * seconds):
         assert process.poll() is None, "the server ended at once"
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:

@@ -105,6 +105,9 @@ def test_addresses_are_known_by_their_beginning(data: str | Path, known: bool) -
     [
         ("mariadb://root@host/clinic", ("MySQLdb", "pymysql"), "mysql"),
         ("spark://local", ("pyspark",), "spark"),
+        ("sc://host:15002", ("pyspark",), "spark"),
+        ("sc://host:15002", ("grpc_status",), "spark"),
+        ("postgres://owner@host/clinic", ("psycopg",), "database"),
     ],
 )
 def test_drivers_that_are_not_installed_are_named(

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from support.counted import KINDS, LETTERS, ROWS, SCHEMA, check_equal, check_same, typed_tables
-from support.databases import TYPES, spark_table
+from support.databases import TYPES, spark_log, spark_table
 from support.documents import server_command
 from support.tiers import examples
 from understudy.cli.main import run
@@ -109,16 +109,37 @@ def test_the_guide_has_the_command(
 
 
 def test_failures_do_not_quote_cells(spark_session: Any, tmp_path: Path) -> None:
-    """Spark's own words would; nothing is spent."""
+    """Spark's own words would, also those that it writes to the terminal; nothing is spent."""
     import ibis
 
     rows = pa.table({"a": ["xyzzy"], "b": ["x"], "c": [0.5]})
     table = spark_table(spark_session, rows).mutate(a=ibis._.a.cast("int32"))
     ledger = Ledger(tmp_path / "ledger.jsonl")
-    with pytest.raises(DataError, match="rejects the query") as caught:
+    with spark_log() as log, pytest.raises(DataError, match="rejects the query") as caught:
         Independent(SCHEMA, epsilon=1).fit(table, ledger=ledger, dataset="d")
-    assert "xyzzy" not in str(caught.value)
+    assert "xyzzy" not in str(caught.value) + log.getvalue()
+    with spark_log() as log, pytest.raises(Exception, match="xyzzy"):
+        table.to_pyarrow()
+    assert "xyzzy" in log.getvalue()
     assert {} == ledger.accounts()
+
+
+def test_a_table_of_the_catalog_is_counted(spark_session: Any) -> None:
+    """As the guide names it, with its schema; one of an unknown schema is refused."""
+    from pyspark.sql import SparkSession
+
+    spark_table(spark_session, ROWS)
+    session = SparkSession.getActiveSession()
+    session.sql("CREATE DATABASE IF NOT EXISTS clinic")
+    session.table("people").write.mode("overwrite").saveAsTable("clinic.patients")
+    with open_source("spark://local[2]", SCHEMA, Access(table="clinic.patients")) as source:
+        check_equal(source, SCHEMA, ROWS)
+    for table in ("nowhere.patients", "clinic.others"):
+        with (
+            pytest.raises(DataError, match=f"no table '{table}'"),
+            open_source("spark://local[2]", SCHEMA, Access(table=table)),
+        ):
+            pass
 
 
 def test_a_table_that_is_not_there_is_refused(spark_session: Any) -> None:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from understudy.errors import DataError, UsageError
-from understudy.rows.engines.databases.database import Database, asking, refusal
+from understudy.rows.engines.databases.database import Database, asking, is_any_of, refusal
 from understudy.rows.engines.databases.dialects import SPARK, SQLITE, dialect_of
+from understudy.rows.engines.databases.spark_sessions import quiet_spark, spark
 from understudy.rows.reading.sqlite import connected
 from understudy.system.extras import require
 from understudy.system.files.sqlite_address import slash_hint, sqlite_path
@@ -53,8 +54,10 @@ def opened(data: Any, table: str | None) -> Iterator[ir.Table]:
         table: the table's name, perhaps with its schema: clinic.patients.
     """
     if not isinstance(data, str | PathLike):
-        _prepare(Database.of(data))
-        yield data
+        database = Database.of(data)
+        with quiet_spark() if database.dialect is SPARK else nullcontext():
+            _prepare(database)
+            yield data
         return
     if not table:
         raise UsageError(
@@ -93,8 +96,8 @@ def _composed(text: str | None) -> str | None:
 @contextmanager
 def _postgres(address: str) -> Iterator[Any]:
     import ibis
-    import psycopg
 
+    psycopg = require("psycopg", extra="database")
     try:
         connection = psycopg.connect(address, options=_POSTGRES_OPTIONS)
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
@@ -174,43 +177,6 @@ def _mysql_driver() -> Any:
     return driver
 
 
-@contextmanager
-def _spark(address: str) -> Iterator[Any]:
-    import ibis
-
-    require("pyspark", extra="spark")
-    from pyspark.sql import SparkSession
-
-    own = SparkSession.getActiveSession() is None
-    try:
-        session = _spark_builder(address).getOrCreate()
-    except Exception:
-        raise DataError(
-            "Spark cannot be started or reached; check its address, and that Java 17 or newer is "
-            "installed"
-        ) from None
-    try:
-        with asking():
-            backend = ibis.pyspark.connect(session)
-        yield backend
-    finally:
-        if own:
-            session.stop()
-
-
-def _spark_builder(address: str) -> Any:
-    from pyspark.sql import SparkSession
-
-    builder = SparkSession.builder.appName("understudy")
-    if _scheme(address) == "sc":
-        return builder.remote(address)
-    place = address.removeprefix("spark://")
-    # Its own log lines may quote cells.
-    quiet = builder.config("spark.log.level", "OFF").config("spark.ui.enabled", "false")
-    quiet = quiet.config("spark.ui.showConsoleProgress", "false")
-    return quiet.master(place if place.startswith("local") else address)
-
-
 _CONNECT: dict[str, Callable[[str], Any]] = {
     "duckdb": _duckdb,
     "postgres": _postgres,
@@ -218,8 +184,8 @@ _CONNECT: dict[str, Callable[[str], Any]] = {
     "sqlite": _sqlite,
     "mysql": _mysql,
     "mariadb": _mysql,
-    "spark": _spark,
-    "sc": _spark,
+    "spark": spark,
+    "sc": spark,
 }
 
 
@@ -267,12 +233,18 @@ def _table(backend: Any, name: str) -> ir.Table:
         with asking():
             return backend.read_parquet(name)
     place, _, last = name.rpartition(".")
-    for table, database in ((name, None), (last, place or None)):
+    ways = [(name, None), (last, place or None)]
+    if backend.name == SPARK.backend:
+        # Spark finds a name with a dot in it either way, and counts it by the second alone.
+        ways.reverse()
+    for table, database in ways:
         try:
             return backend.table(table, database=database)
         except (IbisError, TableNotFound):
             continue
         except Exception as error:
+            if is_any_of(error, "AnalysisException"):
+                continue
             raise refusal(error) from None
     with asking():
         known = ", ".join(sorted(backend.list_tables())) or "none"

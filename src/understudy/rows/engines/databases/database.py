@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 # Of an error that says that a connection broke.
 _LOST = ("OperationalError", "InterfaceError", "ConnectionException", "IOException")
-_LOST_SPARK = ("Py4JNetworkError", "ConnectionRefusedError", "SparkConnectGrpcException")
+_LOST_SPARK = ("Py4JNetworkError", "ConnectionRefusedError", "RetriesExceeded", "RpcError")
+# Spark Connect has one kind for what the server said, and subclasses for what is wrong with it.
+_CONNECT_SPARK = "SparkConnectGrpcException"
 # PostgreSQL's state, and MySQL's and MariaDB's numbers, of an account that may not read.
 _FORBIDDEN_STATE = "42501"
 _FORBIDDEN_NUMBERS = (1044, 1142, 1143, 1227)
@@ -84,14 +86,14 @@ def refusal(error: Exception) -> DataError:
 def _reason(error: Exception) -> str:
     if _is_forbidden(error):
         return "refuses to show these rows; ask its owner for the right to SELECT"
-    if _is_any_of(error, "OutOfMemoryException"):
+    if is_any_of(error, "OutOfMemoryException"):
         return (
             "needs more memory for these rows than it may take, and private rows are not "
             "written to the disk; use a larger machine, or export the table to Parquet"
         )
-    if _is_any_of(error, *_LOST, *_LOST_SPARK):
+    if is_any_of(error, *_LOST, *_LOST_SPARK) or type(error).__name__ == _CONNECT_SPARK:
         return "stopped answering; nothing of this question was used, run again when it is back"
-    if _is_any_of(error, *_UNWRITTEN):
+    if is_any_of(error, *_UNWRITTEN):
         return (
             "has no expression for what the schema says of these columns; convert them in a view, "
             "or export the table to Parquet"
@@ -105,6 +107,6 @@ def _is_forbidden(error: Exception) -> bool:
     return state == _FORBIDDEN_STATE or number in _FORBIDDEN_NUMBERS
 
 
-def _is_any_of(error: Exception, *kinds: str) -> bool:
+def is_any_of(error: Exception, *kinds: str) -> bool:
     """Whether an error is of some kind, by the names that drivers share."""
     return not {kind.__name__ for kind in type(error).__mro__}.isdisjoint(kinds)

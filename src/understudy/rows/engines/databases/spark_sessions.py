@@ -1,0 +1,94 @@
+"""Sessions of Spark: in this process, on a cluster, or through a server of Spark Connect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from understudy.errors import DataError
+from understudy.rows.engines.databases.database import asking
+from understudy.system.extras import require
+
+_CONNECT = "sc://"
+# PySpark writes every failure of a query to the terminal by these, with the cells that it quotes.
+_LOGS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+# A server that does not answer is asked again after 0.05, 0.2, 0.8, 3.2 and 12.8 seconds; by
+# default Spark Connect would try for ten minutes.
+_RETRIES = 5
+
+
+@contextmanager
+def spark(address: str) -> Iterator[Any]:
+    """A session as ibis has it; one that was there before stays.
+
+    Args:
+        address: `spark://local[2]`, `spark://host:7077`, or `sc://host:15002` of Spark Connect.
+    """
+    import ibis
+
+    require("pyspark", extra="spark")
+    start = _remote if address.startswith(_CONNECT) else _classic
+    with start(address) as session, quiet_spark():
+        with asking():
+            backend = ibis.pyspark.connect(session)
+        yield backend
+
+
+@contextmanager
+def quiet_spark() -> Iterator[None]:
+    """Keep PySpark's messages about failed queries off the terminal: they may quote cells."""
+    from pyspark.logger import PySparkLogger
+
+    with ExitStack() as after:
+        for log in map(PySparkLogger.getLogger, _LOGS):
+            after.callback(setattr, log, "disabled", log.disabled)
+            log.disabled = True
+        yield
+
+
+@contextmanager
+def _classic(address: str) -> Iterator[Any]:
+    from pyspark.sql import SparkSession
+
+    own = SparkSession.getActiveSession() is None
+    place = address.removeprefix("spark://")
+    builder = SparkSession.builder.appName("understudy")
+    # Its own log lines may quote cells.
+    builder = builder.config("spark.log.level", "OFF").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.ui.showConsoleProgress", "false")
+    try:
+        session = builder.master(place if place.startswith("local") else address).getOrCreate()
+    except Exception:
+        raise DataError(
+            "Spark cannot be started or reached; check its address, and that Java 17 or newer is "
+            "installed"
+        ) from None
+    try:
+        yield session
+    finally:
+        if own:
+            session.stop()
+
+
+@contextmanager
+def _remote(address: str) -> Iterator[Any]:
+    """A session of ours on a server; sessions that this process has elsewhere are left alone."""
+    for package in ("grpc", "grpc_status", "google.rpc", "zstandard", "pandas"):
+        require(package, extra="spark")
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+    from pyspark.sql.connect.session import SparkSession
+
+    try:
+        session = SparkSession.builder.remote(address).create()
+        session.client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES)])
+        str(session.version)
+    except Exception:
+        raise DataError(
+            "the Spark Connect server cannot be reached; check its address, as "
+            "sc://host:15002, and its token"
+        ) from None
+    try:
+        yield session
+    finally:
+        session.stop()
