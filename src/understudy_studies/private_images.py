@@ -262,7 +262,7 @@ def _training(size: Size, method: str) -> dict[str, SettingValue]:
 
 _LESSONS = 600
 # Passes over 60,000 images at 28 steps each.
-_BY_GRADIENTS = _settings(batch=2048, epochs=4)
+_BY_GRADIENTS = _settings(batch=2048, epochs=2)
 _BRIEF = _settings(batch=512, epochs=0.2)
 _BRIEFEST = _settings(batch=50, epochs=1)
 

@@ -37,7 +37,7 @@ class Teaching:
 
     steps: int = 1500
     batch: int = 64
-    rate: float = 2e-3
+    rate: float = 4e-3
     of_features: float = 0.1
     averaging: float = 0.98
     seed: int = 0

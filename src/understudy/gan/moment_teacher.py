@@ -20,8 +20,8 @@ from understudy.system.arrays import Floats, Integers
 class MomentTeacher:
     """Makes the image of a law that some latent numbers stand for.
 
-    The latent numbers are coordinates along the widest directions of a Gaussian; where a label has
-    several Gaussians, the last number chooses one of them.
+    The latent numbers are coordinates along the widest directions of the Gaussians; where a label
+    has several Gaussians, the last number chooses one of them.
 
     Attributes:
         law: released.
@@ -55,13 +55,20 @@ class MomentTeacher:
 
     @cached_property
     def directions(self) -> Floats:
-        """The widest directions of every Gaussian, a column each, times their deviation."""
+        """For every Gaussian, what each latent number adds to a vector, a column each.
+
+        All Gaussians share the widest directions of their mean covariance, each turned into its
+        own by the symmetric root of its covariance. So a latent number means nearly the same for
+        every label, and a generator need not learn it for each of them.
+        """
         roots = self.law.arrays["roots"].astype(np.float64)
-        most = self.latent - (1 if self.law.each > 1 else 0)
-        values, vectors = np.linalg.eigh(roots @ roots.transpose(0, 2, 1))
-        widest = slice(-min(most, roots.shape[1]), None)
-        deviations = np.sqrt(np.maximum(values[:, widest], 0.0))
-        return np.asarray((vectors[:, :, widest] * deviations[:, None, :])[:, :, ::-1])
+        covariances = roots @ roots.transpose(0, 2, 1)
+        most = min(self.latent - (1 if self.law.each > 1 else 0), roots.shape[1])
+        shared = np.linalg.eigh(covariances.mean(axis=0))[1][:, -most:][:, ::-1]
+        values, vectors = np.linalg.eigh(covariances)
+        deviations = np.sqrt(np.maximum(values, 0.0))
+        symmetric = (vectors * deviations[:, None, :]) @ vectors.transpose(0, 2, 1)
+        return np.asarray(symmetric @ shared)
 
 
 __all__ = ["MomentTeacher"]
