@@ -26,7 +26,7 @@ def _question(size: ImageSize, *, length: float = 50.0) -> FeatureQuestion:
     return FeatureQuestion(size.classes, features, centres, length)
 
 
-def _by_loops(image: Bytes, kernels: Integers) -> Integers:
+def _by_loops(image: Integers, kernels: Integers) -> Integers:
     """One layer in Python's integers: heights × widths × filters, signs and fractions dropped."""
     values = np.asarray(image, object)
     height, width, _ = values.shape

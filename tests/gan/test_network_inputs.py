@@ -114,7 +114,7 @@ def test_an_empty_declared_class_is_not_an_error(method: str) -> None:
 def test_colour_and_other_sizes(method: str, extent: tuple[int, ...], tmp_path: Path) -> None:
     """Fit, save, load and sample: images of the declared extent."""
     made = small_method(method=method, settings=TAUGHT)
-    made.shape = Shape(*extent[:2], 2, *extent[2:])
+    made.shape = Shape(extent[0], extent[1], 2, channels=3 if len(extent) == 3 else 1)
     model = made.fit(_images(*extent), ledger=None)
     model.save(tmp_path / "model.zip")
     loaded = Model.load(tmp_path / "model.zip")

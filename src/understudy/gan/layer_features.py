@@ -67,7 +67,7 @@ class LayerFeatures:
 
     def _block(self, pixels: Bytes) -> Integers:
         flat = pixels.reshape(len(pixels), self.size.height, self.size.width, -1)
-        values = 2.0 * flat - 255
+        values: Floats = 2 * flat.astype(np.float64) - 255
         first, second = self.kernels
         values = np.floor(np.abs(_convolved(values, first)) / _FINE)
         values = np.floor(np.abs(_convolved(values, second)) / _FINE)
