@@ -45,7 +45,6 @@ REACHES = {
 UNNAMED = {
     "understudy.cli.commands.schema.skeleton",
     "understudy.cli.commands.stream.answers",
-    "understudy.cli.console",
     "understudy.cli.options.data",
     "understudy.cli.options.learning",
     "understudy.cli.options.method",

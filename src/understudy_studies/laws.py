@@ -1,7 +1,8 @@
 """The numbers of the laws that rows and models come from: raised when a distribution changes.
 
 A record that was measured under an earlier law says so on its page, and a run measures its cells
-again. Methods keep their own number, `Synthesizer.law`; protocols among holders have theirs here.
+again. Methods keep their own number, `Synthesizer.law`; protocols among holders, and
+methods of images that share a name with one of tables, have theirs here.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ PROTOCOLS: Mapping[str, int] = {
     "federated statistics": 2,
     "federated votes": 2,
     "federated model": 2,
+    # 2: noise on sums over classes; generators are taught by draws of the moments.
+    "dpgan of images": 2,
+    "noise-gan of images": 2,
 }
 
 

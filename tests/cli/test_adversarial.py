@@ -14,6 +14,7 @@ from support.tiers import slow_but
 from support.torches import need_torch
 
 SMALL = ("--epochs", 2, "--batch", 50)
+TAUGHT = ("--lessons", 2)
 SIZES = ("--height", 8, "--width", 8, "--classes", 2)
 
 
@@ -49,7 +50,8 @@ def test_images(desk: Desk, method: str) -> None:
     """Arrays in, arrays out, the statement beside them and in the ledger."""
     need_torch()
     source, made = _images(desk.folder), desk.folder / "out.npz"
-    asked = ("--method", method, *SIZES, *SMALL, "--epsilon", 3, "--delta", "1e-5")
+    trained = SMALL if method == "dpgan" else ()
+    asked = ("--method", method, *SIZES, *TAUGHT, *trained, "--epsilon", 3, "--delta", "1e-5")
     result = desk.run("synth", source, *asked, "--rows", 12, "-o", made, "--json")
     assert 0 == result.code, result.err
     with np.load(made) as arrays:
@@ -67,7 +69,7 @@ def test_a_model_of_images(desk: Desk, name: str) -> None:
     need_torch()
     model, outs = desk.folder / name, [desk.folder / f"{i}.npz" for i in range(2)]
     # The noise on the labels is small beside their numbers, so that no label has chance zero.
-    asked = ("--method", "noise-gan", *SIZES, *SMALL, "--epsilon", 1000, "--delta", "1e-5")
+    asked = ("--method", "noise-gan", *SIZES, *TAUGHT, "--epsilon", 1000, "--delta", "1e-5")
     fitted = desk.run("fit", _images(desk.folder), *asked, "-o", model, "--json")
     assert 0 == fitted.code, fitted.err
     spent = desk.run("ledger", "show", "--json").document["datasets"]
@@ -93,7 +95,7 @@ def test_an_old_copy_of_a_checkpoint(desk: Desk, monkeypatch: pytest.MonkeyPatch
     """Exit 3 with the way out, nothing spent: while its run can go on, and when it is finished."""
     need_torch()
     kept, copy, source = desk.folder / "run.npz", desk.folder / "copy.npz", _images(desk.folder)
-    budget = ("--epsilon", 3, "--delta", "1e-5", "--epochs", 6, "--batch", 1000)
+    budget = ("--epsilon", 3, "--delta", "1e-5", "--epochs", 6, "--batch", 1000, *TAUGHT)
     asked = ("synth", source, "--method", "dpgan", *SIZES, *budget, "-o", desk.folder / "out.npz")
     with monkeypatch.context() as patch:
         _cut_after(patch, 2, copy)
@@ -133,7 +135,7 @@ def test_what_models_of_images_refuse(desk: Desk) -> None:
     """Questions, networks, outputs for rows; and a damaged model."""
     need_torch()
     model = desk.folder / "model.zip"
-    asked = ("--method", "noise-gan", *SIZES, *SMALL, "--epsilon", 3, "--delta", "1e-5")
+    asked = ("--method", "noise-gan", *SIZES, *TAUGHT, "--epsilon", 3, "--delta", "1e-5")
     assert 0 == desk.run("fit", _images(desk.folder), *asked, "-o", model).code
     out = desk.folder / "out.npz"
     refused = [

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from support.hostile import plain_members, signed, zipped
+from understudy.cli.console import ProgressLines
 from understudy.facts.schema import Schema
 from understudy.privacy.spending.ledger import Ledger
 
@@ -143,3 +144,16 @@ def _check_pages(folder: Path) -> None:
         assert not any(forbidden in text for forbidden in FORBIDDEN[:-1])
         assert "\x1b" not in text
         assert "[red]x[/red]" in text
+
+
+def test_a_log_gets_a_line_now_and_then() -> None:
+    """At most one a minute, with steps and the time left; none for short jobs."""
+    now, said = [0.0], list[str]()
+    lines = ProgressLines("training", said.append, clock=lambda: now[0])
+    for done in range(1, 31):
+        lines(done, 121, "training, ε = 1 so far")
+        now[0] += 10
+    assert "training, ε = 1 so far: 7 of 121, about 19 min left" == said[0]
+    assert 4 == len(said)
+    ProgressLines("training", said.append, clock=lambda: 1.0)(1, 2)
+    assert 4 == len(said)

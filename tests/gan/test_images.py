@@ -43,7 +43,7 @@ from understudy.testing import SeededNoise
 def test_a_model_of_images(method: str, tmp_path: Path) -> None:
     """Fit, save, load, sample: images of the declared shape, a statement that equals the ledger."""
     ledger = Ledger(tmp_path / "ledger.jsonl")
-    settings = replace(QUICK, epochs=4, batch=20)
+    settings = replace(QUICK, epochs=4, batch=20, lessons=2)
     fitted = small_method(method=method, settings=settings)
     model = fitted.fit(halves(), ledger=ledger, dataset="halves")
     model.save(tmp_path / "model.npz")
@@ -301,7 +301,7 @@ def test_a_game_lost_after_its_checkpoint_was_removed_is_told(
         small_method(checkpoint=copy).fit(halves(), ledger=ledger, dataset="images")
 
 
-def test_noised_features_that_lead_nowhere_make_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lessons_that_lead_nowhere_make_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """A generator that is no number is not released."""
     move = TrainingState.move_generator
 
@@ -309,7 +309,7 @@ def test_noised_features_that_lead_nowhere_make_no_model(monkeypatch: pytest.Mon
         move(self, {name: value * float("nan") for name, value in gradient.items()}, pace, kept)
 
     monkeypatch.setattr(TrainingState, "move_generator", broken)
-    settings = replace(QUICK, batch=20)
+    settings = replace(QUICK, lessons=2)
     with pytest.raises(Diverged, match="training diverged"):
         small_method(method="noise-gan", settings=settings).fit(halves(), ledger=None)
 
@@ -369,7 +369,7 @@ def test_images_come_back_as_they_were_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sizes", "message"), [((27, 28, 10), "height is 27"), ((28, 28, 1), "classes is 1")]
+    ("sizes", "message"), [((3, 28, 10), "height is 3"), ((28, 28, 1), "classes is 1")]
 )
 def test_impossible_shapes_are_refused(sizes: tuple[int, int, int], message: str) -> None:
     """By name."""

@@ -37,7 +37,7 @@ def test_every_sheet_has_its_figure() -> None:
 
 def test_images_are_judged_by_numbers_alone() -> None:
     """The line of a cell has its sizes; the sentence counts collapses; a sheet is a file."""
-    sizes = {"images": 9, "batch": 3, "made": 4}
+    sizes = {"images": 9, "lessons": 3, "made": 4}
     real = _cell({"method": private_images.REAL, "epsilon": "none"}, {"accuracy": 0.9, "images": 9})
     numbers = {
         "accuracy": 0.5,
@@ -60,8 +60,8 @@ def test_images_are_judged_by_numbers_alone() -> None:
     assert (25, 75, 59, "yes") == tuple(
         second[name] for name in ("fewest %", "most %", "figure", "collapsed")
     )
-    assert (1200, 3, 9, 4, 7.5) == tuple(
-        second[name] for name in ("steps", "batch", "images", "made", "seconds")
+    assert (3, 1200, 9, 4, 7.5) == tuple(
+        second[name] for name in ("lessons", "steps", "images", "made", "seconds")
     )
     assert {"figure-59-dpgan-10": b"hello"} == study.pictures(results)
     assert "not covered by ε" in study.words

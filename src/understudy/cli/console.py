@@ -7,6 +7,7 @@ never obeyed: markup is not read, and characters that a terminal would obey are 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -92,7 +93,10 @@ def print_result(result: JobResult, *, as_json: bool) -> None:
 
 
 class TerminalProgress:
-    """Shows progress on stderr: spinners and bars on a terminal alone, sentences anywhere."""
+    """Shows progress on stderr: spinners and bars on a terminal, sentences anywhere.
+
+    Where there is no terminal, a bar is a line now and then.
+    """
 
     @contextmanager
     def spinner(self, message: str) -> Iterator[Callable[[str], None]]:
@@ -105,10 +109,9 @@ class TerminalProgress:
 
     @contextmanager
     def bar(self, label: str) -> Iterator[BarUpdate]:
-        """Show a bar on a terminal; the function it gives moves it."""
+        """Show a bar on a terminal, or lines elsewhere; the function it gives moves it."""
         if not messages().is_terminal:
-            with SILENT.bar(label) as ignored:
-                yield ignored
+            yield ProgressLines(label, self.message)
             return
         with _bar() as progress:
             task = progress.add_task(label, total=None)
@@ -125,6 +128,43 @@ class TerminalProgress:
     def warning(self, text: str) -> None:
         """Print a sentence that stands out."""
         messages().print(text, style="yellow")
+
+
+class ProgressLines:
+    """Prints how far a job is, at most once a minute: for logs, which have no bars.
+
+    Args:
+        label: what is done.
+        show: prints a line.
+        clock: the time in seconds.
+    """
+
+    def __init__(
+        self,
+        label: str,
+        show: Callable[[str], None],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._label, self._show, self._clock = label, show, clock
+        self._began = self._said = clock()
+        self._first: int | None = None
+
+    def __call__(self, done: int, total: int | None, label: str = "") -> None:
+        """Print steps and the time left, if the last line is a minute old."""
+        now = self._clock()
+        if self._first is None:
+            self._first, self._began = done, now
+        if total is None or now - self._said < _BETWEEN_LINES:
+            return
+        self._said = now
+        steps = done - self._first
+        left = (now - self._began) / steps * (total - done) if steps > 0 else None
+        about = "" if left is None else f", about {max(round(left / 60), 1)} min left"
+        self._show(f"{label or self._label}: {done:,} of {total:,}{about}")
+
+
+_BETWEEN_LINES = 60.0
 
 
 def progress_for(*, as_json: bool) -> JobProgress:

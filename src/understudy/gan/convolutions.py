@@ -15,33 +15,50 @@ from understudy.gan.backend import Parameters, Tensor, leaky, torch
 from understudy.gan.perceptrons import dense
 
 _KERNEL, _STRIDE = 5, 2
+_LEAST = 4
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Public facts about images: height and width in pixels, and how many classes."""
+    """Public facts about images: height and width in pixels, classes, and channels.
+
+    Attributes:
+        height: the height of every image in pixels.
+        width: the width of every image in pixels.
+        classes: how many labels there are.
+        channels: 1 for grey images, 3 for red, green and blue.
+    """
 
     height: int
     width: int
     classes: int
+    channels: int = 1
 
     def __post_init__(self) -> None:
         for name in ("height", "width"):
             value = getattr(self, name)
-            if value < 4 or value % 4:
-                raise UsageError(f"{name} is {value}; images need a multiple of 4 pixels, as 28")
+            if value < _LEAST:
+                raise UsageError(f"{name} is {value}; networks need {_LEAST} pixels or more")
         if self.classes < 2:
             raise UsageError(f"classes is {self.classes}; images need at least two, labelled in y")
+        if self.channels not in (1, 3):
+            raise UsageError(f"channels is {self.channels}; use 1 for grey or 3 for colour")
 
     @property
     def extent(self) -> tuple[int, ...]:
         """The shape of one image as an array."""
-        return self.height, self.width
+        flat = (self.height, self.width)
+        return flat if self.channels == 1 else (*flat, self.channels)
+
+    @property
+    def half(self) -> tuple[int, int]:
+        """Return the size after a halving, rounded up."""
+        return -(-self.height // 2), -(-self.width // 2)
 
     @property
     def quarter(self) -> tuple[int, int]:
-        """Return the size after two halvings."""
-        return self.height // 4, self.width // 4
+        """Return the size after two halvings, rounded up."""
+        return -(-self.height // 4), -(-self.width // 4)
 
 
 @dataclass(frozen=True)
@@ -57,7 +74,7 @@ class ImageCritic:
         first, second = self.filters
         flat = second * math.prod(self.shape.quarter)
         return {
-            "c0": _kernel(first, 1, random),
+            "c0": _kernel(first, self.shape.channels, random),
             "b0": torch().zeros(first),
             "c1": _kernel(second, first, random),
             "b1": torch().zeros(second),
@@ -67,8 +84,7 @@ class ImageCritic:
 
     def masks(self, random: object) -> tuple[Tensor, ...]:
         """Which units take part in a step, weighted so that sums stay as large."""
-        height, width = self.shape.height, self.shape.width
-        first = (self.filters[0], height // 2, width // 2)
+        first = (self.filters[0], *self.shape.half)
         second = (self.filters[1], *self.shape.quarter)
         return tuple(self._mask(size, random) for size in (first, second))
 
@@ -144,9 +160,9 @@ class ImageMaker:
     @property
     def most_units(self) -> int:
         """How many numbers the largest layer has for one image."""
-        quarter, whole = math.prod(self.shape.quarter), self.shape.height * self.shape.width
+        quarter = math.prod(self.shape.quarter)
         first, second, third = self.filters
-        return max(first * quarter, second * quarter, third * whole // 4, whole)
+        return max(first, second, 4 * third, 16 * self.shape.channels) * quarter
 
     @property
     def sizes(self) -> dict[str, tuple[int, ...]]:
@@ -163,8 +179,8 @@ class ImageMaker:
             "t2": (second, third, *square),
             "g2": (third,),
             "s2": (third,),
-            "t3": (third, 1, *square),
-            "b3": (1,),
+            "t3": (third, self.shape.channels, *square),
+            "b3": (self.shape.channels,),
         }
 
     def initial(self, random: object) -> Parameters:
@@ -182,14 +198,14 @@ class ImageMaker:
             "t2": _kernel(second, third, random),
             "g2": ones(third),
             "s2": zeros(third),
-            "t3": _kernel(third, 1, random),
-            "b3": zeros(1),
+            "t3": _kernel(third, self.shape.channels, random),
+            "b3": zeros(self.shape.channels),
         }
 
     def make(
         self, parameters: Parameters, latents: Tensor, labels: Tensor, random: object
     ) -> Tensor:
-        """Images from −1 to 1."""
+        """Images from −1 to 1: channels × height × width."""
         del random
         pytorch = torch()
         turned = pytorch.nn.functional.conv_transpose2d
@@ -205,7 +221,8 @@ class ImageMaker:
         values = turned(
             values, parameters["t3"], parameters["b3"], stride=2, padding=2, output_padding=1
         )
-        return values.tanh()
+        # Two doublings of a quarter that was rounded up are up to three pixels too large.
+        return values[:, :, : self.shape.height, : self.shape.width].tanh()
 
 
 def _kernel(outside: int, inside: int, random: object) -> Tensor:

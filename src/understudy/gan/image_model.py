@@ -96,7 +96,8 @@ class ImageGenerator(Distribution):
     def rows_note(self) -> str:
         """Say how large the images are."""
         shape = self.maker.shape
-        size = f"{shape.height} × {shape.width} pixels in {shape.classes} classes"
+        colour = "" if shape.channels == 1 else " in colour"
+        size = f"{shape.height} × {shape.width} pixels{colour} in {shape.classes} classes"
         return f"images of {size} unless told otherwise, by a generator"
 
     def decoder(self, schema: Schema, within: Mapping[str, Region] | None = None) -> Decoder:
@@ -116,7 +117,7 @@ class ImageGenerator(Distribution):
     def check_rows(self, rows: int) -> None:
         """Refuse images, or layers of the generator, that would not fit into free memory."""
         shape = self.maker.shape
-        needed = _COPIES * rows * (shape.height * shape.width + np.dtype(np.int64).itemsize)
+        needed = _COPIES * rows * (math.prod(shape.extent) + np.dtype(np.int64).itemsize)
         needed += _COPIES * _TOGETHER * self.maker.most_units * np.dtype(np.float32).itemsize
         if needed > available_bytes():
             raise CapacityError(
@@ -141,8 +142,7 @@ class ImageGenerator(Distribution):
         """
         random = random_from(seed)
         parameters = as_tensors(self.weights)
-        size = (0, self.maker.shape.height, self.maker.shape.width)
-        blocks = [np.zeros(size, np.uint8)]
+        blocks = [np.zeros((0, *self.maker.shape.extent), np.uint8)]
         for start in range(0, len(labels), _TOGETHER):
             blocks.append(self._block(parameters, labels[start : start + _TOGETHER], random))
         return LabelledImages(np.concatenate(blocks), labels)
@@ -155,8 +155,9 @@ class ImageGenerator(Distribution):
         asked = pytorch.from_numpy(np.concatenate([labels, others]).astype(np.int64))
         latents = pytorch.randn(_TOGETHER, self.maker.latent, generator=random)
         with pytorch.no_grad():
-            made = self.maker.make(parameters, latents, asked, random)[: len(labels), 0]
-        return np.asarray(((made + 1) * 127.5).round().clamp(0, 255).byte().numpy())
+            made = self.maker.make(parameters, latents, asked, random)[: len(labels)]
+        pixels = ((made + 1) * 127.5).round().clamp(0, 255).byte().permute(0, 2, 3, 1)
+        return np.ascontiguousarray(pixels.numpy()).reshape(-1, *self.maker.shape.extent)
 
     def sheet(self) -> bytes:
         """Return a picture of samples, a line for each label."""
@@ -246,7 +247,9 @@ def image_model(images: ImageGenerator, rows: int, statement: Statement) -> Mode
 
 def announced_maker(document: Mapping[str, Any]) -> ImageMaker:
     """Return the layers that a document describes."""
-    shape = Shape(*(int(document[name]) for name in ("height", "width", "classes")))
+    height, width, classes = (int(document[name]) for name in ("height", "width", "classes"))
+    channels = int(document.get("channels", 1))  # files of before had grey images alone
+    shape = Shape(height, width, classes, channels)
     first, second, third = (int(count) for count in document["filters"])
     return ImageMaker(shape, int(document["latent"]), (first, second, third))
 
@@ -267,7 +270,8 @@ def as_tensors(arrays: Mapping[str, npt.NDArray[Any]]) -> Parameters:
 
 
 def _sizes(shape: Shape) -> dict[str, int]:
-    return {"height": shape.height, "width": shape.width, "classes": shape.classes}
+    colour = {} if shape.channels == 1 else {"channels": shape.channels}
+    return {"height": shape.height, "width": shape.width, "classes": shape.classes, **colour}
 
 
 def _are_sound(array: npt.NDArray[Any]) -> bool:

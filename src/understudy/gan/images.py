@@ -46,10 +46,11 @@ class LabelledImages:
         return len(self.labels)
 
     def batch(self, places: Integers) -> tuple[Tensor, Tensor]:
-        """Some of them as a critic takes them: one channel from −1 to 1, and labels."""
+        """Some of them as a critic takes them: channels first, from −1 to 1, and labels."""
         pytorch = torch()
         chosen = pytorch.from_numpy(self.pixels[places].astype(np.float32))
-        return chosen[:, None] / 127.5 - 1, pytorch.from_numpy(self.labels[places])
+        channels = chosen[:, None] if chosen.ndim == 3 else chosen.permute(0, 3, 1, 2)
+        return channels / 127.5 - 1, pytorch.from_numpy(self.labels[places])
 
     def __repr__(self) -> str:
         return "LabelledImages(private)"

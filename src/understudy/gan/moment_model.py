@@ -82,7 +82,7 @@ class ImageMoments(Distribution):
     def __post_init__(self) -> None:
         """Refuse numbers that are not those of such images."""
         found = {name: array.shape for name, array in self.arrays.items()}
-        fits = found == sizes(self.size, self._each, slanted=self.ground is not None)
+        fits = found == sizes(self.size, self.each, slanted=self.ground is not None)
         fits = fits and self.ground in (None, 0, WHITE)
         fits = fits and dict(self.domain.sizes) == {LABEL: self.size.classes}
         fits = fits and all(_are_finite(array) for array in self.arrays.values())
@@ -98,7 +98,7 @@ class ImageMoments(Distribution):
         return cls(Domain.of(label_schema(size.classes)), size, single, ground)
 
     @property
-    def _each(self) -> int:
+    def each(self) -> int:
         """How many Gaussians a label has."""
         return len(self.arrays.get("weights", ())) // self.size.classes
 
@@ -107,6 +107,11 @@ class ImageMoments(Distribution):
         centre, [length] = self.arrays["centre"], self.arrays["length"]
         waves = Waves(self.size)
         return ImageVectors(waves, centre.astype(np.float64), float(length), self.ground)
+
+    @property
+    def chances(self) -> tuple[float, ...]:
+        """How often each label is drawn."""
+        return tuple(float(chance) for chance in self._weights.sum(axis=1))
 
     @property
     def _weights(self) -> Floats:
@@ -162,14 +167,18 @@ class ImageMoments(Distribution):
         pixels = np.zeros((len(labels), *self.size.extent), np.uint8)
         for start in range(0, len(labels), _TOGETHER):
             block = slice(start, start + _TOGETHER)
-            seen = np.interp(self.raw(labels[block], generator), *self._curve)
-            pixels[block] = np.rint(seen.clip(0, 255)).reshape(-1, *self.size.extent)
+            seen = self._toned(self.raw(labels[block], generator))
+            pixels[block] = np.rint(seen).reshape(-1, *self.size.extent)
         return LabelledImages(pixels, labels)
+
+    def shown(self, vectors: Floats) -> Floats:
+        """The brightness from 0 to 255 of the pixels of images with such vectors, a line each."""
+        return self._toned(self._vectors.images(vectors))
 
     def raw(self, labels: Integers, generator: np.random.Generator) -> Floats:
         """Draw the brightness of the pixels of an image for each label, before any tones."""
         means, roots = self.arrays["means"], self.arrays["roots"]
-        which = self._chosen(labels, generator)
+        which = self.gaussian_of(labels, generator.random(len(labels)))
         normal = generator.standard_normal((len(labels), means.shape[1]), np.float32)
         vectors = np.zeros_like(normal)
         for i in np.unique(which):
@@ -177,16 +186,17 @@ class ImageMoments(Distribution):
             vectors[places] = means[i] + normal[places] @ roots[i].T
         return self._vectors.images(vectors.astype(np.float64))
 
-    def _chosen(self, labels: Integers, generator: np.random.Generator) -> Integers:
-        """One Gaussian of each label, by the weights."""
+    def gaussian_of(self, labels: Integers, chosen: Floats) -> Integers:
+        """The number of a Gaussian of each label, by its weights and a number from 0 to 1."""
         weights = self._weights + 1e-12  # a label may be asked for that is never drawn
         ends = np.cumsum(weights / weights.sum(axis=1, keepdims=True), axis=1)
-        found = (generator.random(len(labels))[:, None] > ends[labels]).sum(axis=1)
-        return np.asarray(labels * self._each + np.minimum(found, self._each - 1), np.int64)
+        found = (chosen[:, None] > ends[labels]).sum(axis=1)
+        return np.asarray(labels * self.each + np.minimum(found, self.each - 1), np.int64)
 
-    @property
-    def _curve(self) -> tuple[Floats, Floats]:
-        return self.arrays["drawn"].astype(np.float64), self.arrays["shown"].astype(np.float64)
+    def _toned(self, raw: Floats) -> Floats:
+        """Brightness by the curve of tones, cut to 0 to 255."""
+        drawn, shown = (self.arrays[name].astype(np.float64) for name in ("drawn", "shown"))
+        return np.asarray(np.interp(raw, drawn, shown).clip(0, 255))
 
     def sheet(self) -> bytes:
         """A picture of samples, a line for each label."""
@@ -216,7 +226,7 @@ class ImageMoments(Distribution):
 
     def document(self) -> dict[str, Any]:
         """Describe all but the arrays, for JSON."""
-        return {**facts(self.size), "gaussians": self._each, "ground": self.ground}
+        return {**facts(self.size), "gaussians": self.each, "ground": self.ground}
 
     @classmethod
     def read(cls, parts: Parts, domain: Domain) -> Self:

@@ -55,7 +55,6 @@ class ImageSum(ABC):
     """A sum over images, cell by cell; subclasses say what an image adds."""
 
     classes: int
-    vectors: ImageVectors
 
     def answer(self, source: CountSource) -> Integers:
         """The exact sum. Private: called only while the Curator looks."""
@@ -77,7 +76,14 @@ class ImageSum(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class PooledQuestion(ImageSum):
+class VectorSum(ImageSum, ABC):
+    """A sum of what the vectors of images add."""
+
+    vectors: ImageVectors
+
+
+@dataclass(frozen=True, eq=False)
+class PooledQuestion(VectorSum):
     """Counts of classes, and of all images the sum of vectors, of their squares, and of tones."""
 
     def sensitivity(self, neighbours: Neighbours) -> MomentSensitivity:
@@ -151,7 +157,7 @@ class Clusters:
 
 
 @dataclass(frozen=True, eq=False)
-class CentreQuestion(ImageSum):
+class CentreQuestion(VectorSum):
     """The count and the sum of the images that are nearest to each centre."""
 
     clusters: Clusters
@@ -189,7 +195,7 @@ class CentreQuestion(ImageSum):
 
 
 @dataclass(frozen=True, eq=False)
-class MomentQuestion(ImageSum):
+class MomentQuestion(VectorSum):
     """The count, the sum, and the sums of all products of vectors, around every centre."""
 
     clusters: Clusters

@@ -1,7 +1,7 @@
-"""The noise-layer game: every record's features are noised once, and all else is post-processing.
+"""The noise-layer game on rows: the features of each are noised once, the rest is post-processing.
 
-The critic compares noised features of private records with noised features of generated ones. It
-may look at them as often as it likes.
+The critic compares noised features of private rows with noised features of generated ones. It may
+look at them as often as it likes. Images have sums of features instead: `image_start`.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def all_lines(examples: Examples, features: FeatureMap) -> Integers:
     blocks = [np.zeros((0, features.size), np.int64)]
     for start in range(0, examples.rows, _BLOCK):
         places = np.arange(start, min(start + _BLOCK, examples.rows))
-        blocks.append(features.lines(*examples.batch(places), torch().from_numpy(places)))
+        blocks.append(features.lines(*examples.batch(places)))
     return np.concatenate(blocks)
 
 
@@ -88,7 +88,7 @@ class NoiseTrainer:
     @property
     def critic(self) -> RowCritic:
         """Return a critic of feature vectors."""
-        return RowCritic(self.features.spread)
+        return RowCritic(self.features.size)
 
     @property
     def steps(self) -> int:
@@ -137,10 +137,9 @@ class NoiseTrainer:
         pytorch = torch()
         count, held = self.settings.batch, self.released.features
         if len(held) == 0:
-            return pytorch.zeros(count, self.features.spread)
+            return pytorch.zeros(count, self.features.size)
         places = pytorch.randint(0, len(held), (count,), generator=game.random)
-        taken = pytorch.from_numpy(held[places.numpy()].astype(np.float32))
-        return self.features.apart(taken, places)
+        return pytorch.from_numpy(held[places.numpy()].astype(np.float32))
 
     def _shown(self, game: TrainingState, parameters: Parameters) -> Tensor:
         """Features of generated examples under as much noise as those of private ones."""
@@ -150,10 +149,9 @@ class NoiseTrainer:
         law = pytorch.tensor(list(self.chances), dtype=pytorch.float64)
         labels = pytorch.multinomial(law, count, replacement=True, generator=game.random)
         made = self.generator.make(parameters, latents, labels, game.random)
-        places = pytorch.randint(0, self.features.groups, (count,), generator=game.random)
-        found = self.features.of(made, labels, places)
+        found = self.features.of(made, labels)
         noise = pytorch.randn(found.shape, generator=game.random)
-        return self.features.apart(found + self.released.deviation * noise, places)
+        return found + self.released.deviation * noise
 
     def _score(self, parameters: Parameters, features: Tensor) -> Tensor:
         return self.critic.score(parameters, features, None, ())

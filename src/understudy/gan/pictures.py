@@ -11,16 +11,19 @@ from typing import Any
 import numpy as np
 
 from understudy.errors import DiskError, Diverged, UsageError
-from understudy.facts.unit import Unit
+from understudy.facts.unit import Neighbours, Unit
 from understudy.gan.backend import torch
 from understudy.gan.checkpoints import Checkpoint, Standing
 from understudy.gan.convolutions import ImageCritic, ImageMaker, Shape
-from understudy.gan.features import FeatureMap
 from understudy.gan.grids import write_sheet
+from understudy.gan.image_course import course_facts, resumed_course
 from understudy.gan.image_model import ImageGenerator, as_arrays, image_model
-from understudy.gan.images import LABEL, ImageSource, LabelledImages, images_behind
-from understudy.gan.noise_layer import NoiseTrainer, release_features
-from understudy.gan.tables import DPGAN, QUESTION_SHARE, Census, NoiseGAN
+from understudy.gan.image_size import ImageSize
+from understudy.gan.image_start import ImageStart
+from understudy.gan.images import LABEL, ImageSource, LabelledImages, check_extent, images_behind
+from understudy.gan.lessons import GeneratorLessons, Teaching
+from understudy.gan.moment_teacher import MomentTeacher
+from understudy.gan.tables import QUESTION_SHARE, Census
 from understudy.gan.training import (
     Hyperparameters,
     NoiseSchedule,
@@ -29,19 +32,25 @@ from understudy.gan.training import (
     TrainingState,
 )
 from understudy.models.model import Model
-from understudy.privacy.accounting.events import Charge
 from understudy.privacy.budget import Amount, Budget, Measure
 from understudy.privacy.curator import Curator, Instruments
-from understudy.privacy.mechanisms.sampled import Schedule
 from understudy.privacy.run import OpenRun, PaidRun
-from understudy.privacy.spending.grant import Grant
-from understudy.privacy.spending.pricing import QuestionsThenList
+from understudy.privacy.spending.pricing import (
+    GaussianRounds,
+    Pricing,
+    QuestionsThenList,
+    RoundsThenList,
+)
 from understudy.privacy.spending.record import DEFAULT, Books, LedgerChoice
 
-METHODS = {
-    kind.method: kind.default_neighbours for kind in (DPGAN, NoiseGAN) if kind.abilities.images
-}
-IMAGE_SETTINGS = Hyperparameters(epochs=10, batch=1024, rounds=1, generator_rate=2e-3, steady=0.3)
+METHODS = {"dpgan": Neighbours.ADD_REMOVE, "noise-gan": Neighbours.ADD_REMOVE}
+"""Methods that train networks on images, and the relation that each promises for."""
+
+IMAGE_SETTINGS = Hyperparameters(
+    epochs=5, batch=2048, rounds=10, generator_rate=1e-4, steady=0.3, lessons=1500
+)
+# The share of ε and δ that dpgan spends on its start: the rest is for the steps of its critic.
+_START = Fraction(1, 2)
 # What a run may change when it goes on from a checkpoint: how released numbers are learned from.
 RATES = ("critic_rate", "generator_rate")
 # How a checkpoint speaks of images that have no name.
@@ -57,12 +66,16 @@ Progress = Callable[[int, int, float | None], None]
 class ImageGAN:
     """Learns to make images like private ones, each image being a unit of privacy.
 
+    Both methods first release moments of classes and sums of features, with noise, and teach the
+    generator by draws of these moments. `noise-gan` ends there; `dpgan` continues with a critic,
+    each of whose steps looks at the images again.
+
     Args:
-        shape: public height, width and classes.
+        shape: public height, width, classes and channels.
         epsilon: the privacy loss allowed.
         delta: the chance allowed for a larger loss; above 0.
-        method: dpgan, for added and removed images, or noise-gan, for replaced ones.
-        settings: epochs, batch, clipping and rates.
+        method: dpgan or noise-gan, both for added and removed images.
+        settings: lessons, epochs, batch, clipping and rates.
         filters: of the generator's three layers, and of the critic's two.
         checkpoint: where the game is kept while it is played; with it a killed run resumes.
         progress: called as training advances.
@@ -111,6 +124,15 @@ class ImageGAN:
             raise UsageError("epsilon is 0; nothing can be learned for free, give more")
         if self.method == "noise-gan" and self.checkpoint is not None:
             raise UsageError("noise-gan looks once and is not resumed; leave out the checkpoint")
+        if self.method == "noise-gan" and self.settings.lessons == 0:
+            raise UsageError("noise-gan learns by lessons alone, and lessons is 0; give some")
+        _ = self.size
+
+    @property
+    def size(self) -> ImageSize:
+        """Return the size of the images as moments take it, or refuse what is too large."""
+        shape = self.shape
+        return ImageSize(shape.height, shape.width, shape.classes, shape.channels)
 
     def fit(
         self,
@@ -131,6 +153,7 @@ class ImageGAN:
         checkpoint the ledger knows every step of which something has left.
         """
         self.check()
+        check_extent(images.pixels, images.labels, self.shape)
         books = self._run.books(ledger, dataset)
         kept = self._kept(books)
         source = ImageSource.of(images, self.shape)
@@ -161,7 +184,7 @@ class ImageGAN:
         with self._run.granted(books, resume=told) as run:
             if kept is not None:
                 kept.forget()
-            play = self._by_gradients if self.method == "dpgan" else self._by_features
+            play = self._by_gradients if self.method == "dpgan" else self._by_sums
             game, census = play(run.curator_over(source), run, kept, before)
         return image_model(self._released(game, census), census.rows, run.statement())
 
@@ -178,14 +201,11 @@ class ImageGAN:
     ) -> tuple[TrainingState, Census]:
         critic, maker, grant = ImageCritic(self.shape, self.critic_filters), self.maker, run.grant
         if before is None:
-            census, left = self._census(curator)
-            game = TrainingState.begin(critic, maker, self.settings)
-            cells = sum(value.numel() for value in game.critic.values())
-            course = NoiseSchedule.within(self.settings.schedule(census.rows, cells), left)
+            census, game, course = self._begun(curator, critic)
             curator.commit(course.questions)
         else:
             game = before.game
-            census, course = _resumed(before.facts, grant, game.step)
+            census, course = resumed_course(before.facts, grant, game.step)
         trainer = Trainer(
             critic=critic,
             generator=maker,
@@ -200,7 +220,7 @@ class ImageGAN:
         except Diverged:
             if kept is None:
                 raise
-            facts = _facts(census, course, grant)
+            facts = course_facts(census, course, grant)
             good = kept.set_back(game, facts, self.settings, grant)
             if good is None or grant.unfinished:
                 raise
@@ -209,7 +229,24 @@ class ImageGAN:
             )
             return good, census
 
-    def _by_features(
+    def _begun(
+        self, curator: Curator, critic: ImageCritic
+    ) -> tuple[Census, TrainingState, NoiseSchedule]:
+        """Both players before the first step, and the noise of the steps: what is left allows."""
+        game = TrainingState.begin(critic, self.maker, self.settings)
+        cells = sum(value.numel() for value in game.critic.values())
+        if self.settings.lessons == 0:
+            census, left = self._census(curator)
+            schedule = self.settings.schedule(census.rows, cells)
+        else:
+            start = ImageStart.asked_of(curator, self.size, self.unit.neighbours)
+            census, left = Census(start.rows, start.law.chances), self._after_start
+            schedule = self.settings.schedule(census.rows, cells)
+            taught = self._taught(start, more=schedule.steps)
+            game.generator, game.averaged = taught.averaged, dict(taught.averaged)
+        return census, game, NoiseSchedule.within(schedule, left)
+
+    def _by_sums(
         self,
         curator: Curator,
         run: OpenRun,
@@ -217,21 +254,21 @@ class ImageGAN:
         before: Standing | None,
     ) -> tuple[TrainingState, Census]:
         del run, kept, before
-        rows = curator.public_rows or 0
-        shape = self.shape
-        features = FeatureMap.of_images(shape.height, shape.width, shape.classes)
-        released = release_features(curator, images_behind, features, rows=rows, budget=self.budget)
-        chances = features.chances(released.features)
-        trainer = NoiseTrainer(
+        start = ImageStart.asked_of(curator, self.size, self.unit.neighbours)
+        return self._taught(start), Census(start.rows, start.law.chances)
+
+    def _taught(self, start: ImageStart, *, more: int = 0) -> TrainingState:
+        """The generator after its lessons: post-processing of what was released."""
+        lessons = GeneratorLessons(
             generator=self.maker,
-            features=features,
-            settings=self.settings,
-            released=released,
-            chances=chances,
+            teacher=MomentTeacher(start.law, self.maker.latent),
+            features=start.features,
+            gaps=start.gaps,
+            teaching=Teaching(steps=self.settings.lessons, seed=self.settings.seed),
         )
         if self.progress is not None:
-            trainer.watches = (self._telling(trainer.steps),)
-        return trainer.play(), Census(rows, chances)
+            lessons.watches = (self._telling(self.settings.lessons + more),)
+        return lessons.play()
 
     def _telling(self, steps: int) -> TrainingHook:
         def tell(game: TrainingState) -> None:
@@ -239,6 +276,22 @@ class ImageGAN:
                 self.progress(game.step, steps, None)
 
         return tell
+
+    @property
+    def _first(self) -> Budget:
+        """The budget of dpgan's start."""
+        budget = self.budget
+        if budget.measure is Measure.UNLIMITED:
+            return budget
+        return Budget.approximate(budget.amount * _START, budget.delta * _START)
+
+    @property
+    def _after_start(self) -> Budget:
+        """The budget that dpgan's start leaves for its critic."""
+        budget, first = self.budget, self._first
+        if budget.measure is Measure.UNLIMITED:
+            return budget
+        return Budget.approximate(budget.amount - first.amount, budget.delta - first.delta)
 
     def _census(self, curator: Curator) -> tuple[Census, Budget]:
         """How many images of each class there are, with noise, and the budget that is left."""
@@ -262,13 +315,14 @@ class ImageGAN:
             if place not in known:
                 known[place] = course.epsilon_after(game.step)
             if self.progress is not None:
-                self.progress(game.step, course.schedule.steps, known[place])
+                before = self.settings.lessons
+                self.progress(before + game.step, before + course.schedule.steps, known[place])
 
         def keep(game: TrainingState) -> None:
             if kept is None or game.step % every:
                 return
             try:
-                kept.write(game, _facts(census, course, run.grant), run.grant)
+                kept.write(game, course_facts(census, course, run.grant), run.grant)
                 self._draw(kept.path, game, census)
             except DiskError as error:
                 # The course is paid for: what it has come to must not be lost for want of space.
@@ -300,37 +354,19 @@ class ImageGAN:
         }
 
     @property
+    def _pricing(self) -> Pricing:
+        """How charges are counted: by the Gaussian curve, by a list, or by one after the other."""
+        if self.method == "noise-gan":
+            return GaussianRounds()
+        return QuestionsThenList() if self.settings.lessons == 0 else RoundsThenList(self._first)
+
+    @property
     def _run(self) -> PaidRun:
         """Return the budget of a fit, its unit, and how it draws noise."""
         return PaidRun(
             method=self.method,
             budget=self.budget,
             unit=self.unit,
-            pricing=QuestionsThenList(),
+            pricing=self._pricing,
             instruments=self.instruments,
         )
-
-
-def _facts(census: Census, course: NoiseSchedule, grant: Grant) -> dict[str, Any]:
-    """Return the facts that a resumed run needs, all public or released."""
-    schedule = course.schedule
-    return {
-        "grant": grant.identity,
-        "rows": census.rows,
-        "chances": list(census.chances),
-        "schedule": [schedule.steps, str(schedule.rate), schedule.cells],
-        "ratio": str(course.ratio),
-        "delta": str(course.delta),
-        "questions": [c.document() for c in grant.charges if c not in set(grant.pricing.listed)],
-    }
-
-
-def _resumed(facts: dict[str, Any], grant: Grant, step: int) -> tuple[Census, NoiseSchedule]:
-    """Census and course of the run before, its grant as it was after a step."""
-    steps, rate, cells = facts["schedule"]
-    schedule = Schedule(int(steps), Fraction(rate), int(cells))
-    course = NoiseSchedule(schedule, Fraction(facts["ratio"]), Fraction(facts["delta"]))
-    questions = [Charge.parse(document) for document in facts["questions"]]
-    grant.restore(questions, [question.charge for question in course.questions], done=step)
-    chances = tuple(float(chance) for chance in facts["chances"])
-    return Census(int(facts["rows"]), chances), course

@@ -69,7 +69,8 @@ def _initial(shape: Shape, random: Any) -> Parameters:
     flat = _FILTERS * ((shape.height - 2) // 2) * ((shape.width - 2) // 2)
     pytorch = torch()
     return {
-        "c": pytorch.randn(_FILTERS, 1, 3, 3, generator=random) * math.sqrt(2 / 9),
+        "c": pytorch.randn(_FILTERS, shape.channels, 3, 3, generator=random)
+        * math.sqrt(2 / (9 * shape.channels)),
         "cb": pytorch.zeros(_FILTERS),
         "w0": dense(flat, _UNITS, random),
         "b0": pytorch.zeros(_UNITS),

@@ -56,6 +56,8 @@ class Hyperparameters:
         steady: the part of the course after which both rates fall, to nothing at its end. Where
             steps are mostly noise, they undo at full rate what the first ones learned.
         averaging: how much of the generator's past its released average keeps in each step.
+        lessons: steps in which a generator of images is taught by draws of their moments, before
+            the first step of the critic; 0 for a generator that begins with random weights.
         seed: of public random numbers; it has no part in batches and noise.
     """
 
@@ -68,6 +70,7 @@ class Hyperparameters:
     penalty: float = 10.0
     steady: float = 1.0
     averaging: float = 0.98
+    lessons: int = 0
     seed: int = 0
 
     @property
@@ -84,6 +87,8 @@ class Hyperparameters:
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):
                 raise UsageError(f"{name} is {value}; give a number above 0")
+        if self.lessons < 0:
+            raise UsageError(f"lessons is {self.lessons}; give 0 or more")
 
     def pace(self, done: float) -> float:
         """The part of its rate at which a player learns when so much of the course is done."""

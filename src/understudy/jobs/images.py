@@ -93,10 +93,9 @@ class ImageRequest(ImageSizeRequest):
         """The public facts that networks are built for, all of which are needed."""
         from understudy.gan.convolutions import Shape
 
-        if self.channels not in (None, 1):
-            raise UsageError("networks learn grey images alone; use moments for colour")
         sizes = {"height": self.height, "width": self.width, "classes": self.classes}
-        return Shape(*self._required(sizes))
+        height, width, classes = self._required(sizes)
+        return Shape(height, width, classes, 1 if self.channels is None else self.channels)
 
 
 _MOMENTS = "moments"
@@ -134,6 +133,11 @@ def _network(request: LearningRequest, epsilon: str) -> ImageGAN:
     asked, checkpoint = request.fit, request.images.checkpoint
     if checkpoint is not None and checkpoint.suffix != ".npz":
         raise UsageError(f"checkpoint {checkpoint}: must end in .npz; rename it")
+    for option in asked.training.given if asked.method == "noise-gan" else ():
+        if option not in ("--lessons", "--pace"):
+            raise UsageError(
+                f"{option} is for dpgan; noise-gan of images looks once and is taught by --lessons"
+            )
     method = ImageGAN(
         request.images.shape,
         epsilon=epsilon,

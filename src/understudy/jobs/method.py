@@ -33,16 +33,19 @@ class TrainingRequest(JobRequest):
         batch: how many rows are expected in a batch.
         clip: the norm at which the gradient of a row is clipped.
         pace: a factor on the learning rates.
+        lessons: steps in which a generator of images is taught by released moments.
     """
 
     epochs: float | None = None
     batch: int | None = None
     clip: float | None = None
     pace: float | None = None
+    lessons: int | None = None
 
     def settings(self, base: Hyperparameters) -> Hyperparameters:
         """Default settings, with what was asked for in place."""
         asked: dict[str, Any] = {"epochs": self.epochs, "batch": self.batch, "clip": self.clip}
+        asked["lessons"] = self.lessons
         if self.pace is not None:
             if not 0 < self.pace < math.inf:
                 raise UsageError(f"pace is {self.pace:g}; give a number above 0, such as 0.5")
@@ -168,6 +171,8 @@ def _argument(request: FitRequest, name: str, schema: Schema) -> Any:
 
 def _refuse_unfit(request: FitRequest, able: Abilities) -> None:
     """Refuse what only other methods take."""
+    if request.training.lessons is not None:
+        raise UsageError("--lessons is for images in an .npz file; leave it out")
     if request.training.given and not able.is_trained:
         trained = " and ".join(registry.taking("settings"))
         raise UsageError(f"{request.training.given[0]} is for {trained}; leave it out")

@@ -121,6 +121,17 @@ class TrainingOptions(TrainingRequest):
             "noise-gan).",
         ),
     ] = None
+    lessons: Annotated[
+        int | None,
+        typer.Option(
+            "--lessons",
+            min=0,
+            metavar="STEPS",
+            rich_help_panel=TRAINING,
+            help="Teach a generator of images by released moments in this many steps, before "
+            "anything else (dpgan, noise-gan).",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)

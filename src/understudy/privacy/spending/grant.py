@@ -259,6 +259,7 @@ class Grant:
     def commit(self, charges: Sequence[Charge]) -> None:
         """Pay for a list of charges, and write it down; nothing else may be charged afterwards."""
         committed = self.pricing.committed(charges, self._rest)
+        self._counted = committed.counted(self._rest)
         if self._is_limited:
             self._paid += self._affordable(committed.whole_price)
         entries = [
@@ -284,6 +285,8 @@ class Grant:
         committed = self.pricing.committed(listed, self.budget)
         if self._is_limited:
             self._paid += self._affordable(self.pricing.price(questions, self._counted))
+        self._counted = committed.counted(self.budget)
+        if self._is_limited:
             self._paid += self._affordable(committed.whole_price)
         self.charges = [*questions, *listed[:done]]
         self.pricing, self.plan = committed, Counter(listed[done:])

@@ -36,6 +36,9 @@ from understudy.privacy.accounting.gaussian_curve import curve_rho
 from understudy.privacy.budget import Budget, Measure
 from understudy.system.amounts import at_least_text, at_most_text
 
+WITH_ROUNDS = f", and {BASIC} with the Gaussian rounds before"
+"""Follows the name of an accounting where Gaussian rounds came before what it counts."""
+
 WITH_QUESTIONS = f", and {BASIC} with the questions before"
 """Follows the name of an accounting where pure questions came before what it counts."""
 
@@ -403,6 +406,88 @@ class Committed(QuestionsThenList):
         """Refuse a second list."""
         del charges, budget
         raise UsageError("a grant commits to one list; charge what is on it")
+
+
+@dataclass(frozen=True)
+class RoundsThenList(QuestionsThenList):
+    """Gaussian rounds are paid for from a first share, and then one long list as a whole.
+
+    Privacy: the rounds keep to the (ε, δ) of the first share by the Gaussian curve, whatever they
+    follow from. The list may depend on their answers, and has the rest of ε and δ, which add up
+    (RRUV16). Proof: docs/proofs/dpgan.md.
+
+    Attributes:
+        first: the (ε, δ) of the rounds, below the budget of the run.
+    """
+
+    first: Budget
+
+    def counted(self, budget: Budget) -> Budget:
+        """The first share: more than that is not paid for before there is a list."""
+        return budget if budget.measure is Measure.UNLIMITED else self.first
+
+    def shared(self, counted: Budget) -> Budget:
+        """The ρ of the rounds, of which each gets a share."""
+        return counted if counted.measure is Measure.UNLIMITED else self._rho
+
+    @property
+    def _rho(self) -> Budget:
+        return GaussianRounds().counted(self.first)
+
+    def price(self, charges: Sequence[Charge], counted: Budget) -> Price:
+        """The part of the first share that the rounds are of its ρ."""
+        del counted
+        rho = Adaptive().price(charges, self._rho).amount
+        part = rho / self._rho.amount
+        return Price(self.first.amount * part, self.first.delta * part)
+
+    def bound(self, charges: Sequence[Charge], paid: Price, budget: Budget) -> Bound:
+        """Claim all of the first share, as long as there is no list."""
+        del paid, budget
+        if not charges or _has_exact(charges):
+            return tightest(_events(charges), delta=Fraction(0), announced=True)
+        return Bound(CURVE, self.first.amount, self.first.delta)
+
+    def committed(self, charges: Sequence[Charge], budget: Budget) -> Committed:
+        """Fix the list, and compute its bound at the δ that the rounds leave."""
+        unlimited = budget.measure is Measure.UNLIMITED
+        delta = budget.delta if unlimited else budget.delta - self.first.delta
+        found = tightest(_events(charges), delta=delta, announced=True)
+        whole = CommittedAfterRounds(tuple(charges), found, self.first)
+        asked = Price() if unlimited else whole.whole_price
+        if not unlimited and not (asked + self._first_price).within(budget):
+            raise self.refusal(asked, self._first_price, budget)
+        return whole
+
+    @property
+    def _first_price(self) -> Price:
+        return Price(self.first.amount, self.first.delta)
+
+
+@dataclass(frozen=True)
+class CommittedAfterRounds(Committed):
+    """The list after Gaussian rounds is fixed and paid for, and so is all of the first share.
+
+    Attributes:
+        first: the (ε, δ) of the rounds.
+    """
+
+    first: Budget
+
+    @property
+    def whole_price(self) -> Price:
+        """The price of the list as a whole, with its δ."""
+        return replace(super().whole_price, delta=self.found.delta)
+
+    def bound(self, charges: Sequence[Charge], paid: Price, budget: Budget) -> Bound:
+        """Claim the first share and the whole list together, however much of them was charged."""
+        del paid, budget
+        everything = [*charges, *self.charges]
+        if _has_exact(everything):
+            return tightest(_events(everything), delta=Fraction(0), announced=True)
+        epsilon = (self.found.epsilon or Fraction(0)) + self.first.amount
+        name = f"{self.found.accounting}{WITH_ROUNDS}"
+        return Bound(name, epsilon, self.found.delta + self.first.delta)
 
 
 def after_questions(own: Bound, epsilon: Fraction) -> Bound:

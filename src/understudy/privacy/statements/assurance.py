@@ -130,7 +130,7 @@ METHODS: Mapping[str, Assurance] = {
     "dpgan": Assurance(
         ("dpgan", "discrete_gaussian"),
         (_REPLAY, "tests/gan/test_image_replay.py"),
-        ("tests/gan/test_canary.py",),
+        ("tests/gan/test_canary.py", "tests/gan/test_image_canary.py"),
         ("tests/gan/test_gradients.py", "tests/privacy/mechanisms/test_sampled.py"),
         missing=f"{_FLOATS}; attacks were tried on a few training steps alone.",
         commands=_FITTING,
@@ -138,7 +138,7 @@ METHODS: Mapping[str, Assurance] = {
     "noise-gan": Assurance(
         ("noise_gan", "discrete_gaussian"),
         (_REPLAY, "tests/gan/test_image_replay.py"),
-        ("tests/gan/test_canary.py",),
+        ("tests/gan/test_canary.py", "tests/gan/test_image_canary.py"),
         ("tests/privacy/mechanisms/test_sampled.py",),
         missing=f"{_FLOATS}; in version 0.1.0 its claim was false for tables with dropped rows, "
         "which was mended after it.",

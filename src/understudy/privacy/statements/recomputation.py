@@ -144,7 +144,16 @@ def _by_losses(events: Events, delta: Fraction) -> Fraction | None:
 def _taught(
     events: Events, course: Sequence[SampledGaussianEvent], delta: Fraction
 ) -> Fraction | None:
-    """A sampled course by its loss distribution; questions before it are added to it."""
+    """A sampled course by its loss distribution; what came before it is added to it.
+
+    Gaussian rounds before a course have half of its δ, and cost what the Gaussian curve says.
+    """
+    rounds = {event: n for event, n in events.items() if isinstance(event, FineGaussianEvent)}
+    if rounds:
+        rest = {event: n for event, n in events.items() if event not in rounds}
+        rho = float(_sum((zcdp_rho(event) or Fraction(0), n) for event, n in rounds.items()))
+        first, other = curve_epsilon(rho, float(delta / 2)), _taught(rest, course, delta / 2)
+        return None if other is None or not math.isfinite(first) else Fraction(first) + other
     before = [(pure_epsilon(event), times) for event, times in events.items() if event != course[0]]
     known = [(epsilon, times) for epsilon, times in before if epsilon is not None]
     noisy = course[0].sigma_squared * 100 >= course[0].sensitivity_squared
