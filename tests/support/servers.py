@@ -151,13 +151,10 @@ def spark_connect() -> Iterator[str]:
 @contextmanager
 def connect_server() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """A new server of Spark Connect, its address and its process."""
-    for package in ("pyspark", "grpc_status"):
-        if importlib.util.find_spec(package) is None:
-            missing(package)
+    need("grpc_status")
     if shutil.which("java") is None:
         missing("Java")
-    import pyspark
-
+    pyspark = need("pyspark")
     folder = Path(tempfile.mkdtemp(prefix="understudy-spark-connect-"))
     port = free_port()
     settings = {
