@@ -44,14 +44,15 @@ class CrossEntropy(Study):
         "measures all tables and slightly helps the others."
     )
     words = (
-        "Rows of the seven attributes are drawn anew in every run, and bits are exact, over all "
+        "Every run draws new rows of the seven attributes, and bits are exact, over all "
         "192 rows there can be, one row added to every value as in the paper; the printed network "
         "is lost, and ours is a fixed one of its shape and entropy. Diabetes is prepared as in the "
         "paper (a patient's first row, diagnoses in nine groups), a fifth held out. The paper's "
         "three holders and three protocols are in tuc1-federated: here one curator holds all rows, "
         "so that our numbers are to be read beside the paper's best. Degree is the most parents: "
-        "`privbayes` takes fewer where the noise would cost more than a parent tells, so that a "
-        "higher degree does it little harm. `nist` has δ = 10⁻⁹ and no fixed degree; `independent` "
+        "`privbayes` takes fewer where the noise of a larger table would cost more than another "
+        "parent brings, so that a higher degree does it little harm. "
+        "`nist` has δ = 10⁻⁹ and no fixed degree; `independent` "
         "learns no network. The network without privacy is greedy by mutual information, as the "
         "paper's is."
     )

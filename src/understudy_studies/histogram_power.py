@@ -68,7 +68,7 @@ class HistogramPower(Study):
         return found
 
     def sentence(self, results: Results) -> str:
-        """Where power stands at both ends, and where it falls."""
+        """Say which power there is at both ends, and where it falls."""
         above, below = _outside(results)
         least, most = min(above), max(below)
         fall = least > 0.95 and most < 0.5

@@ -108,8 +108,8 @@ class PrivateImages(Study):
         "one without it."
     )
     reduced = (
-        "small networks, fewer images made, and a training of minutes, whose steps stand in each "
-        "line; the longest is dpgan at ε = 10"
+        "small networks, fewer images made, and a training of minutes, whose steps are given in "
+        "each line; the longest is dpgan at ε = 10"
     )
     files = MNIST
 

@@ -19,7 +19,7 @@ from understudy.system.arrays import Floats, Integers, Probabilities
 
 @dataclass(frozen=True, eq=False)
 class RecordPosterior:
-    """What a released table says about one record when all others are known.
+    """The posterior of one record, given a released table and all other records.
 
     Attributes:
         others: exact counts of all other rows, over all cells of the domain.

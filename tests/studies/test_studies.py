@@ -723,7 +723,7 @@ def test_claims_within_chance_are_not_comparable() -> None:
     }
     best, most = _figure("3.4", {**near, "model": model})
     assert ("not comparable", "not comparable") == (best.verdict, most.verdict)
-    assert "cannot tell" in best.reason
+    assert "cannot separate" in best.reason
     far = near | {"statistics": {"0.03": (11.0, 11.1), "3": (4.1, 4.11)}}
     assert {"reproduced"} == {f.verdict for f in _figure("3.4", {**far, "model": model})}
     swapped = {"statistics": far["votes"], "votes": far["statistics"], "model": model}
