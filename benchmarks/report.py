@@ -166,7 +166,7 @@ def utility_table(found: dict[str, Record]) -> str:
 
 
 def bits_sentence(found: dict[str, Record]) -> str:
-    """What a held-out row of the fixed network costs at ε = 1."""
+    """Say how many bits a held-out row of the fixed network costs at ε = 1."""
     details = found["cross_entropy"]["details"]
     bits = {(d["table"], d["method"], d["epsilon"]): d["bits"] for d in details}
     nist = bits["seven attributes", "nist", "1"]

@@ -104,7 +104,7 @@ def test_who_was_taken_over_makes_no_model(tmp_path: Path, ledger: Ledger) -> No
                 halves(), ledger=Ledger(ledger.path), dataset="images"
             )
 
-    with pytest.raises(LedgerError, match="another process has gone on with this run"):
+    with pytest.raises(LedgerError, match="another process has resumed this run"):
         small_method(checkpoint=kept, progress=beside).fit(
             halves(), ledger=ledger, dataset="images"
         )

@@ -253,7 +253,7 @@ def band(successes: int, trials: int, *, confidence: float) -> tuple[float, floa
 
 
 def resamples(rows: Columns, size: int) -> Callable[[np.random.Generator], Columns]:
-    """A maker of tables for `power` that draws so many rows of a table, with replacement.
+    """Return a maker of tables for `power` that draws `size` rows of a table, with replacement.
 
     Privacy: of real rows, what comes of it is private.
     """

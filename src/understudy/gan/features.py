@@ -112,7 +112,7 @@ class FeatureMap:
         return features / features.norm(dim=1, keepdim=True).clamp(min=1)
 
     def apart(self, features: Tensor, places: Tensor) -> Tensor:
-        """Features with those of every group at places of their own, so that they can be told."""
+        """Put the features of every group at separate places, so that groups can be told apart."""
         pytorch = torch()
         labels, others = features[:, : self.for_labels], features[:, self.for_labels :]
         group = pytorch.nn.functional.one_hot(places % self.groups, self.groups).to(features.dtype)
@@ -124,7 +124,7 @@ class FeatureMap:
         return np.asarray(np.trunc(np.nan_to_num(features)), np.int64)
 
     def chances(self, noisy: npt.NDArray[np.float64]) -> tuple[float, ...]:
-        """How the labels are shared, as far as noisy features tell: post-processing."""
+        """Estimate the shares of the labels from noisy features: post-processing."""
         if not self.for_labels or len(noisy) == 0:
             return (1.0,) if not self.for_labels else (1 / self.classes,) * self.classes
         means = np.maximum(noisy[:, : self.classes].mean(axis=0), 0.0)

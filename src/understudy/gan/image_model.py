@@ -97,7 +97,7 @@ class ImageGenerator(Distribution):
         """Say how large the images are."""
         shape = self.maker.shape
         size = f"{shape.height} × {shape.width} pixels in {shape.classes} classes"
-        return f"images of {size} unless told otherwise, by a generator"
+        return f"images of {size} by default, made by a generator"
 
     def decoder(self, schema: Schema, within: Mapping[str, Region] | None = None) -> Decoder:
         """Return what makes an image for each label."""

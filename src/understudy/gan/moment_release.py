@@ -165,7 +165,7 @@ class CentreQuestion(ImageSum):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """A line for each centre."""
+        """Return the shape with a line for each centre."""
         return (self.classes * self.clusters.each, 1 + self.clusters.waves)
 
     def summed(self, pixels: Bytes, labels: Integers) -> Integers:
@@ -210,7 +210,7 @@ class MomentQuestion(ImageSum):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """A line for each centre."""
+        """Return the shape with a line for each centre."""
         width = self.vectors.width
         return (self.classes * self.clusters.each, 1 + width + width * (width + 1) // 2)
 

@@ -310,8 +310,8 @@ def dataset_name(data: object, access: Access = _PLAIN) -> str | None: ...
 def dataset_name(data: object, access: Access = _PLAIN) -> str | None:
     """The name a ledger knows some data by: that of a table, file or folder.
 
-    The suffix of a format is no part of it, so that one table has one name in all of them. Frames
-    and rows that were opened before have no name: None.
+    The name leaves out the suffix of a format: one table has one name in all of them. Frames
+        and rows that were opened before have no name: None.
     """
     if access.table:
         # Spark's tables may be files, which have the same name wherever they are counted.

@@ -133,7 +133,7 @@ def test_who_was_taken_over_tells_nothing_more(ledger: Ledger, end: str) -> None
         if end == "tell":
             ledger.tell(grant, 6, SECOND)
 
-    with pytest.raises(LedgerError, match="another process has gone on with this run"):
+    with pytest.raises(LedgerError, match="another process has resumed this run"):
         _gone_on(ledger, old, 3 if end == "tell" else 7, then=overtaken)
     [run] = ledger.account("rows").runs
     assert (True, 5, THIRD) == (run["open"], run["step"], run["checkpoint"])

@@ -107,7 +107,7 @@ def membership(
     Args:
         members: rows that the synthetic ones were made from.
         others: rows of the same kind that the fit has not seen.
-        most: so many members and others are looked at, chosen by the seed.
+        most: the largest number of members, and of others, that are looked at, chosen by the seed.
 
     Privacy: an exact function of real rows.
     """

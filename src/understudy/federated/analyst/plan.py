@@ -221,7 +221,7 @@ class Collaboration:
 
     @property
     def fingerprint(self) -> str:
-        """By which a journal knows the plan again; waiting longer is no other plan."""
+        """A journal recognizes the plan by it; a plan that waits longer is the same plan."""
         families = None if self.network is None else [f.axes for f in self.network]
         shown = {name: str(vars(self)[name]) for name in _SHOWN}
         if self.sums is not None:

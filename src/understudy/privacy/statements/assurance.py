@@ -195,7 +195,7 @@ RELEASES: Mapping[str, Assurance] = {
         ("codec_stability", "count_sensitivity", "scores"),
         (_REPLAY, "tests/facts/codec/test_persons.py"),
         (_ATTACK,),
-        missing="a person is a name, and no check can tell who has two of them.",
+        missing="a person is a name, and no check can find out who has two names.",
     ),
 }
 """Everything else that spends budget."""

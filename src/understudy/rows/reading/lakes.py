@@ -45,7 +45,7 @@ class LakeTable:
         shown: the address, without what could be a password.
         types: the columns.
         rows: how many rows there are.
-        batches: reads some columns, at most so many rows at a time.
+        batches: reads some columns, at most a given number of rows at a time.
     """
 
     shown: str

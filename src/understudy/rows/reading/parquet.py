@@ -30,8 +30,8 @@ class Footer:
     Attributes:
         types: the columns.
         rows: how many each row group holds.
-        unpacked: the bytes that all pages take once they are unpacked; texts that stand in a
-            dictionary are counted once.
+        unpacked: the bytes that all pages take once they are unpacked; texts of a dictionary are
+            counted once.
     """
 
     types: pa.Schema
@@ -57,7 +57,7 @@ def partition_files(path: Path) -> list[Path]:
     """The files of a table by name: those of a folder, or the one file.
 
     Names that begin with a dot or an underscore are the notes that writers leave. Anything else
-    that is no Parquet file is refused, for its rows would be missing without a word.
+    that is not a Parquet file is refused: its rows would be missing without notice.
     """
     if not path.is_dir():
         return [path]

@@ -49,7 +49,7 @@ class SqliteStore(Beside):
 
     @property
     def shown(self) -> str:
-        """The address."""
+        """Return the address of the database."""
         return f"sqlite:///{self.path}"
 
     def exists(self) -> bool:
