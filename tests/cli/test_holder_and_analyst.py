@@ -76,7 +76,7 @@ def test_addresses_that_are_none(text: str) -> None:
 
 
 def test_addresses() -> None:
-    """Hosts, ports and IPv6; a scheme may stand before."""
+    """Hosts, ports and IPv6 are read, with or without a scheme before them."""
     assert "analyst.example.org:9300" == address_of("https://analyst.example.org:9300/")
     assert ("::1", 9300) == host_and_port("[::1]:9300", option="--listen")
 

@@ -62,7 +62,7 @@ def test_what_cannot_be_asked_is_refused(asked: dict[str, object], words: str) -
 
 
 def test_too_many_keys_are_refused() -> None:
-    """Twenty columns have 184,756 keys of length ten; nobody waits for so many models."""
+    """Twenty columns have 184,756 keys of length ten; nobody waits for as many models."""
     schema = listed(t=2, **{f"k{i}": 2 for i in range(20)})
     keys = [f"k{i}" for i in range(20)]
     with pytest.raises(UsageError, match="184,756 keys of length 10, more than 1,000"):
@@ -87,7 +87,7 @@ def test_a_tree_on_the_original_is_the_vote() -> None:
 
 @pytest.mark.slow
 def test_attackers_know_the_key_and_nothing_else() -> None:
-    """By the column that tells they are right 13 of 15 times, by those that do not, a third."""
+    """By the column that it depends on they are right 13 of 15 times, by others a third."""
     pytest.importorskip("sklearn")
     victims, table = _rows(2_000, 1), _rows(2_000, 2)
     telling, other = _attempt(victims, table, ("a",)), _attempt(victims, table, ("b", "c"))

@@ -38,7 +38,7 @@ def test_only_values_that_mean_something_else_are_substitutes() -> None:
 
 
 def test_a_schema_that_people_wrote_says_nothing() -> None:
-    """Whoever wrote `outside` knows it; whoever had a schema learned is told."""
+    """Whoever wrote `outside` knows it; the note is for schemas that were learned."""
     assert "" == substitution(_schema(learned=False)) == comment_on(_schema(learned=False))
     assert "false of flag" in substitution(_schema())
 

@@ -1,4 +1,4 @@
-"""Persons with several rows: at most so many are kept, by that person's rows alone."""
+"""Persons with several rows: at most k of them are kept, chosen by that person's rows only."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_persons_rows_stay_by_themselves(rows: list[Row], most: int) -> None:
 
 @given(rows=rows_of_few, most=st.integers(1, 4))
 def test_as_many_stay_as_may(rows: list[Row], most: int) -> None:
-    """Rows that the schema drops are no part of the count, nor are those without a name."""
+    """Rows that the schema drops do not count, nor do those without a name."""
     each = Counter(who for who, _, b in rows if b != "w" and who)
     assert sum(min(count, most) for count in each.values()) == _kept(rows, most).total()
 

@@ -107,7 +107,7 @@ def _joined(parts: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
 
 
 def _losses(finer: int, sigma: float, shift: int) -> tuple[Floats, Floats]:
-    """The loss of one cell that moves by so many units, and its chances."""
+    """The loss of one cell that moves by a number of units, and its chances."""
     noise, chances = _law(finer, sigma)
     return (shift**2 + 2 * shift * noise) / (2 * sigma**2), chances
 

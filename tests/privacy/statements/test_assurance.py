@@ -96,7 +96,7 @@ def test_every_method_sits_the_replay() -> None:
 
 @pytest.mark.parametrize("name", EVERYTHING)
 def test_what_is_less_proven_says_why(name: str) -> None:
-    """A missing check is told in a sentence, and whoever has such a sentence is less proven."""
+    """A sentence names a missing check, and whatever has such a sentence is less proven."""
     found = EVERYTHING[name]
     whole = bool(found.proofs and found.replays and found.attacks)
     assert (whole and not found.missing) == (found.level is Vetting.WELL_PROVEN)

@@ -237,7 +237,7 @@ def test_workers_that_cannot_see_the_files_are_told_of(cluster: Cluster, tmp_pat
 
 
 def test_files_that_change_meanwhile_are_refused(cluster: Cluster, tmp_path: Path) -> None:
-    """Fewer rows than at the beginning are no answer."""
+    """Fewer rows than at the beginning are refused."""
     path = write_partitions(_rows(30), tmp_path / "rows", [])
     source = ClusterSource(cluster=cluster, path=path, codec=Codec(SCHEMA), memory=10**9)
     source.check()

@@ -133,7 +133,7 @@ def test_a_table_of_ibis_is_counted_where_it_is(address: str, tmp_path: Path) ->
 
 
 def test_all_questions_see_the_same_rows(server: str) -> None:
-    """Rows that come while a run goes on are not of this run; and nothing can be written."""
+    """Rows that come during a run are not of this run; and nothing can be written."""
     fill_postgres(server, ROWS)
     with open_source(server, SCHEMA, TABLE) as source, connection_to(server) as other:
         other.execute("INSERT INTO people VALUES (1, 'x', 0.5)")
@@ -345,7 +345,7 @@ def test_a_database_may_refuse_its_rows(server: str, tmp_path: Path) -> None:
 
 
 def test_a_dropped_connection_is_paid_once(server: str, tmp_path: Path) -> None:
-    """What was charged stands in the ledger once; a second run is a second grant."""
+    """The ledger has the charge once; a second run is a second grant."""
     fill_postgres(server, ROWS)
     ledger = Ledger(tmp_path / "ledger.jsonl")
 
