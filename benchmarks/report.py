@@ -227,7 +227,7 @@ def texts(found: dict[str, Record]) -> dict[Path, str]:
 
 
 def filled(text: str, blocks: dict[str, str]) -> str:
-    """A document with the text between each pair of markers made anew."""
+    """Return a document with the text between each pair of markers made again."""
     for name, made in blocks.items():
         start, end = f"<!-- {name} -->\n", f"\n<!-- end of {name} -->"
         before, rest = text.split(start, 1)

@@ -169,7 +169,7 @@ def _schema() -> Schema:
 
 
 class _Maker:
-    """Makes synthetic tables: new real rows, fitted and drawn anew."""
+    """Makes synthetic tables: new real rows, fitted and drawn again."""
 
     def __init__(self, setting: Setting, *, dependent: bool) -> None:
         self._setting = setting

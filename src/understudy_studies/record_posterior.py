@@ -1,4 +1,4 @@
-"""The posterior of a whole record, for somebody who knows all other rows and sees what is released.
+"""The posterior of a whole record, for someone who knows all other rows and sees what is released.
 
 Source: AAU sections 1 and 5, where a record is guessed by P(X = x | Z); Reiter, Wang, Zhang 2014.
 The release is a table of counts with discrete Laplace noise, the strongest that the methods here

@@ -294,7 +294,7 @@ def test_schema_init_refuses_what_it_cannot_read_or_write(desk: Desk) -> None:
 
 
 def test_schema_init_keeps_a_schema_that_is_there(desk: Desk) -> None:
-    """A schema somebody filled in is not overwritten by a skeleton."""
+    """A schema someone filled in is not overwritten by a skeleton."""
     before = desk.schema.read_text()
     result = desk.run("schema", "init", desk.data, "-o", desk.schema)
     assert 2 == result.code

@@ -309,7 +309,7 @@ def test_what_is_released_is_all_that_a_page_holds(made: Desk) -> None:
 
 
 def test_rows_of_which_nothing_is_promised(made: Desk) -> None:
-    """Nothing is released about them, unless somebody says that they may leave."""
+    """Nothing is released about them, unless someone says that they may leave."""
     Path(f"{made.output}.privacy.json").unlink()
     refused = _evaluate(made, "--release-epsilon", "0.5")
     assert 2 == refused.code

@@ -264,7 +264,7 @@ def test_sizes_beside_a_schema_are_refused(ward: Ward, more: tuple[object, ...],
 
 
 def test_neither_schema_nor_sizes_are_refused(ward: Ward) -> None:
-    """Somebody must say what the data are."""
+    """Someone must say what the data are."""
     for command in (ward.holding("north"), ward.analysing()):
         place = command.index("--schema")
         refused = ward.desk.run(*command[:place], *command[place + 2 :])

@@ -166,7 +166,7 @@ def test_what_stands_beside_a_statement_is_bound_too(made: Desk, name: str, valu
 
 
 def test_a_seal_covers_what_stands_beside(made: Desk) -> None:
-    """Whoever also writes its digest anew passes for a receiver, and not for the owner."""
+    """Whoever also writes its digest again passes for a receiver, and not for the owner."""
     document = json.loads(_beside(made.output).read_text())
     document["rows"] = 3
     beside = {name: value for name, value in document.items() if name != "statement"}

@@ -30,7 +30,7 @@ def _schema(*, learned: bool = True, **outside: Any) -> Schema:
 
 
 def test_only_values_that_mean_something_else_are_substitutes() -> None:
-    """Dropped, missing and "other" are not values of somebody else; a category and false are."""
+    """Dropped, missing and "other" are not values of someone else; a category and false are."""
     bodies: dict[str, Any] = {
         f"c{n}": {"outside": to} for n, to in enumerate(["drop", "", "?", "Other", "a"])
     }

@@ -292,7 +292,7 @@ def test_damage_anywhere_is_refused_or_harmless(
 
 
 def test_a_folder_of_other_things_is_never_replaced(tmp_path: Path, model: Model) -> None:
-    """Saving into somebody's folder would delete it, so it is refused; nothing is left beside."""
+    """Saving into someone's folder would delete it, so it is refused; nothing is left beside."""
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "letters.txt").write_text("dear")
     (tmp_path / "file").write_text("dear")

@@ -167,7 +167,7 @@ def redis_server(port: int | None = None) -> Iterator[str]:
 
 
 def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    """Until somebody listens."""
+    """Until someone listens."""
     for _ in range(1000):
         assert process.poll() is None, "the server ended at once"
         with socket.socket() as probe:

@@ -261,7 +261,7 @@ def write_draft(draft: Draft, output: Path) -> None:
 
 
 def check_absent(output: Path) -> None:
-    """Refuse to overwrite a schema, which somebody may have filled in."""
+    """Refuse to overwrite a schema, which someone may have filled in."""
     if output.exists():
         raise OutputError(f"{output}: is there already; remove it, or choose another place")
 

@@ -108,7 +108,7 @@ class DistinctCount:
 
 
 class DensityEstimator:
-    """Estimates how many different users were seen, with a state that may be seized.
+    """Estimates how many different users were seen, with a state that an intruder may see.
 
     Privacy: the grant is charged for the state before its first bit is drawn and for every answer
     before its noise is. Answers must be asked for at times that do not depend on events, as by a

@@ -176,7 +176,7 @@ def test_whole_persons_are_hidden(name: str, most: int) -> None:
 
 @pytest.mark.parametrize("name", METHODS)
 def test_persons_without_a_name_are_hidden(name: str) -> None:
-    """Somebody whose rows have no name comes or goes beside others like them, and moves nothing."""
+    """Someone whose rows have no name comes or goes beside others like them, and moves nothing."""
     method = METHODS[name](2)
     crowd = [*_crowd(60), *((None, i % 4, "xy"[i % 2]) for i in range(9)), (" ", 1, "z")]
     nameless: list[Row] = [("", 4, "z"), (None, 4, "z"), ("\t", 4, "z"), (None, 0, "x")]

@@ -65,7 +65,7 @@ def test_sdv_columns_with_sdtypes() -> None:
 
 
 def test_ranges_that_sdv_found_in_rows_are_unreviewed() -> None:
-    """The second version writes bounds and categories of the rows; somebody must vouch for them."""
+    """The second version writes bounds and categories of the rows; someone must vouch for them."""
     first, last = date(2019, 1, 12), date(2025, 12, 28)
     expected = {
         "patient": {"kind": "id"},

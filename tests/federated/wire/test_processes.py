@@ -245,7 +245,7 @@ def _other_key(folder: Path) -> Path:
 
 
 def test_an_address_in_use_is_said(tmp_path: Path) -> None:
-    """The analyst does not start where somebody listens already."""
+    """The analyst does not start where someone listens already."""
     import socket
 
     from understudy.federated.wire import hub

@@ -1,4 +1,4 @@
-"""Networks and predictors that somebody wrote down: completed, or refused by name."""
+"""Networks and predictors that someone wrote down: completed, or refused by name."""
 
 from __future__ import annotations
 

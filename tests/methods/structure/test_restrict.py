@@ -253,7 +253,7 @@ def test_constraints_must_not_tie_what_is_protected() -> None:
 
 
 def test_given_networks_are_held_against_them() -> None:
-    """A network that somebody wrote down has all that is required and nothing forbidden."""
+    """A network that someone wrote down has all that is required and nothing forbidden."""
     network = Network((Family("age"), Family("sex", ("age",)), Family("income"), Family("job")))
     assert network == Restrictions(required=(("age", "sex"),)).check_obeyed(network)
     with pytest.raises(UsageError, match="has the edge age:sex: it is forbidden"):

@@ -215,7 +215,7 @@ def test_the_loop_and_python_agree(law: Law) -> None:
 
 
 def test_bits_are_asked_for_when_they_are_used() -> None:
-    """A draw of single magnitudes reads four bytes a cell, each time anew, and keeps none."""
+    """A draw of single magnitudes reads four bytes a cell, each time again, and keeps none."""
     asked: list[int] = []
 
     def counted(size: int) -> bytes:

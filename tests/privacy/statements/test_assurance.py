@@ -84,7 +84,7 @@ def test_what_is_named_exists(name: str) -> None:
 
 @pytest.mark.parametrize("name", EVERYTHING)
 def test_referees_are_from_outside(name: str) -> None:
-    """A test that is named as a referee calls software of somebody else."""
+    """A test that is named as a referee calls software of someone else."""
     for path in EVERYTHING[name].referees:
         assert re.search("opendp|dp_accounting|opacus", (ROOT / path).read_text(encoding="utf-8"))
 

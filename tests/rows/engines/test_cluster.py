@@ -258,7 +258,7 @@ def test_other_versions_of_understudy_are_refused(
 
 @pytest.mark.parametrize("silent", [False, True])
 def test_an_address_where_no_scheduler_is_fails_in_time(silent: bool) -> None:
-    """Nobody listens there, or somebody who never says a word."""
+    """Nobody listens there, or someone who never says a word."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         if silent:

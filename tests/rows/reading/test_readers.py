@@ -113,7 +113,7 @@ def test_a_format_is_checked_and_kept() -> None:
 
 
 def test_a_schema_keeps_its_format_and_free_keys() -> None:
-    """A free key of that name that is not a table is somebody else's; hashes stay as they were."""
+    """A free key of that name that is not a table is someone else's; hashes stay as they were."""
     columns = {"a": {"kind": "boolean"}}
     plain = Schema.parse({"columns": columns})
     office = Schema.parse({"format": {"decimal": ","}, "columns": columns})

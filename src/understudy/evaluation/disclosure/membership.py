@@ -1,6 +1,6 @@
 """Whether synthetic rows lie nearer to the rows they were made from than to others.
 
-An attacker who holds the synthetic rows and somebody's whole row calls that person a member where a
+An attacker who holds the synthetic rows and someone's whole row calls that person a member where a
 synthetic row is near. Rows that the fit has not seen show how near strangers come.
 
 Privacy: exact functions of real rows; for the owner's eyes and for public data only.

@@ -31,7 +31,7 @@ class Assurance:
         proofs: pages of `docs/proofs` that prove it, by name.
         replays: tests that compare exact answers on neighbouring inputs.
         attacks: tests that attack releases made with real noise, or reject wrong noise.
-        referees: tests that compare with a package or a computation of somebody else.
+        referees: tests that compare with a package or a computation of someone else.
         missing: what is not shown, as a sentence; empty where nothing is known to be missing.
         limits: how far a check reaches that is there, in words; empty where nothing need be said.
         commands: the commands that offer it; their help marks what is less proven.

@@ -414,7 +414,7 @@ _MANY = Schema.parse(
 
 @pytest.mark.slow
 def test_codes_that_outgrow_memory_are_not_written_to_the_disk(tmp_path: Path) -> None:
-    """Where DuckDB would spill them, for every account to read, they are made anew instead."""
+    """Where DuckDB would spill them, for every account to read, they are made again instead."""
     place, spilled = _many_rows(tmp_path), tmp_path / "spilled"
     limits: dict[str, Any] = {"memory_limit": "24MB", "temp_directory": str(spilled), "threads": 1}
     connection = ibis.duckdb.connect(place, read_only=True, **limits)
