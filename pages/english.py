@@ -136,6 +136,12 @@ PATTERNS = (
         "write `who` or `that`; `says whom it protects` is right",
     ),
     Pattern(
+        "alone",
+        _phrase(r"\balone\b"),
+        "write `only` before the thing",
+        frozenset({Kind.HELP}),
+    ),
+    Pattern(
         "what",
         _opening(r"Wh(?:at|om)\b(?![^\n]*\?)[^\n]*"),
         "begin with a verb or with the thing itself",
@@ -150,7 +156,7 @@ PATTERNS = (
     Pattern(
         "the-same",
         _opening(rf"The same(?:[,.:]| (?:{_PREPOSITIONS})\b)"),
-        "say it again: a hover box shows one docstring alone",
+        "say it again: a hover box shows only one docstring",
         _OURS | {Kind.TEST},
     ),
     Pattern(

@@ -32,6 +32,7 @@ MOST = {
     "somebody": 0,
     "seized": 0,
     "whom": 0,
+    "alone": 0,
     "what": 0,
     "of": 0,
     "the-same": 0,
@@ -58,6 +59,7 @@ WRONG = {
     "somebody": ["Somebody saw the state.", "ask somebody first"],
     "seized": ["a state that may be seized"],
     "whom": ["persons whom a column names", "with an analyst, whom nobody trusts"],
+    "alone": ["0 allows pure runs alone."],
     "what": ["What a method may learn.", "Whom the promise protects."],
     "of": ["Of CSV text, for example latin-1."],
     "the-same": ["The same for the readers.", "The same, where it was given."],
@@ -98,6 +100,7 @@ RIGHT = {
     "somebody": ["someone saw it", "`somebody`"],
     "seized": ["seize the day"],
     "whom": ["the unit says whom it protects", "check who speaks to whom"],
+    "alone": ["0 allows only pure runs."],
     "what": ["Whatever comes is read.", "Return what was read.", "What is declared?"],
     "of": ["Often it is so.", "The encoding of CSV text."],
     "the-same": ["The same seed gives the same rows.", "Rows are the same for all."],
@@ -112,9 +115,10 @@ RIGHT = {
 
 
 def _hits(name: str, text: str) -> int:
-    """How often a pattern is found in the docstring of a function."""
+    """How often a pattern is found in the docstring of a function, else in a help text."""
     [pattern] = [each for each in PATTERNS if each.name == name]
-    return len(list(pattern.hits(Prose("a.py", 1, Kind.FUNCTION, text))))
+    kind = Kind.FUNCTION if Kind.FUNCTION in pattern.kinds else Kind.HELP
+    return len(list(pattern.hits(Prose("a.py", 1, kind, text))))
 
 
 @pytest.mark.slow

@@ -309,7 +309,7 @@ def test_shared_users_count_once(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(ESTIMATORS.keys() - {*OF_TWO_LEVELS}))
 def test_shards_of_many_levels_are_refused(name: str) -> None:
     """Where users may be in several shards, entries of more levels cannot be merged."""
-    with pytest.raises(UsageError, match="two levels alone"):
+    with pytest.raises(UsageError, match="only for entries of two levels"):
         merged(_shards(name, 2, shared=True), Grant(Budget.pure(1)))
 
 

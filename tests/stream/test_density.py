@@ -322,7 +322,7 @@ def test_terms_that_cannot_be_met_are_refused() -> None:
         ({"epsilon": 1, "answers": 0}, "answers is 0"),
         ({"epsilon": 1, "sample": 11}, "sample of 11"),
         ({"epsilon": 1, "estimator": "best"}, "not known"),
-        ({"epsilon": 1, "levels": 3}, "quantised alone"),
+        ({"epsilon": 1, "levels": 3}, "only the estimator quantised"),
         ({"epsilon": 1, "levels": 300, "estimator": "quantised"}, "from 2 to 256"),
         ({"epsilon": 1, "outside": "maybe"}, "say drop or refuse"),
     ):

@@ -94,7 +94,7 @@ class ImageRequest(ImageSizeRequest):
         from understudy.gan.convolutions import Shape
 
         if self.channels not in (None, 1):
-            raise UsageError("networks learn grey images alone; use moments for colour")
+            raise UsageError("networks learn only grey images; use moments for colour")
         sizes = {"height": self.height, "width": self.width, "classes": self.classes}
         return Shape(*self._required(sizes))
 

@@ -213,7 +213,7 @@ def _on_cluster(
     address: str, data: Rows, codec: Codec, access: Access
 ) -> AbstractContextManager[CountSource]:
     if not isinstance(data, str | os.PathLike) or is_lake(data) or not is_parquet(Path(data)):
-        raise UsageError("a cluster counts Parquet alone; give a .parquet file or a folder of them")
+        raise UsageError("a cluster counts only Parquet; give a .parquet file or a folder of them")
     _refuse_persons(codec, "a cluster")
     return open_cluster(
         address,

@@ -275,7 +275,7 @@ class DensityEstimator:
         """The state was seen: keep it as public, and continue with a fresh one, for another ε."""
         if self.design.response.levels > 2:
             raise UsageError(
-                "epochs are put together for entries of two levels alone; "
+                "epochs are put together only for entries of two levels; "
                 "choose the estimator bernoulli, dwork or quantised"
             )
         self._grant.charge([self.design.epoch_charge(self.epochs + 1)])

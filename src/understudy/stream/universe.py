@@ -227,7 +227,7 @@ def _arrow_array(array: np.ndarray[Any, Any]) -> Any:
     try:
         return pa.array(array.tolist())
     except (TypeError, ValueError, OverflowError, UnicodeError):
-        raise DataError("ids are of several types; give whole numbers or texts alone") from None
+        raise DataError("ids are of several types; give only whole numbers or only texts") from None
 
 
 def _of_arrow(values: Any) -> Ids:

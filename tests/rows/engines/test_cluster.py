@@ -317,7 +317,7 @@ def test_addresses_that_are_none_are_refused(address: str) -> None:
 def test_a_cluster_takes_parquet_alone(data: Any) -> None:
     """Other data is refused before a cluster is looked for."""
     with (
-        pytest.raises(UsageError, match=r"a cluster counts Parquet alone; give a \.parquet file"),
+        pytest.raises(UsageError, match=r"a cluster counts only Parquet; give a \.parquet file"),
         open_source(data, SCHEMA, Access(cluster="tcp://127.0.0.1:1")),
     ):
         pass

@@ -292,7 +292,7 @@ class Collaboration:
         """Refuse images without their protocol, and their protocol without images."""
         if (self.protocol is ProtocolName.MOMENTS) is (self.sums is None):
             raise UsageError(
-                "the protocol moments learns images, and images are learned by it alone; declare "
+                "the protocol moments learns images, and no other protocol does; declare "
                 "height and width, or use another protocol for tables"
             )
         if self.sums is None:

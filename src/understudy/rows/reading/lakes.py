@@ -197,8 +197,8 @@ def _files(system: Any, path: str) -> list[tuple[str, int, object]]:
     held = [each for each in found if each.type == stores.FileType.File and _counts(each, path)]
     if strange := [each.path for each in held if not each.path.lower().endswith(PARQUET)]:
         raise DataError(
-            f"{os.path.basename(strange[0])!r} is not a {PARQUET} file; keep the files of one "
-            "table alone in a folder"
+            f"{os.path.basename(strange[0])!r} is not a {PARQUET} file; keep only the files of one "
+            "table in a folder"
         )
     return sorted((each.path, each.size, each.mtime_ns) for each in held)
 

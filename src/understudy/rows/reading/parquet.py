@@ -67,7 +67,7 @@ def partition_files(path: Path) -> list[Path]:
     if strange:
         raise DataError(
             f"{path}: {strange[0]!r} in this folder is not a {PARQUET} file; "
-            "keep the partitions of one table alone in a folder"
+            "keep only the partitions of one table in a folder"
         )
     if not entries:
         raise DataError(f"{path}: cannot be read: the folder holds no {PARQUET} files")
@@ -178,7 +178,7 @@ def partition_blocks(partition: Partition, codec: Codec) -> Iterator[pa.Table]:
     if rows != partition.rows:
         raise DataError(
             f"{partition.path}: does not hold the rows that it declares; export it again, "
-            "and leave it alone while it is counted"
+            "and do not change it while it is counted"
         )
 
 
