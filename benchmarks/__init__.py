@@ -1,1 +1,1 @@
-"""What is claimed, measured: one file for each claim, run by `python -m benchmarks`."""
+"""Measurements of what is claimed: one file for each claim, run by `python -m benchmarks`."""

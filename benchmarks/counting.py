@@ -42,7 +42,7 @@ class Task:
     by_pgmpy: int
 
     def spread(self, count: int) -> list[Attributes]:
-        """So many of the sets, spread over all of them."""
+        """Return a number of the sets, spread over all of them."""
         return list(self.sets[:: max(len(self.sets) // count, 1)][:count])
 
 

@@ -1,6 +1,6 @@
 """Environments of other tools: one for each, made when first needed, with fixed versions.
 
-They stand in $UNDERSTUDY_BENCH_VENVS, else in the user's cache folder, apart from our own.
+They are in $UNDERSTUDY_BENCH_VENVS, else in the user's cache folder, apart from our own.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Peer:
 
     @property
     def pins(self) -> list[str]:
-        """What pip is asked for."""
+        """List the requirements that pip is asked for."""
         return [f"{package}=={version}" for package, version in self.versions.items()]
 
 

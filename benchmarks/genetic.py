@@ -30,7 +30,7 @@ _WIDE = 200
 
 
 def run(board: Scoreboard) -> None:
-    """Seconds on the clock for all generations, and what descent alone comes to."""
+    """Measure seconds on the clock for all generations, and the fitness beside greedy growth."""
     generations = board.size.pick(_GENERATIONS, 20)
     # Every generation is bred: no population is given up, and nothing is grown.
     whole = GeneticSearch(generations=generations, patience=generations, starts=1, rival=False)
@@ -67,7 +67,7 @@ def scored(table: Table) -> PairScores:
 
 
 def fitness(network: Network, pairs: PairScores) -> float:
-    """The summed scores of all edges."""
+    """Add up the scores of all edges."""
     return sum(pairs.between(family.child, family.parents) for family in network)
 
 

@@ -1,7 +1,7 @@
-"""What coarser copies of large attributes are worth, against leaving those without parents.
+"""The error with coarser copies of large attributes, beside leaving those without parents.
 
 On Diabetes with its three diagnoses, columns of 1,390 ICD-9 codes, and on a made-up table with a
-place of 5,000 that tells much about income and home, both at ε = 1. Distances are means over fixed
+place of 5,000 that says much about income and home, both at ε = 1. Distances are means over fixed
 marginals: all attributes by twos and threes, and the large ones, coarsened, beside each other.
 
 Pure ε = 1 shared by the 47 attributes of Diabetes leaves no table with a diagnosis that is worth

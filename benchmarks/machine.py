@@ -1,4 +1,4 @@
-"""What a number was measured on: processor, memory and versions, never a name of the machine."""
+"""Describe the machine of a measurement: processor, memory and versions, never its name."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def speed(ours: Work, theirs: Work, *, rounds: int = 3) -> float:
 
 @dataclass(frozen=True)
 class Spent:
-    """What a process took, its children included."""
+    """The time and memory that a process took, its children included."""
 
     cpu_seconds: float
     wall_seconds: float

@@ -64,9 +64,10 @@ def _compared_on_adult(arena: Results) -> dict[str, str]:
     floor = arena["adult", "resampled", "none"].mean("3-way")
     return {
         "Accurate": "on Adult at ε = 1, δ = 10⁻⁹, the mean 3-way distance is "
-        f"{distance[_OURS]} by `adaptive`, the default; it is {distance[_AIM]} by dpmm's AIM, cut "
-        f"to 30 rounds ({_about_aim(arena)}), {distance[_DATASYNTHESIZER]} by DataSynthesizer, "
-        f"which spends 2ε, and {floor:.3f} for real rows that are resampled.",
+        f"{distance[_OURS]} by `adaptive`, the default, and {floor:.3f} for real rows that are "
+        f"resampled.\n  It is {distance[_AIM]} by dpmm's AIM, cut to 30 rounds "
+        f"({_about_aim(arena)}), and {distance[_DATASYNTHESIZER]} by DataSynthesizer, which spends "
+        "2ε.",
         "Fast": f"that takes {seconds[_OURS]} CPU seconds, the start of Python included; AIM so "
         f"reduced takes {seconds[_AIM]}, and DataSynthesizer {seconds[_DATASYNTHESIZER]}.",
     }
@@ -88,11 +89,12 @@ def _large(found: dict[str, Record]) -> str:
     census, blocks = (_measured(found[name]) for name in ("census", "blocks"))
     job = f"adaptive fit and as many sampled rows, {_CENSUS}"
     return (
-        f"a table of {_CENSUS} is fitted by `adaptive` and sampled in "
-        f"{census[f'{job}, CPU']:.0f} CPU seconds and {census[f'{job}, peak memory']:.1f} GB; a "
-        "fit of 100 million rows in blocks takes "
+        f"`adaptive` fits and samples a table of {_CENSUS} in "
+        f"{census[f'{job}, CPU']:.0f} CPU seconds and {census[f'{job}, peak memory']:.1f} GB "
+        f"({_version(found, 'census')}).\n"
+        "  A fit of 100 million rows in blocks takes "
         f"{blocks['peak memory of 100,000,000 rows, times that of 10,000,000']:.2f} times the "
-        f"memory of 10 million ({_version(found, 'census', 'blocks')})."
+        f"memory of 10 million ({_version(found, 'blocks')})."
     )
 
 
@@ -226,7 +228,7 @@ def plan_sentence(found: dict[str, Record]) -> str:
     *others, last = (_TITLES[name] for name in CLAIMED)
     close = sum(1 / DEFAULT_FACTOR <= each["ratio"] <= DEFAULT_FACTOR for each in of[DEFAULT])
     return (
-        f"On {', '.join(others)} and {last} the factor of {FACTOR} is kept by {kept}; "
+        f"On {', '.join(others)} and {last} the factor of {FACTOR} is kept by {kept}.\n"
         f"`{DEFAULT}`, the default, keeps {DEFAULT_FACTOR} in {close}.\n"
         f"The measured error lies in the range of four in five in {inside} of "
         f"{len(of[DEFAULT])}, and in that of nineteen in twenty in {nearly}."

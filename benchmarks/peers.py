@@ -43,7 +43,7 @@ from understudy.rows.table import Table
 
 EPSILON, DELTA = "1", "1e-5"
 FASTER = 50
-# As often as dpmm itself improves its estimate unless told otherwise.
+# As often as dpmm itself improves its estimate by default.
 _ITERATIONS = 5000
 
 JOB_SECONDS = "Adult job at ε = 1, {}, CPU"
@@ -55,13 +55,13 @@ Job = Callable[["Folder"], Spent]
 
 @dataclass(frozen=True)
 class Folder:
-    """What every job is given, and where it leaves its rows."""
+    """The folder with the inputs of every job, where jobs also leave their rows."""
 
     path: Path
 
     @property
     def rows(self) -> str:
-        """The coded rows, as CSV."""
+        """The file that has the coded rows, as CSV."""
         return str(self.path / "rows.csv")
 
     @property
@@ -76,20 +76,20 @@ class Folder:
 
     @property
     def output(self) -> str:
-        """The synthetic rows, as CSV."""
+        """The file that gets the synthetic rows, as CSV."""
         return str(self.path / "out.csv")
 
 
 @dataclass(frozen=True)
 class Runs:
-    """What the runs of one tool took, and how far from the real rows they came."""
+    """The cost of the runs of one tool, and how far their rows are from the real ones."""
 
     cpu_seconds: list[float]
     distances: list[float]
 
     @property
     def seconds(self) -> float:
-        """The median CPU seconds."""
+        """Return the median of the CPU seconds."""
         return statistics.median(self.cpu_seconds)
 
     @property

@@ -49,7 +49,7 @@ def _least(draw: Callable[[Model], object], model: Model) -> float:
 
 
 def random_network(attributes: int, degree: int, *, seed: int = 0) -> Network:
-    """Every attribute has so many parents among those before it, as far as there are."""
+    """Give every attribute `degree` parents among those before it, as far as there are."""
     generator = np.random.default_rng(seed)
     names = [f"attribute {number}" for number in range(attributes)]
     families = []

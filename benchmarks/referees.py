@@ -101,11 +101,11 @@ class _Tables:
         return found
 
     def path(self, name: str) -> str:
-        """The file of a table."""
+        """Return the path of the file of a table."""
         return str(self.folder / f"{name}.csv")
 
     def written(self, name: str) -> pa.Table:
-        """A table as everybody gets it."""
+        """Return a table as every referee gets it."""
         sheet = self.sheets[name]
         return pa.table(
             {

@@ -130,7 +130,7 @@ def _many() -> dict[str, Any]:
 
 
 def _stand_ins(model: Model, rows: int, generator: np.random.Generator) -> Iterator[Any]:
-    """The rows of several replicates."""
+    """Yield the rows of several replicates."""
     for each in model.replicates(STAND_INS, seed=int(generator.integers(2**31))):
         yield each.law.draw(rows, generator, sampler=sample_codes)
 

@@ -166,7 +166,7 @@ def utility_table(found: dict[str, Record]) -> str:
 
 
 def bits_sentence(found: dict[str, Record]) -> str:
-    """What a held-out row of the fixed network costs at ε = 1."""
+    """Say how many bits a held-out row of the fixed network costs at ε = 1."""
     details = found["cross_entropy"]["details"]
     bits = {(d["table"], d["method"], d["epsilon"]): d["bits"] for d in details}
     nist = bits["seven attributes", "nist", "1"]
@@ -227,7 +227,7 @@ def texts(found: dict[str, Record]) -> dict[Path, str]:
 
 
 def filled(text: str, blocks: dict[str, str]) -> str:
-    """A document with the text between each pair of markers made anew."""
+    """Return a document with the text between each pair of markers made again."""
     for name, made in blocks.items():
         start, end = f"<!-- {name} -->\n", f"\n<!-- end of {name} -->"
         before, rest = text.split(start, 1)

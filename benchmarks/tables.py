@@ -46,7 +46,7 @@ def integers(sizes: dict[str, int]) -> Schema:
 
 
 def write_uniform(schema: Schema, rows: int, path: Path) -> None:
-    """A file of random legal rows."""
+    """Write a file of random legal rows."""
     empty: dict[str, list[object]] = {name: [] for name in schema.columns}
     model = Random(schema, epsilon=1, rows=rows).fit(empty, ledger=None).model_
     write_rows(sample_blocks(model, seed=1), path, Codec(schema))

@@ -127,6 +127,20 @@ PATTERNS = (
         _phrase(r"\b(?:wishes|purse|desk|farewell|shelf|handicaps?|flatter\w*|weighing)\b"),
         "use the term that a reader would search for; see the word list",
     ),
+    Pattern("anew", _phrase(r"\banew\b"), "write `again`, or `new` before the thing"),
+    Pattern("somebody", _phrase(r"\bsomebody\b"), "write `someone`, or who it is: `an attacker`"),
+    Pattern("seized", _phrase(r"\bseized\b"), "write `stolen`, `seen by an intruder`"),
+    Pattern(
+        "whom",
+        _phrase(rf"\b(?:{_PEOPLE}|all|those|someone|anyone|everyone),? whom\b"),
+        "write `who` or `that`; `says whom it protects` is right",
+    ),
+    Pattern(
+        "alone",
+        _phrase(r"\balone\b"),
+        "write `only` before the thing",
+        frozenset({Kind.HELP}),
+    ),
     Pattern(
         "what",
         _opening(r"Wh(?:at|om)\b(?![^\n]*\?)[^\n]*"),
@@ -142,7 +156,7 @@ PATTERNS = (
     Pattern(
         "the-same",
         _opening(rf"The same(?:[,.:]| (?:{_PREPOSITIONS})\b)"),
-        "say it again: a hover box shows one docstring alone",
+        "say it again: a hover box shows only one docstring",
         _OURS | {Kind.TEST},
     ),
     Pattern(

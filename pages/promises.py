@@ -85,7 +85,7 @@ def _learns_images(delta: str) -> bool:
 
 
 def _asked(*names: str) -> tuple[str, str]:
-    """The relation that a command takes unless told, and the others that it offers."""
+    """The relation that a command takes by default, and the others that it offers."""
     command: click.Command = typer.main.get_command(app)
     for name in names:
         assert isinstance(command, click.Group)

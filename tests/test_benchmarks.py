@@ -128,7 +128,7 @@ def test_small_sizes_miss_no_target() -> None:
 
 
 def test_a_child_is_measured_to_its_end() -> None:
-    """CPU seconds of a child are its own; sleeping costs none, and failing is told."""
+    """CPU seconds of a child are its own; sleeping costs none, and failing is reported."""
     busy = run_child([sys.executable, "-c", "sum(range(10**7)); print('done')"])
     idle = run_child([sys.executable, "-c", "import time; time.sleep(0.4)"])
     assert "done\n" == busy.output

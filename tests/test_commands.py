@@ -46,7 +46,7 @@ def _blocks(text: str) -> Iterator[str]:
 
 
 def _inline(text: str) -> Iterator[str]:
-    """What stands between single backquotes outside of fenced blocks."""
+    """The texts between single backquotes outside of fenced blocks."""
     prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
     for code in re.findall(r"`([^`]+)`", prose):
         yield " ".join(code.split())

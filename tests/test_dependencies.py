@@ -89,7 +89,7 @@ def test_every_dependency_of_the_core_is_used() -> None:
 
 
 def test_the_core_is_not_capped_for_an_extra() -> None:
-    """Upper limits stand in the extra whose packages need them."""
+    """Upper limits are in the extra whose packages need them."""
     capped = {_module(r) for r in PROJECT["dependencies"] if re.search(r"<|==|~=", r)}
     assert _CAPPED_IN_THE_CORE == capped
     limits = {_module(r) for r in EXTRAS["federated"] if "<" in r}

@@ -192,7 +192,7 @@ def test_every_mechanism_has_its_proof() -> None:
 
 
 def test_every_proof_is_listed_and_complete() -> None:
-    """Each page says what is claimed, where it stands in the code, and what tests it."""
+    """Each page says what is claimed, where it is in the code, and what tests it."""
     index = (ROOT / "docs" / "proofs" / "README.md").read_text(encoding="utf-8")
     for page in (ROOT / "docs" / "proofs").glob("*.md"):
         if page.name == "README.md":

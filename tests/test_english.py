@@ -16,21 +16,27 @@ from pages.prose import Kind, Prose, docstrings, literals, prose, without_code
 # How often each phrase may occur in docstrings, help texts, messages and pages. Numbers may only
 # fall; `scripts/english` prints the places, and CONTRIBUTING.md says what to write instead.
 MOST = {
-    "is-no": 36,
-    "are-no": 9,
-    "is-none": 5,
-    "comes-to": 5,
-    "so-many": 58,
-    "stands": 109,
-    "tells": 136,
-    "comes-by": 25,
-    "goes-on": 45,
+    "is-no": 0,
+    "are-no": 0,
+    "is-none": 0,
+    "comes-to": 0,
+    "so-many": 0,
+    "stands": 0,
+    "tells": 0,
+    "comes-by": 0,
+    "goes-on": 0,
     "leave-away": 0,
-    "pet-words": 18,
-    "what": 43,
-    "of": 3,
-    "the-same": 7,
-    "noun-only": 20,
+    # The name of an argument.
+    "pet-words": 1,
+    "anew": 0,
+    "somebody": 0,
+    "seized": 0,
+    "whom": 0,
+    "alone": 0,
+    "what": 0,
+    "of": 0,
+    "the-same": 0,
+    "noun-only": 0,
 }
 
 WRONG = {
@@ -49,6 +55,11 @@ WRONG = {
     "goes-on": ["a killed run goes on", "training went on"],
     "leave-away": ["leave them out or leave away the rest"],
     "pet-words": ["a purse for runs", "Handicaps are sent.", "the best is flattered"],
+    "anew": ["Anew, with fresh noise.", "the codes are made anew"],
+    "somebody": ["Somebody saw the state.", "ask somebody first"],
+    "seized": ["a state that may be seized"],
+    "whom": ["persons whom a column names", "with an analyst, whom nobody trusts"],
+    "alone": ["0 allows pure runs alone."],
     "what": ["What a method may learn.", "Whom the promise protects."],
     "of": ["Of CSV text, for example latin-1."],
     "the-same": ["The same for the readers.", "The same, where it was given."],
@@ -85,6 +96,11 @@ RIGHT = {
     "goes-on": ["it goes to the end", "on and on"],
     "leave-away": ["leave it out", "a user goes away"],
     "pet-words": ["a ledger", "cost", "weights"],
+    "anew": ["read again", "a new table"],
+    "somebody": ["someone saw it", "`somebody`"],
+    "seized": ["seize the day"],
+    "whom": ["the unit says whom it protects", "check who speaks to whom"],
+    "alone": ["0 allows only pure runs."],
     "what": ["Whatever comes is read.", "Return what was read.", "What is declared?"],
     "of": ["Often it is so.", "The encoding of CSV text."],
     "the-same": ["The same seed gives the same rows.", "Rows are the same for all."],
@@ -99,9 +115,10 @@ RIGHT = {
 
 
 def _hits(name: str, text: str) -> int:
-    """How often a pattern is found in the docstring of a function."""
+    """How often a pattern is found in the docstring of a function, else in a help text."""
     [pattern] = [each for each in PATTERNS if each.name == name]
-    return len(list(pattern.hits(Prose("a.py", 1, Kind.FUNCTION, text))))
+    kind = Kind.FUNCTION if Kind.FUNCTION in pattern.kinds else Kind.HELP
+    return len(list(pattern.hits(Prose("a.py", 1, kind, text))))
 
 
 @pytest.mark.slow

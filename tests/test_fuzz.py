@@ -1,4 +1,4 @@
-"""Whatever stands in a file, it is read or refused in our words, and a refusal costs nothing."""
+"""Any file is read or refused in our words, and a refusal costs nothing."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_a_slice_of_damaged_files(tmp_path: Path, name: str, inputs: int) -> Non
     ],
 )
 def test_planted_faults_are_found(tmp_path: Path, name: str, what: str) -> None:
-    """What takes too long or too much, dies, or raises is a finding; the run goes on after it."""
+    """What takes too long or too much, dies, or raises is a finding; the run continues after it."""
     progress = run(name, 8, 0, tmp_path)
     assert [(4, what)] == [(f["number"], f["what"]) for f in findings(name, 0, tmp_path)]
     assert 8 == progress.done
@@ -173,7 +173,7 @@ def test_a_refusal_costs_nothing(
 
 
 def _lay_out(folder: Path) -> None:
-    """A desk on which the command would succeed."""
+    """A working folder in which the command would succeed."""
     import json
 
     from fuzz.readers import CSV, SCHEMA

@@ -124,7 +124,7 @@ def _room_of(name: str) -> list[Path]:
 
 
 def _package(path: Path) -> str:
-    """The package that a file stands in, as relative imports count from it."""
+    """The package that a file is in, as relative imports count from it."""
     return ".".join(path.relative_to(SOURCE).parts[:-1])
 
 
@@ -268,7 +268,7 @@ def _hints(node: ast.AST) -> list[ast.AST]:
 
 
 def test_modules_import_only_downwards() -> None:
-    """No module reaches for a room that stands above its own."""
+    """No module imports from a room above its own."""
     height = {room: number for number, line in enumerate(_layers()) for room in line}
     reach = {
         _name(path): {room for room in _imports(path) if height[room] > height[_own(path)]}
@@ -559,7 +559,7 @@ def test_a_planted_leak_of_counts_is_seen(line: str, tmp_path: Path) -> None:
 
 
 def test_the_plan_names_every_room() -> None:
-    """Nothing stands in the house that the plan does not draw, and the reverse."""
+    """Every room of the house is in the plan, and the reverse."""
     rooms = {_own(path) for path in _modules()}
     assert rooms - {"__init__"} == {room for line in _layers() for room in line}
 

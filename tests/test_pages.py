@@ -1,4 +1,4 @@
-"""Pages about the promise say what the program does, and name who could be told what."""
+"""Pages about the promise say what the program does, and name who could learn what."""
 
 from __future__ import annotations
 

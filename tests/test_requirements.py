@@ -73,7 +73,7 @@ def test_every_locked_file_has_its_hash(lock: str) -> None:
 
 @pytest.mark.parametrize("lock", LOCKS)
 def test_locks_say_nothing_about_a_machine(lock: str) -> None:
-    """No address, no folder and no index stands in a lock."""
+    """No lock contains an address, a folder or an index."""
     text = (FOLDER / f"{lock}.txt").read_text(encoding="utf-8")
     assert None is re.search(
         r"://|^-|--(index|extra-index|find-links|trusted)| @ |/home|/opt", text

@@ -174,7 +174,7 @@ def _command(words: Sequence[ast.expr]) -> str:
 
 
 def _homes(module: str | None, name: str) -> set[str]:
-    """Where something that is imported stands, and where it was found."""
+    """Where something that is imported is defined, and where it was found."""
     found = getattr(importlib.import_module(module or ""), name, None)
     return {f"{module}.{name}", str(getattr(found, "__module__", module))}
 

@@ -52,7 +52,7 @@ def count(table: pd.DataFrame, states: dict[str, list[int]], sets: str, output: 
 
 
 def climb(table: pd.DataFrame, states: dict[str, list[int]], parents: str) -> float:
-    """A network of at most so many parents, by BIC."""
+    """Learn a network with at most this number of parents, by BIC."""
     search = HillClimbSearch(table.astype("category"), state_names=states)
     started = time.process_time()
     search.estimate(scoring_method="bic-d", max_indegree=int(parents), show_progress=False)

@@ -14,7 +14,7 @@ def main(arguments: Sequence[str]) -> int:
     """Lay out the pages, and have Sphinx make HTML of them."""
     parser = argparse.ArgumentParser(prog="scripts/site", description=__doc__)
     parser.add_argument("-o", "--output", type=Path, default=Path("site"), help="the folder")
-    parser.add_argument("--stage-only", action="store_true", help="write the sources alone")
+    parser.add_argument("--stage-only", action="store_true", help="write only the sources")
     asked = parser.parse_args(arguments)
     source = asked.output / "source"
     stage(source)

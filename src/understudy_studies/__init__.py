@@ -2,7 +2,7 @@
 
 A study is one file with a `STUDY`, and one line of the registry below. `study` says what a study
 is, `cells` are its numbers, `running` measures what is not there yet, in several `processes`,
-`record` keeps it, `page` tells it; `tables` are the public tables, `seven` and `census` made-up
+`record` keeps it, `page` shows it; `tables` are the public tables, `seven` and `census` made-up
 ones, `digits` are images; `copula` and `printed` are what AAU's studies share, `accuracy` what
 TUC-2's do, `raw_tables` what NIST's draws from, `printed_streams` what those of streams share,
 `sba` what SBA's share.

@@ -136,7 +136,7 @@ class Spread:
 
     @property
     def error(self) -> float:
-        """The standard error of the mean."""
+        """Return the standard error of the mean."""
         return self.deviation / math.sqrt(self.count)
 
     @property

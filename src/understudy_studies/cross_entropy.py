@@ -54,8 +54,9 @@ class CrossEntropy(Study):
         "but 45 attributes for 43 and our own bins of numbers; a fifth is held out. The paper's "
         "three holders and three protocols are in tuc1-federated: here one curator holds all rows, "
         "so that our numbers are to be read beside the paper's best. Degree is the most parents: "
-        "`privbayes` takes fewer where the noise would cost more than a parent tells, so that a "
-        "higher degree does it little harm. `nist` has δ = 10⁻⁹ and no fixed degree; `independent` "
+        "`privbayes` takes fewer where the noise of a larger table would cost more than another "
+        "parent brings, so that a higher degree does it little harm. "
+        "`nist` has δ = 10⁻⁹ and no fixed degree; `independent` "
         "learns no network. The network without privacy is greedy by mutual information, as the "
         "paper's is."
     )

@@ -154,7 +154,7 @@ def judged_order(results: Results, table: str, measure: DrawnNumber) -> JudgedCl
         return JudgedClaim(claim, measured, Reproduction.CONTRADICTED, reason)
     near = [p for p, gap in gaps.items() if gap.mean <= _ERRORS * gap.error]
     if near:
-        reason = f"one fit of each setting cannot tell statistics from {' and '.join(near)}"
+        reason = f"one fit of each setting cannot separate statistics from {' and '.join(near)}"
         return JudgedClaim(claim, measured, Reproduction.NOT_COMPARABLE, reason)
     return JudgedClaim(claim, measured, Reproduction.REPRODUCED)
 

@@ -86,9 +86,9 @@ class FederatedBits(Study):
         "*add-remove*, at ε = 1 alone, half the noise for neighbours that differ by one row more "
         "or less. Baselines are the thesis': one network of all rows, and independent columns, "
         "both without privacy. Bits, the seven attributes and Diabetes are those of tuc1-bits. "
-        "That statistics become better with more holders is no cancelling of noise, as the thesis "
+        "Statistics become better with more holders, but not because noise cancels, as the thesis "
         "guesses: holders that clip add a positive bias to every cell, the more of them the more, "
-        "and tables drift towards even ones, which cost fewer bits than wild ones: at both ends "
+        "and tables drift towards even ones, which cost fewer bits than wild ones. At both ends "
         "the printed form is measured without clipping too. *Network given* has the tables of a "
         "network that is known, at half of ε, which is what votes have for them. Bits are hard on "
         "noise: a value that noise took for impossible costs 16 bits each time it comes, so that "
@@ -102,7 +102,7 @@ class FederatedBits(Study):
     files = DIABETES
 
     def settings(self, size: Size) -> list[Setting]:
-        """Baselines, then each figure's protocols and forms; what figures share stands once."""
+        """Plan baselines, then each figure's protocols and forms; what figures share comes once."""
         return planned(size)
 
     def measure(self, setting: Setting, shelf: DataFolder) -> CellValues:
@@ -128,7 +128,7 @@ class FederatedBits(Study):
         ]
 
     def sentence(self, results: Results) -> str:
-        """What each figure shows, the printed form beside ours; then the baseline at ε = 1."""
+        """Say what each figure shows, the printed form beside ours; then the baseline at ε = 1."""
         parts = [about_figure(figure, results) for figure in shown_figures(results)]
         asides = (with_network_given, without_clipping, reached)
         return " ".join([*parts, *(said for aside in asides for said in aside(results))])

@@ -197,7 +197,7 @@ def _voting(
     sides: dict[str, list[str]] = {
         "it wins": [],
         "it does not win": [],
-        "these runs cannot tell": [],
+        "these runs do not decide it": [],
     }
     for place, value in enumerate(values):
         votes = bits["votes"][place]
@@ -242,7 +242,7 @@ def _first(claim: str, found: Mapping[str, BitsEstimate], otherwise: str) -> _Ju
     apart = found[rival].value - found[least].value
     error = math.hypot(found[rival].error, found[least].error)
     if apart <= 2 * error and error:
-        reason = f"these runs cannot tell {least} from {rival}: {apart:.4f} ± {error:.4f} bits"
+        reason = f"these runs cannot separate {least} from {rival}: {apart:.4f} ± {error:.4f} bits"
         return claim, Reproduction.NOT_COMPARABLE, reason
     return _decided(claim, least == "statistics", f"{least} {otherwise}")
 

@@ -40,7 +40,7 @@ class Sweep:
         yield from (same | {self.over: value} for value in values)
 
     def values(self, results: Results) -> list[Any]:
-        """What it shows, in order: other figures may have brought some of it before."""
+        """List the values it shows, in order: other figures may have brought some before."""
         return sorted(self.of(results).values(self.over), key=float)
 
     def of(self, results: Results) -> Results:
@@ -62,7 +62,7 @@ FIGURES = (
 
 
 def planned(size: Size) -> list[Setting]:
-    """Baselines, then each figure's protocols and forms; what figures share stands once."""
+    """Plan baselines, then each figure's protocols and forms; what figures share comes once."""
     plan: list[dict[str, Any]] = []
     for figure in FIGURES:
         if size is Size.SMOKE and figure.name not in _SMOKE:

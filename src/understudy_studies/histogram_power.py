@@ -70,7 +70,7 @@ class HistogramPower(Study):
         return found
 
     def sentence(self, results: Results) -> str:
-        """Where power stands at both ends, and where it falls."""
+        """Say which power there is at both ends, and where it falls."""
         above, below = _outside(results)
         least, most = min(above), max(below)
         fall = least > 0.95 and most < 0.5
@@ -171,7 +171,7 @@ def _schema() -> Schema:
 
 
 class _Maker:
-    """Makes synthetic tables: new real rows, fitted and drawn anew."""
+    """Makes synthetic tables: new real rows, fitted and drawn again."""
 
     def __init__(self, setting: Setting, *, dependent: bool) -> None:
         self._setting = setting

@@ -79,7 +79,7 @@ class NistTasks(Study):
         "rows (real ones drawn with replacement) and independent columns (no noise, no "
         "dependence) show what scores there can be: classification, which asks for conditions on "
         "a third of all columns at once, scatters even between two samples of the same rows, and "
-        "on the census table no row meets any of its conditions, so that it tells nothing there. "
+        "on the census table no row meets any of its conditions, so that it shows nothing there. "
         "*Priced* tables are ours: consistency undoes much of the noise of nearly empty cells, so "
         "that tables may be larger than noise alone would allow, which suits no sampler of "
         "inconsistent tables. *Capped* ones have the paper's bound on cells in our method. *As "
@@ -296,7 +296,10 @@ def _apart(results: Results, task: str, ways: tuple[str, str], claim: str) -> Ju
         return JudgedClaim(f"{claim} {task}", shown, Reproduction.NOT_COMPARABLE, _NO_MEANING)
     if abs(gain.mean) <= 2 * gain.error or gain.count < 2:
         return JudgedClaim(
-            f"{claim} {task}", shown, Reproduction.NOT_COMPARABLE, f"{gain.count} fits cannot tell"
+            f"{claim} {task}",
+            shown,
+            Reproduction.NOT_COMPARABLE,
+            f"{gain.count} fits do not decide it",
         )
     reason = "consistency undoes noise that a sampler of raw tables keeps"
     if ways[0] == REPLACED:

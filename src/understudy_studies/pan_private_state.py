@@ -37,7 +37,7 @@ class PanPrivateState(Study):
         "of scale 1/(εm) on the density; corrected, it covers one entry of the sum, as it must: an "
         "absent user's entry is never drawn again, so that state and answer are not two separate "
         "views. The joint loss is the largest logarithm of the ratio of the chances of (entry "
-        "seen, answer), with a user who came by before, after, or on both sides of the sight, "
+        "seen, answer), with a user who visits before, after, or on both sides of the intrusion, "
         "and without. Samples are for α = β = 0.05. Laplace and Gaussian entries are cut to a "
         "public interval, in 256 levels; the printed bound for real numbers has no counterpart "
         "for them."
@@ -242,7 +242,7 @@ def _ratios(results: Results, over: Sequence[float]) -> Panel:
         for side in ("largest", "least")
     ]
     lines.append(Line("e^ε", over, [math.exp(epsilon) for epsilon in over]))
-    return Panel("ratio of an entry's chances", "ε of the state", "came by : absent", lines)
+    return Panel("ratio of an entry's chances", "ε of the state", "visited : absent", lines)
 
 
 def _laws() -> Panel:
@@ -252,7 +252,7 @@ def _laws() -> Panel:
     levels = list(range(middle - _AROUND, middle + _AROUND))
     lines = [
         Line("absent", levels, [float(initial[level]) for level in levels]),
-        Line("came by", levels, [float(updated[level]) for level in levels]),
+        Line("visited", levels, [float(updated[level]) for level in levels]),
     ]
     return Panel(f"Laplace entries at ε = {_SHOWN}", "level", "chance", lines)
 

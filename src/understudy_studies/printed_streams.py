@@ -128,9 +128,9 @@ def sizings(epsilon: Fraction) -> Iterator[tuple[str, Sizing, PrintedSizing]]:
 
 
 def joint_loss(response: Response, scale: float) -> float:
-    """The largest loss of (entry seen, answer) between an absent user and one who came by.
+    """The largest loss of (entry seen, answer) between an absent user and one who visited.
 
-    The user came by before the entry was seen, after, or both; an absent one's entry stays as it
+    The user visited before the entry was seen, after, or both; an absent one's entry stays as it
     was seen. Between whole numbers the ratio of two answers' chances is monotone, so that these
     are enough.
     """

@@ -58,7 +58,7 @@ class PrivateNetworks(Study):
         "One table of 1,000 rows and five two-valued columns of AAU's copula; mutual information, "
         "degree 3, all of ε for the network. Where the paper shows one network for each ε, here "
         "are many, with the share of the greedy network's edges that they have, the information "
-        "they lose and the number of their parents. Beside the runs stand exact values: a choice "
+        "they lose and the number of their parents. Exact values are beside the runs: a choice "
         "has a closed form, and the search is a small tree of choices. Choices are by "
         "permute-and-flip, which is never worse than the paper's exponential mechanism. Networks "
         "are drawn as matrices: a line for each child, and in each square the exact chance that "
@@ -231,7 +231,7 @@ def information(family: Family) -> float:
 
 
 def _gains() -> dict[str, Callable[[Family], float]]:
-    """What is added up over a network's families, each as a share or loss of the whole."""
+    """The terms to add up over a network's families, each as a share or loss of the whole."""
     edges = {(parent, f.child) for f in greedy() for parent in f.parents}
     most = sum(map(information, greedy())) / (len(NAMES) - 1)
     return {

@@ -92,7 +92,7 @@ class ProtectedNetworks(Study):
         "classifiers that predict the target of real rows held out, from networks that were "
         "fitted to the others, as in the study `sba-search`, whose columns and encoding these "
         "are; it is to be read beside the share of the target's most frequent value, 42.7 % on "
-        "cmc and, among the rows tested on, 76.4 % on Adult. Protection is no differential "
+        "cmc and, among the rows tested on, 76.4 % on Adult. Protection is not differential "
         "privacy; with ε = 1, `privbayes`, both hold. The charts show the vote by GCAP over the "
         "number of columns known, and the correlations of Adult's columns, categories as numbers "
         "in the order of their names."
@@ -290,7 +290,7 @@ def _vote(about: Task, held: EvaluationTable, key: Sequence[str]) -> float:
 
 
 def _votes(about: Task, held: EvaluationTable) -> list[float]:
-    """For 1, 2, … columns known, the accuracy of the vote over all choices of so many."""
+    """For k = 1, 2, … columns known, the accuracy of the vote over all choices of k columns."""
     known = _SCENARIOS[about.name].quasi_identifiers
     return [
         float(np.mean([_vote(about, held, key) for key in combinations(known, length)]))

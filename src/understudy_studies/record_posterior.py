@@ -1,4 +1,4 @@
-"""The posterior of a whole record, for somebody who knows all other rows and sees what is released.
+"""The posterior of a whole record, for someone who knows all other rows and sees what is released.
 
 Source: AAU sections 1 and 5, where a record is guessed by P(X = x | Z); Reiter, Wang, Zhang 2014.
 The release is a table of counts with discrete Laplace noise, the strongest that the methods here
@@ -19,7 +19,7 @@ from understudy.system.arrays import Floats, Integers, Probabilities
 
 @dataclass(frozen=True, eq=False)
 class RecordPosterior:
-    """What a released table says about one record when all others are known.
+    """The posterior of one record, given a released table and all other records.
 
     Attributes:
         others: exact counts of all other rows, over all cells of the domain.

@@ -182,7 +182,7 @@ def _judged(table: str, results: Results) -> list[JudgedClaim]:
 
 
 def _distances(results: Results, **wanted: Any) -> dict[str, Spread]:
-    """The distances over ε."""
+    """Return the distances over ε."""
     return {str(e): _distance(results, epsilon=e, **wanted) for e in results.values("epsilon")}
 
 
@@ -198,7 +198,7 @@ def compared(
         f"{n} {' '.join(f'{d.mean:.3f}' for d in values.values())}" for n, values in found.items()
     )
     measured = f"3-way distance at ε = {', '.join(epsilons)}: {shown}"
-    words = {"held": "it is so", "against": "it is not so", "open": "these fits cannot tell"}
+    words = {"held": "it is so", "against": "it is not so", "open": "these fits do not decide it"}
     reason = "; ".join(f"{words[s]} at ε = {', '.join(at)}" for s, at in sides.items() if at)
     if len(sides["held"]) == len(epsilons):
         return JudgedClaim(claim, measured, Reproduction.REPRODUCED)
@@ -212,7 +212,7 @@ def compared(
 def _side(
     found: Mapping[str, Mapping[str, Spread]], name: str, epsilon: str, *, larger: bool
 ) -> str:
-    """Tell whether a line is beyond all others at one ε, behind one of them, or neither."""
+    """Say whether a line is beyond all others at one ε, behind one of them, or neither."""
     own, sign = found[name][epsilon], 1 if larger else -1
     others = [values[epsilon] for n, values in found.items() if n != name]
     leads = [(sign * (own.mean - o.mean), 2 * math.hypot(own.error, o.error)) for o in others]

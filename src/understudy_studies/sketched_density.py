@@ -2,7 +2,7 @@
 
 Source: TUC-1 section 5.2 asks for distinct sampling (Gibbons 2001) and for the sketch of Flajolet
 and Martin 1985 in place of bits of sampled users. Distinct sampling keeps the names of users who
-were seen, so that its state tells a user who was seen from one who was not with certainty. What
+were seen, so that its state distinguishes with certainty a user who was seen from others. What
 can be made private of it is to keep a randomised bit for every user whose hash is small, and that
 is sampling. In the sketch of Flajolet and Martin a user sets one bit of one bucket, chosen by a
 hash: each bit is randomised as a user's is, at the same ε.
@@ -40,7 +40,7 @@ def _seen(held: npt.NDArray[np.bool_], epsilon: float, generator: np.random.Gene
 def sampled(
     users: int, seen: int, bits: int, epsilon: float, generator: np.random.Generator
 ) -> float:
-    """A bit for each of so many users, who are drawn from all."""
+    """Estimate the users seen by a bit for each of some users, who are drawn from all."""
     low, high = _chances(epsilon)
     entries = min(bits, users)
     inside = generator.hypergeometric(seen, users - seen, entries)

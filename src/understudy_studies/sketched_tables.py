@@ -23,7 +23,7 @@ Subset = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class TableRelease:
-    """What is released: rows of two-valued attributes at several holders, and a budget.
+    """A release of tables: two-valued attributes of rows at several holders, and a budget.
 
     Attributes:
         codes: the rows of all holders, 0 or 1, a column for each attribute.
@@ -59,7 +59,7 @@ def whole(asked: TableRelease, generator: np.random.Generator) -> Floats:
 
 
 def averaged(asked: TableRelease, generator: np.random.Generator) -> Floats:
-    """The same, made to agree: a coefficient that several tables show is their mean.
+    """Return the noisy tables made to agree: a coefficient that several show is their mean.
 
     For equal noise on all cells this is the least-squares solution.
     """

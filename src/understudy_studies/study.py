@@ -108,7 +108,7 @@ class Study(ABC):
 
     @abstractmethod
     def settings(self, size: Size) -> list[Setting]:
-        """What is measured: each setting holds all that its numbers depend on."""
+        """List what is measured: each setting holds all that its numbers depend on."""
 
     @abstractmethod
     def measure(self, setting: Setting, shelf: DataFolder) -> CellValues:

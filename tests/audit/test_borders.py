@@ -2,7 +2,7 @@
 
 Engines count few rows otherwise than many, narrow codes otherwise than wide ones, small tables
 otherwise than large ones, and files in blocks. Where a border lies in the rows, two neighbours
-stand on either side of it; where it lies in the schema, which is public, each side has its pair.
+are on either side of it; where it lies in the schema, which is public, each side has its pair.
 """
 
 from __future__ import annotations
@@ -242,7 +242,7 @@ def test_no_count_tells_neighbours_apart(score: str, tmp_path: Path) -> None:
 def test_scores_of_two_thousand_million_rows(kind: str) -> None:
     """Below 2³¹ rows scores are summed in whole numbers, from there on in reals: no step between.
 
-    So many rows are not read here: the tables are given to the kernel.
+    This number of rows is not read here: the tables are given to the kernel.
     """
     score = scores.total_variation()
     shape = (40, 50) if kind == "wide" else (2, 2)

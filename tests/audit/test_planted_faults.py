@@ -181,7 +181,7 @@ class ForgottenCharge(Random):
 
 
 def test_a_forgotten_charge_is_caught(tmp_path: Path) -> None:
-    """Everything released must stand in the statement."""
+    """The statement must list everything that was released."""
     assert "does not name" in _caught(ForgottenCharge(SCHEMA, epsilon=1), tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""Replay from raw rows: no method, holder or job tells neighbouring files, frames or tables apart.
+"""Replay from raw rows: no method, holder or job separates neighbouring files, frames or tables.
 
 Neighbours are texts as files hold them. Both of them go through reading, codec, persons and engine
 afresh; releases alone are frozen.

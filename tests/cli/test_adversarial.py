@@ -92,7 +92,7 @@ def test_a_model_of_images(desk: Desk, name: str) -> None:
 
 @pytest.mark.slow
 def test_an_old_copy_of_a_checkpoint(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Exit 3 with the way out, nothing spent: while its run can go on, and when it is finished."""
+    """Exit 3 with the way out, nothing spent: while its run can resume, and when it is finished."""
     need_torch()
     kept, copy, source = desk.folder / "run.npz", desk.folder / "copy.npz", _images(desk.folder)
     budget = ("--epsilon", 3, "--delta", "1e-5", "--epochs", 6, "--batch", 1000, *TAUGHT)

@@ -294,7 +294,7 @@ def test_schema_init_refuses_what_it_cannot_read_or_write(desk: Desk) -> None:
 
 
 def test_schema_init_keeps_a_schema_that_is_there(desk: Desk) -> None:
-    """A schema somebody filled in is not overwritten by a skeleton."""
+    """A schema someone filled in is not overwritten by a skeleton."""
     before = desk.schema.read_text()
     result = desk.run("schema", "init", desk.data, "-o", desk.schema)
     assert 2 == result.code
@@ -312,7 +312,7 @@ def test_demo_refuses_a_folder_that_cannot_be_made(desk: Desk) -> None:
 
 
 def test_a_fault_of_ours_shows_no_message(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The message of an unforeseen error may quote rows, so it is kept back; the place is told."""
+    """The message of an unforeseen error may quote rows, so it is kept back; the place is shown."""
 
     def fail(*_: object, **__: object) -> None:
         raise ValueError(SECRET)
@@ -387,7 +387,7 @@ def test_more_values_than_codes_are_refused_before_rows_are_read(
 def test_a_large_budget_is_said_on_the_terminal(
     desk: Desk, budget: tuple[str, ...], words: str | None
 ) -> None:
-    """The run goes on; standard error says what such a budget promises."""
+    """The run continues; standard error says what such a budget promises."""
     done = desk.synth(*budget, "--method", "independent")
     assert (0, words is not None) == (done.code, " is large: it " in done.err)
     assert words is None or words in done.err

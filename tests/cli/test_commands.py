@@ -354,7 +354,7 @@ def test_the_command_keeps_to_its_memory(desk: Desk) -> None:
 
 
 def test_rows_of_a_histogram_on_the_command_line(desk: Desk) -> None:
-    """As many as asked for; how few come from the table is told; the model gives no more."""
+    """As many as asked for come; a note says how few are of the table; the model gives no more."""
     told = desk.synth("--method", "histogram", "--rows", 5)
     assert (0, 6) == (told.code, len(desk.output.read_text().splitlines()))
     assert "rows were drawn from the table" in told.err

@@ -47,7 +47,7 @@ def _restate(desk: Desk, changes: dict[str, object]) -> None:
 
 @pytest.fixture
 def made(desk: Desk) -> Desk:
-    """A desk on which a stand-in has been made."""
+    """A working folder in which a stand-in has been made."""
     assert 0 == desk.synth("--rows", 100, "--seed", 1).code
     return desk
 
@@ -149,7 +149,7 @@ def test_predictions_are_printed(made: Desk) -> None:
 
 @pytest.mark.slow
 def test_predictions_have_reasons_instead_of_faults(made: Desk) -> None:
-    """A target of one class, classes never generated, and real rows held out are told in words."""
+    """Sentences name a target of one class, classes never generated, and real rows held out."""
     one = made.folder / "one.csv"
     one.write_text("name,age\n" + "Ann,41\nAnn,12\n" * 30)
     result = _evaluate(
@@ -234,7 +234,7 @@ def test_what_cannot_be_read_is_not_paid_for(made: Desk, rows: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"statement": {}}', "\x00", '{"statement": 3}'])
 def test_a_damaged_statement_is_refused(made: Desk, text: str) -> None:
-    """A file beside the rows that is no statement is not passed over."""
+    """A file beside the rows that is not a statement is not passed over."""
     Path(f"{made.output}.privacy.json").write_text(text)
     result = _evaluate(made)
     assert 4 == result.code
@@ -309,7 +309,7 @@ def test_what_is_released_is_all_that_a_page_holds(made: Desk) -> None:
 
 
 def test_rows_of_which_nothing_is_promised(made: Desk) -> None:
-    """Nothing is released about them, unless somebody says that they may leave."""
+    """Nothing is released about them, unless someone says that they may leave."""
     Path(f"{made.output}.privacy.json").unlink()
     refused = _evaluate(made, "--release-epsilon", "0.5")
     assert 2 == refused.code

@@ -79,7 +79,7 @@ def test_options_stand_in_the_order_of_the_groups() -> None:
 
 
 def test_an_option_in_two_groups_is_refused() -> None:
-    """It could not be told whose it is."""
+    """Nobody could know which group it belongs to."""
 
     def draw(*, pen: _Pen, ink: _Ink) -> None:
         """Draw."""

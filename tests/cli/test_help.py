@@ -92,7 +92,7 @@ def test_help_fits_a_terminal(
 
 
 def test_daily_options_come_before_training(desk: Desk) -> None:
-    """In the help of synth, epsilon and output stand above all options of neural networks."""
+    """In the help of synth, epsilon and output are above all options of neural networks."""
     shown = desk.run("synth", "--help").out
     places = [shown.index(option) for option in ("--epsilon", "--output", "--method", "--epochs")]
     assert sorted(places) == places

@@ -75,7 +75,7 @@ def test_addresses_that_are_none(text: str) -> None:
 
 
 def test_addresses() -> None:
-    """Hosts, ports and IPv6; a scheme may stand before."""
+    """Hosts, ports and IPv6 are read, with or without a scheme before them."""
     assert "analyst.example.org:9300" == address_of("https://analyst.example.org:9300/")
     assert ("::1", 9300) == host_and_port("[::1]:9300", option="--listen")
 
@@ -262,7 +262,7 @@ def test_sizes_beside_a_schema_are_refused(ward: Ward, more: tuple[object, ...],
 
 
 def test_neither_schema_nor_sizes_are_refused(ward: Ward) -> None:
-    """Somebody must say what the data are."""
+    """Someone must say what the data are."""
     for command in (ward.holding("north"), ward.analysing()):
         place = command.index("--schema")
         refused = ward.desk.run(*command[:place], *command[place + 2 :])

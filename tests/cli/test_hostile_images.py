@@ -1,4 +1,4 @@
-"""Archives that somebody made to do harm, or that broke: refused in our words, nothing spent."""
+"""Archives that someone made to do harm, or that broke: refused in our words, nothing spent."""
 
 from __future__ import annotations
 

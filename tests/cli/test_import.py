@@ -19,7 +19,7 @@ NO_FIT = "its values may have been computed from the rows"
 
 @pytest.fixture
 def domain(desk: Desk) -> Path:
-    """A domain file on the desk."""
+    """A domain file in the working folder."""
     path = desk.folder / "domain.json"
     path.write_text(json.dumps(foreign.DOMAIN))
     return path

@@ -24,7 +24,7 @@ missing = []
 
 @pytest.fixture
 def skeleton(desk: Desk) -> Path:
-    """A skeleton for the table of the desk."""
+    """A skeleton for the table of the working folder."""
     path = desk.folder / "skeleton.toml"
     path.write_text(SKELETON)
     return path

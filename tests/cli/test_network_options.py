@@ -24,7 +24,7 @@ PROTECTED = ("--structure", "genetic", "--target", "income", "--protect", "ill")
 
 @pytest.fixture
 def clinic(desk: Desk) -> Desk:
-    """A desk with four columns that have to do with each other."""
+    """A working folder with a table of four dependent columns."""
     desk.schema.write_text(SCHEMA)
     desk.data.write_text(ROWS + f"1,f,{SECRET},2\n")
     return desk

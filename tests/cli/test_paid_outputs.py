@@ -54,7 +54,7 @@ def test_a_statement_that_cannot_be_read_counts_as_paid(desk: Desk) -> None:
 
 
 def test_a_file_without_a_statement_is_not_overwritten(desk: Desk) -> None:
-    """It may be somebody's private table: nothing is spent, and --force goes on."""
+    """It may be a private table: nothing is spent, and --force continues."""
     desk.output.write_text("age\n1\n")
     code, said = _again(desk, "synth", desk.output.name)
     assert 2 == code

@@ -30,7 +30,7 @@ REPLACE = ("--neighbours", "replace")
 
 @pytest.fixture
 def clinic(desk: Desk) -> Desk:
-    """A desk with four columns that have to do with each other."""
+    """A working folder with a table of four dependent columns."""
     desk.schema.write_text(SCHEMA)
     desk.data.write_text(ROWS)
     return desk

@@ -1,4 +1,4 @@
-"""How far a file in blocks has been read: told at a terminal, and nowhere else."""
+"""How far a file in blocks has been read is shown at a terminal, and nowhere else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`understudy sample --where`: rows that fit, told which way, or refused with nothing written."""
+"""`understudy sample --where`: rows that fit and how they were found, or a refusal and no file."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def test_universes_are_given_in_four_ways(desk: Desk) -> None:
 
 
 def test_deletions_are_lines_with_a_minus(desk: Desk) -> None:
-    """In the order in which they stand; without the option such a line is nobody."""
+    """Lines count in their order; without the option such a line names no user."""
     lines = "\n".join(f"+{i}\n-{i}\n{i if i % 2 else -i}" for i in range(1, USERS))
     data = _ids(desk, lines)
     assert 6 > _off(_density(desk, data, "--universe", USERS, "--deletions").document, 0.5)

@@ -1,4 +1,4 @@
-"""The study command: every study runs small, goes on after an interrupt, and refuses bad input."""
+"""The study command: every study runs small, resumes after an interrupt, and refuses bad input."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_every_study_runs_small(desk: Desk, name: str, size: str) -> None:
 
 @pytest.mark.slow
 def test_the_record_is_printed_as_json(desk: Desk) -> None:
-    """--json prints what stands in the file."""
+    """--json prints what the file contains."""
     result = desk.run("study", NAME, "--smoke", "-o", desk.folder / "out", "--json")
     assert _record(desk.folder / "out") == result.document
 

@@ -84,7 +84,7 @@ def _schema() -> dict[str, Any]:
 
 
 def _write_all(folder: Path) -> None:
-    """A schema, a model, rows and a ledger, all of somebody who means no good."""
+    """A schema, a model, rows and a ledger, all of someone who means no good."""
     schema = Schema.parse(_schema())
     (folder / "s.json").write_text(schema.to_json())
     members = plain_members(schema)

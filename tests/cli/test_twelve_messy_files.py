@@ -1,6 +1,6 @@
 """From twelve messy files to stand-ins that code written for the real file accepts.
 
-Each trouble makes its own file, declares it as an owner would, and has the reader that somebody
+Each trouble makes its own file, declares it as an owner would, and has the reader that someone
 wrote for the real file. The same reader takes the synthetic file: the same columns in the same
 order, of the same types, with cells of the declared values and formats.
 """

@@ -30,7 +30,7 @@ BELONGS, DOES_NOT = 0, 5
 def desk(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> Desk:
-    """A desk whose commands write to its own ledger."""
+    """A working folder whose commands write to its own ledger."""
     found = desk_in(tmp_path, capsys)
     monkeypatch.setenv("UNDERSTUDY_LEDGER", str(found.ledger.path))
     return found
@@ -38,7 +38,7 @@ def desk(
 
 @pytest.fixture
 def made(desk: Desk) -> Desk:
-    """A desk with synthetic rows and their statement."""
+    """A working folder with synthetic rows and their statement."""
     assert 0 == desk.synth("--method", "independent").code
     return desk
 
@@ -166,7 +166,7 @@ def test_what_stands_beside_a_statement_is_bound_too(made: Desk, name: str, valu
 
 
 def test_a_seal_covers_what_stands_beside(made: Desk) -> None:
-    """Whoever also writes its digest anew passes for a receiver, and not for the owner."""
+    """Whoever also writes its digest again passes for a receiver, and not for the owner."""
     document = json.loads(_beside(made.output).read_text())
     document["rows"] = 3
     beside = {name: value for name, value in document.items() if name != "statement"}
@@ -404,7 +404,7 @@ def test_a_forged_promise_is_not_sealed(desk: Desk, model: Path) -> None:
 
 
 def test_rows_that_fit_conditions_belong_to_their_statement(desk: Desk, model: Path) -> None:
-    """The conditions stand beside the statement, and are bound by it."""
+    """The conditions are beside the statement, and are bound by it."""
     rows = desk.folder / "rows.csv"
     asked = ("--ledger", desk.ledger.path)
     assert 0 == desk.run("sample", model, "-o", rows, "--where", "age >= 30", *asked).code

@@ -77,7 +77,7 @@ def test_an_unknown_kind_is_refused() -> None:
 
 @pytest.mark.parametrize("rows", [0, 1, ROWS])
 def test_draws_lie_in_the_domain(law: Distribution, rows: int) -> None:
-    """Every attribute in order, so many codes of each, all of them declared, in the least type."""
+    """Every attribute has as many codes as asked for, in order, declared, in the least type."""
     drawn = law.draw(rows, np.random.default_rng(1))
     assert list(law.domain) == list(drawn)
     for attribute, codes in drawn.items():
@@ -218,7 +218,7 @@ def test_numbers_are_all_that_members_hold(law: Distribution) -> None:
 
 @pytest.mark.parametrize("kind", FORMER)
 def test_models_of_earlier_formats_are_read(kind: str, tmp_path: Path) -> None:
-    """The kind was told by the members; rows come, and the statement is still bound to it all."""
+    """The members show the kind; rows come, and the statement is still bound to it all."""
     if kind == "images":
         need_torch()
     model = Model.load(DATA / FORMER[kind])

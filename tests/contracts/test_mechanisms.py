@@ -178,7 +178,7 @@ def _line(mechanism: LineGaussian, exact: Integers) -> Law:
 
 @dataclass(frozen=True)
 class Rows:
-    """So many rows that contribute one unit each, in a single cell."""
+    """Rows that contribute one unit each, in a single cell."""
 
     rows: int
 

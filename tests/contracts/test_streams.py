@@ -117,7 +117,7 @@ def test_laws_that_give_away_more_cannot_be_made(name: str) -> None:
 
 @estimators
 def test_state_and_answer_give_away_two_epsilon_at_most(name: str) -> None:
-    """The intruder sees a level, the user comes by again, and the answer is told: every pair."""
+    """The intruder sees a level, the user visits again, and the answer is given: every pair."""
     design = Design.of(1, epsilon=1, estimator=name)
     initial, updated = (np.array(law) / WHOLE for law in _laws(design.response))
     levels, noise = np.arange(initial.size), design.sizing.noise
@@ -138,7 +138,7 @@ def _laws(found: Response) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 @estimators
 def test_entries_follow_their_laws(name: str, opened: Opened) -> None:
-    """Of users who came by, of those who did not, of those who went away; no law is another's.
+    """Entries of users who visited, did not visit, or went away have the laws of each.
 
     5,000 entries make the chi-square of the other law noncentral by 1,667 at least, where 500 would
     reject it at 10⁻⁹: it passes less often than once in a million runs.
@@ -168,7 +168,7 @@ def _levels(visits: DensityEstimator) -> np.ndarray[tuple[int], np.dtype[np.int6
 
 @estimators
 def test_answers_are_as_good_as_they_say(name: str, opened: Opened) -> None:
-    """Within their standard errors, and users that come by twice count once."""
+    """Answers are within their standard errors, and users who visit twice count once."""
     visits = opened(name, answers=2)
     visits.update(np.arange(USERS // 2))
     visits.update(np.arange(USERS // 4))
@@ -301,7 +301,7 @@ OF_TWO_LEVELS = [name for name in ESTIMATORS if response_of(name, ONE).levels ==
 
 @pytest.mark.parametrize("name", OF_TWO_LEVELS)
 def test_shared_users_count_once(name: str) -> None:
-    """Two states at half of ε each, in which the same users came by."""
+    """Two states at half of ε each, which the same users visited."""
     answer = merged(_shards(name, 2, shared=True), Grant(Budget.pure(1)))
     assert FAR > abs(answer.density - 0.5) / answer.standard_error
 
@@ -309,7 +309,7 @@ def test_shared_users_count_once(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(ESTIMATORS.keys() - {*OF_TWO_LEVELS}))
 def test_shards_of_many_levels_are_refused(name: str) -> None:
     """Where users may be in several shards, entries of more levels cannot be merged."""
-    with pytest.raises(UsageError, match="two levels alone"):
+    with pytest.raises(UsageError, match="only for entries of two levels"):
         merged(_shards(name, 2, shared=True), Grant(Budget.pure(1)))
 
 

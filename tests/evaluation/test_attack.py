@@ -63,7 +63,7 @@ def test_what_cannot_be_asked_is_refused(asked: dict[str, object], words: str) -
 
 
 def test_too_many_keys_are_refused() -> None:
-    """Twenty columns have 184,756 keys of length ten; nobody waits for so many models."""
+    """Twenty columns have 184,756 keys of length ten; nobody waits for as many models."""
     schema = listed(t=2, **{f"k{i}": 2 for i in range(20)})
     keys = [f"k{i}" for i in range(20)]
     with pytest.raises(UsageError, match="184,756 keys of length 10, more than 1,000"):

@@ -37,7 +37,7 @@ def _found(**more: Any) -> Disclosure:
 
 
 def test_tables_stand_side_by_side() -> None:
-    """The original tells all, an ordinary stand-in nearly, a protected one no more than a guess."""
+    """The original reveals all, an ordinary stand-in nearly, a protected one what a guess does."""
     found = _found(keys=["a"])
     original, ordinary, protected = found.exposures
     assert ["original", "ordinary", "protected"] == [e.name for e in found.exposures]

@@ -104,7 +104,7 @@ def test_files_and_tables_of_codes_are_compared_alike(tmp_path: Path) -> None:
 
 
 def test_large_tables_are_sampled_and_said_so() -> None:
-    """So many rows of each are compared, and a note names the seed."""
+    """A fixed number of rows of each is compared, and a note names the seed."""
     found = _evaluated(most_rows=100, seed=7)
     assert [100, 100] == [side.used for side in found.sides.values()]
     assert "real: 100 of 300 rows are compared, chosen by seed 7" in found.notes
@@ -157,7 +157,7 @@ def test_what_was_asked_for_and_is_not_there_is_refused() -> None:
 
 
 def test_without_a_target_nothing_is_predicted() -> None:
-    """The reason says how to name one; a free key that names no column is none."""
+    """The reason says how to name one; a free key that names no column is ignored."""
     for extras in ({}, {"target": "nobody"}, {"target": 3}):
         schema = Schema.parse({**extras, "columns": SCHEMA.document()["columns"]})
         found = evaluate(_rows(9, 1), _rows(9, 2), schema).prediction

@@ -81,7 +81,7 @@ def test_chi_squared_by_hand() -> None:
 
 
 def test_bands_hold_what_the_binomial_allows() -> None:
-    """At the ends of the band so many, or so few, have a chance of 2½ % each."""
+    """At the ends of the band, a count as high or as low has a chance of 2½ %."""
     low, high = band(7, 20, confidence=0.95)
     assert 0.025 == pytest.approx(scipy.stats.binom.sf(6, 20, low))
     assert 0.025 == pytest.approx(scipy.stats.binom.cdf(7, 20, high))
@@ -173,7 +173,7 @@ def test_several_pairs_are_tested_on_the_same_tables() -> None:
 
 
 def test_what_cannot_be_asked_is_refused() -> None:
-    """Unknown tests, no runs, too few tables, other columns, levels that are none."""
+    """Unknown tests, no runs, too few tables, other columns and impossible levels are refused."""
     with pytest.raises(UsageError, match="test 'guess' is unknown"):
         power(_independent, ("x", "y"), test="guess")
     with pytest.raises(UsageError, match="runs is 0"):

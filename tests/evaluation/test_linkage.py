@@ -83,7 +83,7 @@ def test_one_register_needs_another(known: list[str]) -> None:
 
 
 def test_without_control_there_is_a_reason_and_the_page_shows_both() -> None:
-    """Chance is measured on held-out rows; the leak stands beside the stand-in."""
+    """Chance is measured on held-out rows; the page shows the leak beside the stand-in."""
     real = _sheet(0, 50)
     found = linkage(schema_of("census"), known=["sex"], real=real, control=None, synthetic=real)
     assert NO_CONTROL == found.reason

@@ -201,7 +201,7 @@ def test_roles_come_from_options_or_the_schema() -> None:
 
 
 def test_independent_columns_score_less() -> None:
-    """Beside the score stand that of a resample and that of independent columns."""
+    """The scores of a resample and of independent columns are given beside the score."""
     schema = listed(a=4, b=4, c=4, d=4, e=4, f=4)
     codes = [i % 4 for i in range(800)]
     real = coded(schema, dict.fromkeys(schema.attributes, codes))

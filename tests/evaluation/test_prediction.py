@@ -134,7 +134,7 @@ def test_no_rows_are_reasons() -> None:
 
 @pytest.mark.slow
 def test_no_synthetic_rows_are_the_synthetic_models_reason() -> None:
-    """The real-trained number stands alone."""
+    """Only the number of the model trained on real rows is there."""
     [pair] = _predicted(_rows(0, 1), held_out=_rows(100, 3)).models
     assert "there are no rows with a value of 'y' to learn from" == pair.synthetic.reason
     assert pair.real.reason is None

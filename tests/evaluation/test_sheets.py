@@ -102,7 +102,7 @@ def test_blocks_do_not_change_whose_chance_is_whose(tmp_path: Path) -> None:
 
 
 def test_codes_are_chosen_by_a_seed_too() -> None:
-    """So many rows of a table of codes, each column from the same ones."""
+    """A seed chooses rows of a table of codes, the same ones for each column."""
     schema = listed(a=200, b=200)
     rows = list(range(200))
     table = coded(schema, {"a": rows, "b": rows})

@@ -54,7 +54,7 @@ def test_members_are_told_by_copied_rows_alone(attacked: Disclosure) -> None:
 
 
 def test_the_page_shows_both(attacked: Disclosure) -> None:
-    """A leak made on purpose stands beside the stand-in, and says what it is."""
+    """The page shows a leak made on purpose beside the stand-in, and says what it is."""
     accuracy, members = disclosure_figures(attacked)
     assert 4 == len(accuracy.data.head)
     assert 2 == len(members.data.lines)

@@ -35,7 +35,7 @@ def test_an_unknown_attribute_is_refused_by_name() -> None:
 
 @given(schemas)
 def test_the_domain_of_a_schema_has_every_learned_column(schema: Schema) -> None:
-    """Ids are left out; every other column stands with its size, in order."""
+    """Ids are left out; every other column has its size, in order."""
     domain = Domain.of(schema)
     assert tuple(schema.learned) == domain.attributes
     assert all(1 <= size == schema.learned[name].size for name, size in domain.sizes.items())

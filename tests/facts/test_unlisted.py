@@ -30,7 +30,7 @@ def _schema(*, learned: bool = True, **outside: Any) -> Schema:
 
 
 def test_only_values_that_mean_something_else_are_substitutes() -> None:
-    """Dropped, missing and "other" are not values of somebody else; a category and false are."""
+    """Dropped, missing and "other" are not values of someone else; a category and false are."""
     bodies: dict[str, Any] = {
         f"c{n}": {"outside": to} for n, to in enumerate(["drop", "", "?", "Other", "a"])
     }
@@ -38,7 +38,7 @@ def test_only_values_that_mean_something_else_are_substitutes() -> None:
 
 
 def test_a_schema_that_people_wrote_says_nothing() -> None:
-    """Whoever wrote `outside` knows it; whoever had a schema learned is told."""
+    """Whoever wrote `outside` knows it; the note is for schemas that were learned."""
     assert "" == substitution(_schema(learned=False)) == comment_on(_schema(learned=False))
     assert "false of flag" in substitution(_schema())
 

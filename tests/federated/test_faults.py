@@ -277,7 +277,7 @@ def _tables(change: Any) -> Any:
 )
 @pytest.mark.parametrize("name", ["statistics replace laplace", "votes add-remove gaussian"])
 def test_impossible_counts_are_bounded_and_reported(name: str, change: Any) -> None:
-    """What 200 rows and the noise cannot come to is cut to what they can, by name."""
+    """Counts that 200 rows and the noise cannot reach are cut to what they can, by name."""
     plan = plan_of(name, most_rows=1000)
     channel = Tampering(LocalChannel(holders_of(plan.unit)), "south", _tables(change))
     analyst = Analyst(channel, plan)
@@ -324,7 +324,7 @@ def test_garbage_is_no_answer(what: str) -> None:
 
 
 def test_a_broken_model_is_no_answer() -> None:
-    """Probabilities that are none, families that do not fit: left out by name."""
+    """Impossible probabilities and families that do not fit are left out by name."""
 
     def altered(number: int, request: bytes, reply: bytes) -> bytes:
         message = Message.decoded(reply)
@@ -418,7 +418,7 @@ def test_a_finished_run_can_be_read_again(tmp_path: Path) -> None:
 
 
 def test_who_was_left_out_stays_out(tmp_path: Path) -> None:
-    """A resumed run goes on without a holder that was dropped, even if it is back."""
+    """A resumed run continues without a holder that was dropped, even if it is back."""
     plan = plan_of("votes replace laplace", least=2)
     holders, journal = holders_of(plan.unit), tmp_path / "journal"
 

@@ -405,7 +405,7 @@ def test_what_a_holder_remembers_is_bounded(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_an_older_copy_of_the_store_pays_again(tmp_path: Path) -> None:
-    """Answers that it lacks were told: the ledger knows the question, and a second draw costs."""
+    """Answers that it lacks were released: the ledger knows the question; a new draw costs."""
     with _fresh(folder=tmp_path) as holder:
         _begun(holder)
         shutil.copytree(tmp_path / "north", tmp_path / "backup")

@@ -133,7 +133,7 @@ def _leak(rows: int = 60) -> str:
 
 
 def test_an_exact_number_of_rows_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A holder that tells n where it is private."""
+    """A holder that reveals a private number of rows is caught."""
     free = property(lambda curator: curator._source.count([()])[0].counts.item())
     monkeypatch.setattr(Curator, "public_rows", free)
     with pytest.raises(LeakFound, match="outside the Curator"):

@@ -286,7 +286,7 @@ def test_images_are_not_asked_for_tables() -> None:
     question = MeasureTables(share="1", tables=(("y",),), weights=(1,))
     reply = asked(holder, question).body
     assert isinstance(reply, Refused)
-    assert "sums alone" in reply.reason
+    assert "only sums" in reply.reason
     rows = Holder(
         ImageSource.of(stripes(20), SIZE),
         label_schema(3),

@@ -72,7 +72,7 @@ def test_messages_come_back_as_they_were() -> None:
     ],
 )
 def test_anything_else_is_refused(data: bytes) -> None:
-    """What is cut, longer, of another version, type, shape or kind is no message."""
+    """What is cut, longer, of another version, type, shape or kind is not a message."""
     with pytest.raises(MessageError):
         Message.decoded(data)
 

@@ -128,7 +128,7 @@ def test_every_network_obeys(name: str, rules: str, epsilon: str) -> None:
 
 @pytest.mark.parametrize("name", PLANS)
 def test_without_restrictions_the_same_rows_break_them(name: str) -> None:
-    """So that obeying is no accident: illness depends on age as long as nobody minds."""
+    """Obeying is not an accident: without a restriction illness depends on age."""
     model = seeded_analyst(_tables(), _plan(name, NONE), 5).learn()
     with pytest.raises(UsageError, match="the given network"):
         RULES["protected"].check_obeyed(_network(model))

@@ -1,4 +1,4 @@
-"""Splits of one table among holders: every row stands at exactly one."""
+"""Splits of one table among holders: exactly one of them has each row."""
 
 from __future__ import annotations
 

@@ -229,7 +229,7 @@ def _read_draft(path: Path) -> None:
 
 
 def structure() -> Reader:
-    """Networks that somebody wrote down."""
+    """Networks that someone wrote down."""
     from understudy.methods.structure.given import read_network
 
     documents = [{"income": ["age", "sex"], "age": []}, {"a": ["b"], "b": ["c"], "c": []}]

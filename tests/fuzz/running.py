@@ -1,7 +1,7 @@
 """Inputs one after the other, in a child process with limits, resumed where it stopped.
 
 The child notes the number of each input before it is read. A child that dies or stops moving is
-replaced by one that goes on with the next input, and the one it died of is a finding.
+replaced by one that continues with the next input, and the one it died of is a finding.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Hang(BaseException):
 
 @dataclass
 class Progress:
-    """How far a run has come; kept on disk so that another process can go on."""
+    """How far a run has come; kept on disk so that another process can continue."""
 
     reader: str
     seed: int
@@ -49,7 +49,7 @@ class Progress:
 
 
 def run(name: str, inputs: int, seed: int, folder: Path) -> Progress:
-    """Feed inputs to a reader until so many are done, those of earlier runs included."""
+    """Feed inputs to a reader until all are done, those of earlier runs included."""
     folder.mkdir(parents=True, exist_ok=True)
     state = folder / f"{name}-{seed}.json"
     progress = Progress(**json.loads(state.read_text())) if state.exists() else Progress(name, seed)
@@ -167,7 +167,7 @@ def _overheard() -> Iterator[list[BaseException]]:
 
 @contextmanager
 def _timed(seconds: float) -> Iterator[None]:
-    """Raise Hang in what takes more than so many seconds of processor time."""
+    """Raise Hang in what takes more than a number of seconds of processor time."""
     signal.signal(signal.SIGPROF, _hang)
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
@@ -190,7 +190,7 @@ def _laid_out(files: Files, place: Path, name: str) -> Path:
 
 
 def limit_memory(more: int) -> None:
-    """Let this process take so many bytes more than it has now."""
+    """Let this process take a number of bytes more than it has now."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     limit = pages * resource.getpagesize() + more
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))

@@ -44,7 +44,7 @@ def test_no_canary_is_heard_above_the_claim(batch: int) -> None:
 
 @pytest.mark.slow
 def test_an_attack_on_the_gradients_hears_something() -> None:
-    """The attack is no straw man: some of what is claimed is found."""
+    """The attack is not too weak: it finds some of what is claimed."""
     settings = replace(ONE_STEP, clip=1e-3)
     need_torch()
     # At a smaller epsilon so few runs would prove nothing, whatever they hear.

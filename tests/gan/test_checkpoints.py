@@ -1,4 +1,4 @@
-"""Checkpoints: a run goes on from the last one that was told, in one process, until it is done."""
+"""Checkpoints: a run resumes from the last one in the ledger, in one process, until it is done."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def ledger(tmp_path: Path) -> Ledger:
 
 
 def _cut(path: Path, ledger: Ledger, step: int) -> None:
-    """A run that is killed at a step, or goes on until then."""
+    """A run that is killed at a step, or continues until then."""
     with pytest.raises(Killed):
         small_method(checkpoint=path, progress=kill_at(step)).fit(
             halves(), ledger=ledger, dataset="images"
@@ -40,14 +40,14 @@ def _copied(path: Path, name: str) -> Path:
 
 
 def _steps(ledger: Ledger) -> list[int]:
-    """The steps that one run told of, in order."""
+    """The steps that one run reported, in order."""
     [run] = ledger.account("images").runs
     return [entry["step"] for entry in ledger.entries(run["grant"]) if entry["entry"] == "step"]
 
 
 @pytest.mark.slow
 def test_an_older_copy_is_refused(tmp_path: Path, ledger: Ledger) -> None:
-    """Also in the place of the newer one; nothing is written, and the newer one still goes on."""
+    """Also in the place of the newer one; nothing is written, and the newer one still resumes."""
     kept = tmp_path / "game.npz"
     _cut(kept, ledger, 3)
     backup = _copied(kept, "backup.npz")
@@ -68,7 +68,7 @@ def test_an_older_copy_is_refused(tmp_path: Path, ledger: Ledger) -> None:
 
 @pytest.mark.slow
 def test_a_copy_at_the_same_time_is_refused(tmp_path: Path, ledger: Ledger) -> None:
-    """Under another name, while the run goes on; the run is not disturbed."""
+    """Under another name, while the run continues; the run is not disturbed."""
     kept, refused = tmp_path / "game.npz", list[str]()
 
     def beside(done: int, total: int, epsilon: float | None) -> None:
@@ -92,7 +92,7 @@ def test_a_copy_at_the_same_time_is_refused(tmp_path: Path, ledger: Ledger) -> N
 
 @pytest.mark.slow
 def test_who_was_taken_over_makes_no_model(tmp_path: Path, ledger: Ledger) -> None:
-    """Where a copy got past the lock, as on another machine, the last one alone is told further."""
+    """Where a copy got past the lock, as on another machine, only the last one writes steps."""
     kept = tmp_path / "game.npz"
 
     def beside(done: int, total: int, epsilon: float | None) -> None:
@@ -104,7 +104,7 @@ def test_who_was_taken_over_makes_no_model(tmp_path: Path, ledger: Ledger) -> No
                 halves(), ledger=Ledger(ledger.path), dataset="images"
             )
 
-    with pytest.raises(LedgerError, match="another process has gone on with this run"):
+    with pytest.raises(LedgerError, match="another process has resumed this run"):
         small_method(checkpoint=kept, progress=beside).fit(
             halves(), ledger=ledger, dataset="images"
         )
@@ -126,7 +126,7 @@ def test_a_checkpoint_of_a_finished_run_is_refused(tmp_path: Path, ledger: Ledge
 
 
 def test_a_checkpoint_needs_a_ledger(tmp_path: Path) -> None:
-    """Nothing else could know which steps were told; a run that is not private needs none."""
+    """Nothing else could know which steps were reported; a run that is not private needs none."""
     method = small_method(checkpoint=tmp_path / "game.npz")
     with pytest.raises(UsageError, match="give one, as ledger=Ledger"):
         method.fit(halves(), ledger=None)
@@ -152,7 +152,7 @@ def test_what_was_put_aside_is_gone_on_from_if_it_was_told(tmp_path: Path, ledge
 
 @pytest.mark.slow
 def test_what_was_put_aside_outlives_another_ledger(tmp_path: Path, ledger: Ledger) -> None:
-    """Who gives the wrong one by mistake is refused, and goes on with the right one."""
+    """A wrong ledger given by mistake is refused, and the run resumes with the right one."""
     kept = tmp_path / "game.npz"
     _cut(kept, ledger, 3)
     older = kept.read_bytes()
@@ -181,7 +181,7 @@ def test_what_was_put_aside_and_not_told_is_forgotten(tmp_path: Path, ledger: Le
 @pytest.mark.slow
 @pytest.mark.parametrize("every", full_but({4}, [1, 4]))
 def test_killed_at_every_instant_a_run_goes_on(tmp_path: Path, every: int) -> None:
-    """Before each change on the disk: what is to be seen was told, and no step is told twice."""
+    """Before each change on the disk: what is visible was reported, and no step twice."""
     need_torch()
     # The instants before belong to the grant and its charges, and the last to the end.
     command = [sys.executable, killed_training.__file__, str(tmp_path), "7", str(every)]

@@ -136,7 +136,7 @@ def test_sizes_are_those_of_the_parameters() -> None:
 
 
 def test_a_packed_model_is_refused(tmp_path: Path) -> None:
-    """Models are stored as they are; the same arrays, packed, are somebody else's."""
+    """Models are stored as they are; the same arrays, packed, are someone else's."""
     write_earlier(tmp_path / "m.npz", _images(), 5, STATEMENT)
     held = dict(np.load(tmp_path / "m.npz"))
     np.savez_compressed(tmp_path / "packed.npz", **held)

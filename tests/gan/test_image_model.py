@@ -95,7 +95,7 @@ def test_an_earlier_archive_is_verified() -> None:
 
 
 def test_a_model_of_images_has_its_labels_as_schema() -> None:
-    """The only column is the label; the decoder tells the sizes of the images."""
+    """The only column is the label; the decoder knows the sizes of the images."""
     model = image_model(images(), 5, STATEMENT)
     assert ["y"] == [*model.schema.columns]
     assert {"height": 8, "width": 8, "classes": 2} == model.decoder.facts

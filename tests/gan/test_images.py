@@ -95,7 +95,7 @@ def test_a_killed_run_goes_on_and_pays_once(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_resumed_game_is_the_game(tmp_path: Path) -> None:
-    """With the noise known, going on from a checkpoint ends where going through would have."""
+    """With the noise known, a resumed run ends where an unbroken one would have."""
     kept = tmp_path / "game.npz"
 
     def instruments() -> Instruments:
@@ -156,7 +156,7 @@ def _full_disk(most: int) -> Iterator[None]:
 
 
 def test_a_full_disk_does_not_end_a_course_that_is_paid_for(tmp_path: Path) -> None:
-    """It is told at every checkpoint, nothing is left half-written, and the model is made."""
+    """A note says so at every checkpoint, nothing is left half-written, and the model is made."""
     ledger, kept, said = Ledger(tmp_path / "ledger.jsonl"), tmp_path / "game.npz", list[str]()
     method = small_method(checkpoint=kept, notice=said.append)
     with _full_disk(20_000):
@@ -169,7 +169,7 @@ def test_a_full_disk_does_not_end_a_course_that_is_paid_for(tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_a_checkpoint_outlives_a_disk_that_fills_later(tmp_path: Path) -> None:
-    """The last one that was written whole is what a cut run goes on from."""
+    """A cut run resumes from the last one that was written whole."""
     ledger, kept = Ledger(tmp_path / "ledger.jsonl"), tmp_path / "game.npz"
     with pytest.raises(Killed):
         small_method(checkpoint=kept, progress=kill_at(2)).fit(
@@ -189,7 +189,7 @@ def test_a_checkpoint_outlives_a_disk_that_fills_later(tmp_path: Path) -> None:
 def _break_when(
     monkeypatch: pytest.MonkeyPatch, lost: Callable[[Trainer, TrainingState], bool]
 ) -> None:
-    """At some steps the generator is no number."""
+    """At some steps the generator is not a number."""
     played = Trainer.generator_step
 
     def broken(self: Trainer, game: TrainingState) -> None:
@@ -204,7 +204,7 @@ def _break_when(
 def test_a_game_that_leaves_the_numbers_stops(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """It goes on at lower rates, pays once, and never draws again for a step that it told of."""
+    """It resumes at lower rates, pays once, and never draws again for a step that it reported."""
     ledger, kept = Ledger(tmp_path / "ledger.jsonl"), tmp_path / "game.npz"
     steps: list[tuple[int, int]] = []
     with monkeypatch.context() as patch:
@@ -227,7 +227,7 @@ def test_a_game_that_leaves_the_numbers_stops(
 def test_a_game_lost_before_its_first_checkpoint_starts_again(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """There is nothing to go on from, and what was paid stays paid."""
+    """There is nothing to resume from, and what was paid stays paid."""
     ledger, kept = Ledger(tmp_path / "ledger.jsonl"), tmp_path / "game.npz"
     _break_when(monkeypatch, lambda _, game: game.step == 1)
     settings = replace(QUICK, epochs=40, rounds=1)
@@ -258,7 +258,7 @@ def test_a_game_lost_in_its_last_step_is_as_it_was_before(
 def test_a_checkpoint_that_cannot_be_set_back_goes(
     error: type[Exception], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The older one, or a copy of it, would draw again for steps that were told of."""
+    """The older one, or a copy of it, would draw again for steps that were reported."""
     ledger, kept, copy = Ledger(tmp_path / "ledger"), tmp_path / "game.npz", tmp_path / "copy.npz"
     with pytest.raises(Killed):
         small_method(checkpoint=kept, progress=kill_at(3)).fit(
@@ -283,7 +283,7 @@ def test_a_checkpoint_that_cannot_be_set_back_goes(
 def test_a_game_lost_after_its_checkpoint_was_removed_is_told(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Nothing goes on from it, and neither does a copy that was made before."""
+    """Nothing resumes from it, nor from a copy that was made before."""
     ledger, kept, copy = Ledger(tmp_path / "ledger"), tmp_path / "game.npz", tmp_path / "copy.npz"
 
     show = Checkpoint._show

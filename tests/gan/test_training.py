@@ -36,7 +36,7 @@ class Copier:
         return {"w": need_torch().zeros(1)}
 
     def make(self, parameters: Any, latents: Any, labels: Any, random: Any) -> Any:
-        """So many of them, in order."""
+        """Make as many as asked for, in order."""
         return self.held.batch(np.arange(len(labels)) % self.held.rows)[0]
 
 

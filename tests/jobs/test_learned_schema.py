@@ -133,7 +133,7 @@ def test_what_cannot_work_costs_nothing(patients: Path, fit: dict[str, object], 
 
 
 def test_a_schema_that_is_there_is_not_overwritten(patients: Path) -> None:
-    """Somebody may have corrected it; nothing is spent."""
+    """Someone may have corrected it; nothing is spent."""
     place_of(patients.parent / "out.csv").write_text("mine")
     with pytest.raises(OutputError, match="is there already"):
         synthesize(_request(patients), patients.parent / "out.csv")

@@ -42,7 +42,7 @@ def test_synthesize_writes_rows_and_their_statement(
 
 
 def test_fit_saves_a_model(folder: Path, request_at_one: LearningRequest) -> None:
-    """The model has the statement that the result tells of, and a remark says which method."""
+    """The model has the statement that the result names, and a remark says which method."""
     result = fit(request_at_one, folder / "model.zip")
     model = Model.load(folder / "model.zip")
     assert (model.statement.sentence,) == result.sentences

@@ -61,7 +61,7 @@ def test_servers_are_told_apart_wherever_their_parts_stand() -> None:
 
 
 def test_what_was_written_after_a_move_does_not_undo_it(tmp_path: Path) -> None:
-    """An older version knows no such entry and goes on writing; the ledger stays moved."""
+    """An older version knows no such entry and keeps writing; the ledger stays moved."""
     ledger = _limited(tmp_path / "l.jsonl")
     with ledger.store.locked() as book:
         book.write([{"entry": MOVED, "to": "elsewhere"}])

@@ -1,4 +1,4 @@
-"""Progress: silent unless somebody watches, and rows are counted as they are written."""
+"""Progress: silent unless someone watches, and rows are counted as they are written."""
 
 from __future__ import annotations
 

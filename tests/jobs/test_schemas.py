@@ -62,7 +62,7 @@ def test_the_separator_is_proposed_from_the_header(tmp_path: Path, separator: st
 
 
 def test_a_header_with_commas_declares_nothing(tmp_path: Path) -> None:
-    """Where commas stand between names, a semicolon is part of one."""
+    """Where commas separate names, a semicolon is part of a name."""
     made = drafted(tmp_path, b"name,age;years\n").draft
     assert (["name", "age;years"], False) == (list(made.columns), made.format.is_declared)
 

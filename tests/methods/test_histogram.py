@@ -1,4 +1,4 @@
-"""What only the histogram does: it releases rows themselves, so many and no more."""
+"""The histogram's own facts: it releases rows themselves, a fixed number and no more."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ def test_records_must_fit_the_schema() -> None:
 
 
 def test_damaged_records_are_refused(tmp_path: Path) -> None:
-    """A changed member, or one that the manifest does not name, is no model."""
+    """A changed member, or one that the manifest does not name, is refused."""
     model = Histogram(SCHEMA, epsilon=1, rows=3).fit(source_of(random_rows(5)), ledger=None).model_
     model.save(tmp_path / "folder")
     (tmp_path / "folder" / "records.arrow").write_bytes(b"")

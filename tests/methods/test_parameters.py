@@ -38,7 +38,7 @@ def test_clones_have_the_same_parameters(builder: str) -> None:
 
 @pytest.mark.parametrize("builder", BUILDERS)
 def test_parameters_build_the_same_method(builder: str) -> None:
-    """What `get_params` tells is what the class takes, the very same values."""
+    """The class takes what `get_params` returns, the very same values."""
     method = BUILDERS[builder](SCHEMA)
     params = method.get_params()
     twin = type(method)(**params)
@@ -66,7 +66,7 @@ def test_a_fitted_method_says_what_it_was_given() -> None:
 
 
 def test_parameters_can_be_replaced() -> None:
-    """The method itself comes back, and checks what it was told when it is used."""
+    """The method itself comes back, and checks its parameters when it is used."""
     method = Random(SCHEMA, epsilon=1)
     assert method is method.set_params(epsilon=2, rows=5)
     assert (2, 5) == (method.epsilon, method.rows)

@@ -219,7 +219,7 @@ def test_a_newer_version_is_refused_in_a_clear_sentence(tmp_path: Path, model: M
 def test_parts_that_do_not_fit_are_refused(
     tmp_path: Path, model: Model, change: Callable[[dict[str, bytes]], None]
 ) -> None:
-    """Even with right checksums, what is no model gives one of our sentences."""
+    """Even with right checksums, what is not a model gives one of our sentences."""
     path = rewritten(model, tmp_path / "m.zip", change)
     with pytest.raises(ModelError, match=r"m\.zip"):
         Model.load(path)
@@ -292,7 +292,7 @@ def test_damage_anywhere_is_refused_or_harmless(
 
 
 def test_a_folder_of_other_things_is_never_replaced(tmp_path: Path, model: Model) -> None:
-    """Saving into somebody's folder would delete it, so it is refused; nothing is left beside."""
+    """Saving into someone's folder would delete it, so it is refused; nothing is left beside."""
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "letters.txt").write_text("dear")
     (tmp_path / "file").write_text("dear")
@@ -410,7 +410,7 @@ def test_a_model_for_a_larger_machine_is_refused(
 
 
 def test_a_model_is_sampled_and_asked_by_itself() -> None:
-    """`sample` and `ask` are those of the rooms they stand in."""
+    """`sample` and `ask` give what their modules' functions give."""
     known = model_with("network")
     assert sample_rows(known, 7, seed=1).equals(known.sample(7, seed=1))
     where = known.sample(7, where="sex = male", how="rejection", seed=1)

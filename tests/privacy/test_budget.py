@@ -33,7 +33,7 @@ def test_decimals_are_what_they_say() -> None:
 
 @pytest.mark.parametrize("amount", ["", "one", float("nan"), float("inf"), "1/0", "1e"])
 def test_amounts_that_are_no_numbers_are_refused(amount: float | str) -> None:
-    """What is no finite number is refused with the way out."""
+    """What is not a finite number is refused with the way out."""
     with pytest.raises(UsageError, match="give a finite number"):
         Budget.pure(amount)
 

@@ -115,5 +115,5 @@ def test_answers_and_reports_outside_are_refused() -> None:
         survey.report(2)
     with pytest.raises(UsageError, match="leave others out"):
         survey.estimate([0, 5])
-    with pytest.raises(UsageError, match="ask somebody"):
+    with pytest.raises(UsageError, match="ask someone"):
         survey.estimate([])

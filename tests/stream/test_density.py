@@ -1,4 +1,4 @@
-"""The estimator: what it tells, what it refuses, and that state and budget stay true."""
+"""The estimator: what it answers, what it refuses, and that state and budget stay true."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _off(estimator: DensityEstimator, density: float) -> float:
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_estimators_find_the_density(name: str) -> None:
-    """Whoever comes by once or often counts once, whatever stands for them."""
+    """A user who visits once or often counts once, whatever stands for the user."""
     visits = DensityEstimator(USERS, epsilon=1, estimator=name, ledger=None)
     visits.update(np.tile(np.arange(USERS // 4), 3))
     assert 6 > _off(visits, 0.25)
@@ -54,7 +54,7 @@ def test_estimators_forget_who_goes_away(name: str) -> None:
 
 
 def test_who_goes_away_without_having_come_by_stays_absent() -> None:
-    """A deletion before any insertion changes nothing that can be told."""
+    """A deletion before any insertion changes nothing that can be seen."""
     visits = DensityEstimator(USERS, epsilon=1, ledger=None)
     visits.delete(np.arange(USERS))
     assert 6 > _off(visits, 0.0)
@@ -112,7 +112,7 @@ def test_ids_come_in_many_forms(ids: Any, monkeypatch: pytest.MonkeyPatch) -> No
     "ids", [[0.5], [[1, 2]], [None], [1, object()], [{}], np.array(["2020"], "datetime64[D]")]
 )
 def test_ids_of_another_kind_are_refused(ids: Any) -> None:
-    """What is neither a whole number nor a text is no id, by its type."""
+    """What is neither a whole number nor a text is refused by its type."""
     with pytest.raises(DataError, match="whole number"):
         DensityEstimator(10, epsilon=1, outside="refuse", ledger=None).update(ids)
 
@@ -188,7 +188,7 @@ def test_undeclared_intrusions_are_not_paid_for() -> None:
 
 @pytest.mark.parametrize("name", ["bernoulli", "quantised", "dwork"])
 def test_epochs_are_put_together(name: str) -> None:
-    """Who came by before or after an intrusion counts once."""
+    """A user who visits before or after an intrusion counts once."""
     visits = DensityEstimator(10 * USERS, epsilon=1, intrusions=2, estimator=name, ledger=None)
     for start in (0, 2, 4):
         visits.update(np.arange(start * USERS, (start + 4) * USERS))
@@ -322,7 +322,7 @@ def test_terms_that_cannot_be_met_are_refused() -> None:
         ({"epsilon": 1, "answers": 0}, "answers is 0"),
         ({"epsilon": 1, "sample": 11}, "sample of 11"),
         ({"epsilon": 1, "estimator": "best"}, "not known"),
-        ({"epsilon": 1, "levels": 3}, "quantised alone"),
+        ({"epsilon": 1, "levels": 3}, "only the estimator quantised"),
         ({"epsilon": 1, "levels": 300, "estimator": "quantised"}, "from 2 to 256"),
         ({"epsilon": 1, "outside": "maybe"}, "say drop or refuse"),
     ):

@@ -77,7 +77,7 @@ def test_state_and_answer_stay_within_two_epsilon(estimator: str, epsilon: Fract
 
 @pytest.mark.slow
 def test_longer_streams_stay_within_two_epsilon() -> None:
-    """The same for three events of two users, and for three users."""
+    """Three events of two users, and three users, stay within two ε as well."""
     design = _design("bernoulli", QUARTER, 2)
     assert 0.5 >= _worst(design, 4.0, length=3, deletions=True) - SLACK
     design = _design("bernoulli", QUARTER, 3)
@@ -136,7 +136,7 @@ def test_epochs_and_answer_stay_within_their_sum(estimator: str) -> None:
 
 
 def test_two_sights_of_one_epoch_are_too_many() -> None:
-    """A bit seen as 0 and later as 1 was redrawn: its user came by."""
+    """A bit seen as 0 and later as 1 was redrawn: its user visited."""
     design = _design("bernoulli", QUARTER, 1)
     changed = {}
     for stream in ((None,), ((0, False),)):
@@ -147,9 +147,9 @@ def test_two_sights_of_one_epoch_are_too_many() -> None:
 
 
 def _response_loss(response: Response, epsilon: float) -> float:
-    """The same for one user and entries of any number of levels, by their laws alone.
+    """The largest loss for one user and entries of any number of levels, by their laws only.
 
-    A stream is whether the user came by before the intrusion, and whether after: an entry that is
+    A stream is whether the user visited before the intrusion, and whether after: an entry that is
     not redrawn stays as it was seen.
     """
     laws = [np.array(law) / WHOLE for law in (response.initial, response.updated)]

@@ -66,7 +66,7 @@ def test_events_are_taken_in_and_gone(address: str, client: Any) -> None:
 
 
 def test_a_batch_that_takes_long_is_no_silence(address: str, client: Any) -> None:
-    """The stream goes on after it, however short a silence may be."""
+    """The stream continues after it, however short a silence may be."""
     publish(address, "visits", np.arange(30), per_entry=10)
     taken: list[int] = []
     for batch in RedisEvents(Place(address, "visits"), entries=1).batches(idle=0.05):

@@ -113,7 +113,7 @@ def test_the_size_of_a_file_tells_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_killed_process_leaves_a_state(tmp_path: Path) -> None:
-    """Nothing is lost but the digest, and the next process goes on."""
+    """Nothing is lost but the digest, and the next process continues."""
     path = tmp_path / "visits.state"
     code = (
         "import os, numpy, sys; from understudy.stream import DensityEstimator\n"

@@ -101,7 +101,7 @@ def test_answers_miss_less_often_than_the_bound_says() -> None:
 def _evidence(*, present: bool, planted: bool) -> npt.NDArray[np.float64]:
     """What an intruder and a reader of the answer hold together, run by run.
 
-    The universe is one user, who comes by before the intrusion and after it, or never.
+    The universe is one user, who visits before the intrusion and after it, or never.
     """
     design, grant = Design.of(1, epsilon=1), Grant(Budget.unlimited())
     found = np.empty(AUDITS)

@@ -1,4 +1,4 @@
-"""Studies: what they measure, how they go on, what they say of numbers, and what they refuse."""
+"""Studies: what they measure, how they resume, what they say of numbers, and what they refuse."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ def whole_record(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_damaged_records_are_refused(
     damage: Callable[[str], str], whole_record: str, tmp_path: Path
 ) -> None:
-    """A record that is cut, changed, or another study's is neither gone on with nor shown."""
+    """A record that is cut, changed, or another study's is neither resumed nor shown."""
     path = tmp_path / f"{NAME}.json"
     path.write_text(damage(whole_record), encoding="utf-8")
     with pytest.raises(DataError, match="not a complete record"):
@@ -305,7 +305,7 @@ def _networks(shares: Mapping[str, float], off: float) -> Results:
 
 
 def test_the_sentence_on_networks_follows_the_numbers() -> None:
-    """Shares that fall with ε are as in the paper, others are not; the worst error is told."""
+    """Shares that fall with ε are as in the paper, others are not; the worst error is named."""
     say = find("aau-networks").sentence
     assert "deteriorate as in the paper" in say(_networks({"0.5": 0.3, "50": 0.9}, 1.5))
     assert "within 1.5 standard errors" in say(_networks({"0.5": 0.3, "50": 0.9}, 1.5))
@@ -388,7 +388,7 @@ def _tasks(scores: Mapping[str, tuple[float, float, float]]) -> dict[str, dict[s
 
 
 def test_the_sentence_on_tasks_follows_the_numbers() -> None:
-    """Differences of samplers are told as they are, without a task that tells nothing."""
+    """Differences of samplers are given as they are, without a task that shows nothing."""
     say = find("nist-tasks").sentence
     setting = {"table": "adult", "rule": "capped", "epsilon": "1"}
     scores = {
@@ -723,7 +723,7 @@ def test_the_sentence_on_holders_follows_the_numbers(values: dict[str, float], s
 
 
 def test_claims_on_holders_are_judged_by_the_printed_form() -> None:
-    """Voting that needs no more and no fewer bits than others is no winner, nor is it beaten."""
+    """Voting that needs no more and no fewer bits than others does not win, nor is it beaten."""
     cells = _among_holders({"2": 6.0, "50": 6.5}, over="holders", table="diabetes")
     figure = federated_sweeps.FIGURES[-1]
     won, better = federated_claims.judged_figure(figure, Results(tuple(cells)))
@@ -761,7 +761,7 @@ def test_claims_within_chance_are_not_comparable() -> None:
     }
     best, most = _figure("3.4", {**near, "model": model})
     assert ("not comparable", "not comparable") == (best.verdict, most.verdict)
-    assert "cannot tell" in best.reason
+    assert "cannot separate" in best.reason
     far = near | {"statistics": {"0.03": (11.0, 11.1), "3": (4.1, 4.11)}}
     assert {"reproduced"} == {f.verdict for f in _figure("3.4", {**far, "model": model})}
     swapped = {"statistics": far["votes"], "votes": far["statistics"], "model": model}
@@ -1183,7 +1183,7 @@ def test_charts_of_odd_numbers_are_charts(values: tuple[float, ...]) -> None:
 
 
 def test_a_page_says_what_the_record_holds(whole_record: str, tmp_path: Path) -> None:
-    """Date, command, claim, sentence, chart and every line of the summary stand on the page."""
+    """Date, command, claim, sentence, chart and every line of the summary are on the page."""
     document = json.loads(whole_record)
     (tmp_path / f"{NAME}.json").write_text(whole_record, encoding="utf-8")
     write_page(NAME, tmp_path / f"{NAME}.json", tmp_path / "pages" / f"{NAME}.md")

@@ -1,4 +1,4 @@
-"""Audits whose numbers stand in docs/audit.md: kept in docs/audit.jsonl, and made into tables.
+"""Audits whose numbers are in docs/audit.md: kept in docs/audit.jsonl, and made into tables.
 
 `scripts/audits found` attacks every method, `faults` the planted faults, and `repeated` cheap
 methods a hundred times. What the record holds already is not run again. `tables` prints the page's.

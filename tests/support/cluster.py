@@ -73,7 +73,7 @@ def write_partitions(rows: pa.Table, folder: Path, cuts: Sequence[int]) -> Path:
 
 @dataclass(frozen=True)
 class Pausing(Codec):
-    """The first worker to encode rows leaves its process id at `mark` and goes on no further."""
+    """The first worker to encode rows leaves its process id at `mark` and then waits."""
 
     _: KW_ONLY
     mark: Path

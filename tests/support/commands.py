@@ -113,7 +113,7 @@ class Desk:
 
 
 def desk_in(folder: Path, capsys: pytest.CaptureFixture[str]) -> Desk:
-    """A desk with everything on it."""
+    """A working folder with everything in it."""
     desk = Desk(folder, lambda: tuple(capsys.readouterr()))  # type: ignore[arg-type, return-value]
     desk.schema.write_text(SCHEMA)
     desk.data.write_text(ROWS)

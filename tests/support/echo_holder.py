@@ -11,7 +11,7 @@ from understudy.federated.wire.node import Link, Node
 
 
 def main() -> None:
-    """Serve a link until the farewell: address, key, roots, and the file of what was asked."""
+    """Serve a link until the closing message: address, key, roots, and a file of questions."""
     address, key, roots, notes = sys.argv[1:]
     link = Link(address, Path(key), Path(roots), wait=60)
     answers = Node(link, lambda body: _echo(body, Path(notes)), _say).serve()

@@ -37,7 +37,7 @@ class Engine:
 def raw_rows(table: Table) -> tuple[Schema, pa.Table]:
     """A schema of whole numbers, one bin a value, and rows whose encoding by it is the table.
 
-    Rows that were read and not kept stand in their places, as rows that the schema drops.
+    Rows that were read and not kept are in their places, as rows that the schema drops.
     """
     columns = {
         name: {"kind": "integer", "min": 0, "max": size - 1, "bins": size, "outside": "drop"}

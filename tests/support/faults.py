@@ -29,14 +29,14 @@ SURE = 1 - 1e-6
 
 @dataclass(frozen=True)
 class Edit:
-    """A text of one file of the package, and what stands there instead."""
+    """A text of one file of the package, and the text that replaces it."""
 
     file: str
     old: str
     new: str
 
     def apply(self, package: Path) -> None:
-        """Replace the text, which must stand there exactly once."""
+        """Replace the text, which must occur exactly once."""
         path = package / self.file
         text = path.read_text(encoding="utf-8")
         assert 1 == text.count(self.old), f"{self.file} does not hold the text of this fault once"
@@ -299,7 +299,7 @@ def planted(fault: Fault, folder: Path) -> Path:
 def audited(
     name: str, source: Path, *, runs: int | None = None, confidence: float = SURE
 ) -> dict[str, Any]:
-    """The audit that a fault is for, in a process of its own, of the package that stands there."""
+    """Run the audit that a fault is for, in a separate process, on the package in a folder."""
     paths = os.pathsep.join([str(source), str(TESTS)])
     done = subprocess.run(
         [

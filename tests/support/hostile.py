@@ -185,7 +185,7 @@ def weightless_rows() -> Members:
 
 
 def repeated_texts() -> Members:
-    """A long text that stands once in a dictionary and is named by every row."""
+    """A long text that a dictionary has once and every row refers to."""
     names = pa.DictionaryArray.from_arrays(pa.array([0] * 2**10, pa.int32()), ["x" * 2**19])
     rows = len(names)
     table = pa.table(
@@ -220,7 +220,7 @@ def repeated_block() -> Members:
 
 
 def repeated_name() -> Members:
-    """A footer whose fields all have one long name, which stands there once."""
+    """A footer whose fields all have one long name, which is written once."""
     many = pa.table(
         {"x" * 2**18: pa.array([], pa.uint8())}
         | {f"c{i}": pa.array([], pa.uint8()) for i in range(2**10)}

@@ -33,7 +33,7 @@ def cells_of(model: Model, codes: Mapping[str, Codes]) -> npt.NDArray[np.int64]:
 
 
 def joint_given(model: Model, evidence: Evidence) -> npt.NDArray[np.float64]:
-    """The same of rows that fit the evidence, as probabilities."""
+    """The joint law of rows that fit the evidence, as probabilities."""
     order = model.domain.attributes
     joint = joint_of(model).reshape(model.domain.shape(order))
     for i, attribute in enumerate(order):

@@ -1,8 +1,8 @@
-"""A training run that is really killed before each of its changes on the disk, and then goes on.
+"""A training run that is really killed before each of its changes on the disk, and then resumes.
 
 A program of its own, given a folder, the first instant and the step to the next: it imports
 PyTorch once and forks.
-Python tells an audit hook of every file that is opened, renamed or removed; the run of instant k
+Python calls an audit hook for every file that is opened, renamed or removed; the run of instant k
 is killed by the system at the k-th of these. Writes one line of JSON for each instant.
 """
 

@@ -105,7 +105,7 @@ def _forked(place: str, charges: int) -> tuple[int, int]:
 
 
 def _heard(pipe: int, least: int | None = None) -> int:
-    """How many charges were heard of, up to so many or to the end."""
+    """Count the charges that were heard of, up to a number or to the end."""
     said = 0
     while least is None or said < least:
         more = os.read(pipe, 1)

@@ -8,5 +8,5 @@ import numpy as np
 
 
 def hold(megabytes: str) -> Callable[[], object]:
-    """Work that fills so many megabytes."""
+    """Work that fills a number of megabytes."""
     return lambda: np.ones(int(megabytes) << 17)

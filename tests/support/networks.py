@@ -22,7 +22,7 @@ from understudy.privacy.statements.statement import Statement
 
 
 def random_network(names: Sequence[str], degree: int, seed: int) -> Network:
-    """Up to so many parents for each name, among those before it."""
+    """Up to a number of parents for each name, among those before it."""
     draw = Random(seed)
     return Network(
         tuple(

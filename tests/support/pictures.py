@@ -128,7 +128,7 @@ def _largest(group: ElementTree.Element) -> Area:
 
 
 def _area(text: ElementTree.Element) -> Area:
-    """Where a text may leave ink: below the line it stands on, a third of its size."""
+    """Where a text may leave ink: below its base line, a third of its size."""
     x, y, size = (float(text.attrib[key]) for key in ("x", "y", "font-size"))
     width = text_width(text.text or "", size)
     left = x - width / 2 if text.attrib["class"] == "label" else x

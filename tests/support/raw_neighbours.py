@@ -20,7 +20,7 @@ from understudy.facts.unit import Neighbours, Unit
 
 
 class Row(NamedTuple):
-    """The cells of one line; unless told, those of a person like many others."""
+    """The cells of one line; by default, those of a person like many others."""
 
     who: str = "new"
     colour: str = "green"
@@ -153,7 +153,7 @@ def pairs_for(unit: Unit, *, count: int = 30) -> tuple[RawPair, ...]:
 
 
 def crowd(count: int, seed: int = 0, *, strange: bool = True) -> Rows:
-    """People with a row each, a strange one among every five unless told; none is all blue."""
+    """People with a row each, a strange one among every five by default; none is all blue."""
     draw = random.Random(seed)
     seldom = [row for name, row in STRANGE.items() if name != "unlike all others"]
     return tuple(

@@ -256,7 +256,7 @@ def _charged(last: bytes) -> list[Charge]:
 def leaks(
     job: Job, pairs: Iterable[RawPair], folder: Path, way: Way = WAYS["csv"]
 ) -> dict[str, str]:
-    """What tells the tables of each pair apart, by the pair's name; nothing, if all is well."""
+    """What separates the tables of each pair, by the pair's name; nothing, if all is well."""
     found: dict[str, str] = {}
     recorded: dict[Any, tuple[Recorder, object]] = {}
     for pair in pairs:

@@ -25,7 +25,7 @@ def asked(nodes: Iterable[ast.AST], package: str) -> set[Place]:
 
     Args:
         nodes: all nodes of the code.
-        package: where the code stands, for relative imports: "methods.structure".
+        package: where the code is, for relative imports: "methods.structure".
     """
     return {place for node in nodes for place in _places(node, package)}
 

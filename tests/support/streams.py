@@ -28,7 +28,7 @@ Joint = dict[tuple[Sight, int], Fraction]
 
 
 class Script:
-    """A source of randomness that leads entries to the levels it was told, one after another."""
+    """A source of randomness that leads entries to given levels, one after another."""
 
     def __init__(self, levels: Sequence[int], response: Response) -> None:
         self._levels = iter(levels)
@@ -36,7 +36,7 @@ class Script:
         self._second = False
 
     def __call__(self, size: int) -> bytes:
-        """Leading bytes that decide as told, then bytes that nothing depends on."""
+        """Leading bytes that decide as given, then bytes that nothing depends on."""
         if self._response.levels > 2:
             raise NotImplementedError("entries of bytes are scripted by their words")
         # Bits ask for leading bytes and then for the rest, which these leading bytes never need.

@@ -34,5 +34,5 @@ def _marked(value: Any, mark: pytest.MarkDecorator) -> Any:
 
 
 def examples(times: int) -> int:
-    """So many examples of a property in CI: a fifth of them in `scripts/check`, tenfold in full."""
+    """Give a property its examples in CI, a fifth of them in `scripts/check`, tenfold in full."""
     return max(1, times * settings().max_examples // 100)

@@ -40,7 +40,7 @@ class Way:
     Attributes:
         put: lays rows out in a folder, always under the same name, and says what to open.
         access: how it is opened.
-        persons: whether rows of a person can be told there.
+        persons: whether rows of a person can be recognized there.
         numbers: whether single rows can be numbered there, or only counted.
     """
 

@@ -52,7 +52,7 @@ def test_a_lock_is_of_the_file_that_has_the_name(
 def test_a_checkpoint_is_held_once(
     tmp_path: Path, replaced_meanwhile: Callable[[Path], None]
 ) -> None:
-    """A run that ends removes its lock; the next two do not both go on."""
+    """A run that ends removes its lock; the next two do not both continue."""
     checkpoint = Checkpoint(tmp_path / "game.npz", {}, None)
     (tmp_path / "game.npz.lock").touch()
     replaced_meanwhile(tmp_path / "game.npz.lock")

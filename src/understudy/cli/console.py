@@ -1,6 +1,6 @@
 """The terminal: messages go to stderr, results to stdout, and machines get one JSON object.
 
-What is shown may come from a model or a message that somebody else made. It is shown as it is, and
+What is shown may come from a model or a message that someone else made. It is shown as it is, and
 never obeyed: markup is not read, and characters that a terminal would obey are escaped.
 """
 

@@ -2,7 +2,7 @@
 
 Tables are made, a test of independence is run on two columns of each, and the share of rejections
 is the power, with an exact (Clopper–Pearson) band. As AAU sections 3.2 and 4.2 do it, every table
-may come of new real rows, fitted and sampled anew. Power alone can mislead: noise that a method
+may come of new real rows, fitted and sampled again. Power alone can mislead: noise that a method
 adds may look like dependence. The same should be done with columns that are independent, where the
 share of rejections should be the level of the test.
 
@@ -253,7 +253,7 @@ def band(successes: int, trials: int, *, confidence: float) -> tuple[float, floa
 
 
 def resamples(rows: Columns, size: int) -> Callable[[np.random.Generator], Columns]:
-    """A maker of tables for `power` that draws so many rows of a table, with replacement.
+    """Return a maker of tables for `power` that draws `size` rows of a table, with replacement.
 
     Privacy: of real rows, what comes of it is private.
     """

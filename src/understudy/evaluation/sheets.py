@@ -72,7 +72,7 @@ class EvaluationTable:
         return self.gather(dict.fromkeys(self.table.domain, places), places.size)
 
     def gather(self, places: Mapping[str, Indices], rows: int) -> EvaluationTable:
-        """So many rows, each column from places of its own."""
+        """Gather a number of rows, with separate places for each column."""
         codes: dict[str, Codes] = {n: c[places[n]] for n, c in self.table.codes.items()}
         numbers = {name: values[places[name]] for name, values in self.numbers.items()}
         return EvaluationTable(

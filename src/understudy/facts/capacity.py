@@ -47,7 +47,7 @@ def ensure_tables_fit(domain: Domain, sets: Sequence[Attributes], *, kept: bool 
 
 
 def ensure_rows_fit(rows: int, sets: Sequence[Attributes]) -> None:
-    """Refuse to number more rows, in so many tables, than the memory that is free now can hold."""
+    """Refuse to number more rows, in all of these tables, than the memory free now can hold."""
     needed = rows * len(sets) * _BYTES_PER_CELL * _COPIES
     room = available_bytes()
     if needed > room:
@@ -58,7 +58,7 @@ def ensure_rows_fit(rows: int, sets: Sequence[Attributes]) -> None:
 
 
 def ensure_draws_fit(rows: int, sets: Sequence[Attributes]) -> None:
-    """Refuse to draw more rows, numbered in so many tables, than fit into the memory free now."""
+    """Refuse to draw more rows, numbered in all of these tables, than the free memory can hold."""
     # Each row has a number in every table, and these are unpacked to a code for each attribute.
     numbers = len(sets) * _COPIES + sum(map(len, sets))
     needed = rows * numbers * _BYTES_PER_CELL

@@ -18,8 +18,8 @@ Attributes = tuple[str, ...]
 class Domain:
     """An ordered set of attributes, each with the number of codes it takes.
 
-    Attributes with many codes have coarser copies, which appear in tables under names of their own
-    and are no attributes themselves.
+    Attributes with many codes have coarser copies, which appear in tables under separate names and
+    are not attributes themselves.
 
     Example:
         >>> domain = Domain({"sex": 2, "age": 16})

@@ -108,7 +108,7 @@ class FileFormat:
         encoding: of the text; utf-8-sig writes a byte order mark.
         header_line: the number of the line that names the columns.
         sheet: of a workbook.
-        unreviewed: somebody looked at rows for it, and nobody has vouched for it yet.
+        unreviewed: someone looked at rows for it, and nobody has vouched for it yet.
 
     Example:
         >>> FileFormat(separator=";", decimal=",").dialect(".csv").encoding

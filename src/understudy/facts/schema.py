@@ -300,7 +300,7 @@ def _in_marks(columns: dict[str, Column], document: Mapping[str, Any]) -> dict[s
 
 
 def _format_table(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The table `format`; a free key of that name that is not a table is somebody else's."""
+    """The table `format`; a free key of that name that is not a table is someone else's."""
     body = document.get("format")
     return body if isinstance(body, Mapping) else None
 

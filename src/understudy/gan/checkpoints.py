@@ -67,7 +67,7 @@ class Checkpoint:
         return self.path.with_name(f".{self.path.name}.next")
 
     def write(self, game: TrainingState, facts: Mapping[str, Any], grant: Grant) -> None:
-        """The game after a step, and what else is needed to resume.
+        """Keep the training state after a step, and what else is needed to resume.
 
         Privacy: the ledger knows the step before the file appears.
         """
@@ -80,7 +80,7 @@ class Checkpoint:
     ) -> TrainingState | None:
         """The game with players as they last were numbers, and lost steps behind them.
 
-        Privacy: that a step led nowhere is told, so it has been used and is not played again.
+        Privacy: a failed step is reported, so it has been used and is not played again.
         """
         good, digest = None, NO_CHECKPOINT
         with suppress(DataError, UsageError):
@@ -117,7 +117,7 @@ class Checkpoint:
             raise ModelError(f"{self.path}: the checkpoint is damaged; start again") from None
 
     def forget(self) -> None:
-        """Remove what was put aside and never told: its steps are about to be drawn again."""
+        """Remove what was put aside and never released: its steps are about to be drawn again."""
         self.aside.unlink(missing_ok=True)
 
     def _put_aside(self, game: TrainingState, facts: Mapping[str, Any]) -> str:

@@ -86,7 +86,7 @@ class FeatureMap:
         return np.asarray(np.trunc(np.nan_to_num(features)), np.int64)
 
     def chances(self, noisy: npt.NDArray[np.float64]) -> tuple[float, ...]:
-        """How the labels are shared, as far as noisy features tell: post-processing."""
+        """Estimate the shares of the labels from noisy features: post-processing."""
         if not self.for_labels or len(noisy) == 0:
             return (1.0,) if not self.for_labels else (1 / self.classes,) * self.classes
         means = np.maximum(noisy[:, : self.classes].mean(axis=0), 0.0)

@@ -171,7 +171,7 @@ class CentreQuestion(VectorSum):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """A line for each centre."""
+        """Return the shape with a line for each centre."""
         return (self.classes * self.clusters.each, 1 + self.clusters.waves)
 
     def summed(self, pixels: Bytes, labels: Integers) -> Integers:
@@ -216,7 +216,7 @@ class MomentQuestion(VectorSum):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """A line for each centre."""
+        """Return the shape with a line for each centre."""
         width = self.vectors.width
         return (self.classes * self.clusters.each, 1 + width + width * (width + 1) // 2)
 

@@ -189,7 +189,7 @@ class ImageGAN:
         return image_model(self._released(game, census), census.rows, run.statement())
 
     def _released(self, game: TrainingState, census: Census) -> ImageGenerator:
-        """What leaves of a game: the averaged generator, and how often each label is drawn."""
+        """Release of a training the averaged generator, and how often each label is drawn."""
         return ImageGenerator.of(self.maker, as_arrays(game.averaged), census.chances)
 
     def _by_gradients(

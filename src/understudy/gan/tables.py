@@ -94,7 +94,7 @@ class Census:
 
     @classmethod
     def of(cls, counts: Numbers, rows: int | None) -> Census:
-        """From noisy counts of classes; a declared number of rows stands."""
+        """Make it from noisy counts of classes; a declared number of rows is kept."""
         cells = np.maximum(np.atleast_1d(counts).astype(float), 0.0)
         total = round(float(cells.sum())) if rows is None else rows
         shares = cells / cells.sum() if cells.sum() > 0 else np.full(cells.size, 1 / cells.size)
@@ -190,8 +190,8 @@ class DPGAN(TableGAN):
         neighbours: add-remove, the only relation that its sampling is accounted for.
         rows: a declared number of rows, which saves that part of the budget; with a target the
             classes are asked for all the same.
-        target: a column to be given to the generator, so that every class is made as often as it
-            is told to be there.
+        target: a column to be given to the generator, so that every class is made as often as its
+            released count says.
         settings: epochs, batch, clipping and rates.
         watches: called with the training state after every step.
     """
@@ -230,7 +230,7 @@ class DPGAN(TableGAN):
         ), game
 
     def seen(self, reach: Any) -> Any:
-        """How examples are reached: a place for audits to stand in."""
+        """Return the way examples are reached, which audits replace."""
         return reach
 
     def _census(self, curator: Curator) -> tuple[Census, Budget]:

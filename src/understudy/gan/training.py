@@ -75,7 +75,7 @@ class Hyperparameters:
 
     @property
     def generated(self) -> int:
-        """How many generated examples stand against a batch.
+        """The number of generated examples that are compared with a batch.
 
         Noise moves the private side by far more than a smaller sample moves this one.
         """
@@ -97,8 +97,8 @@ class Hyperparameters:
     def schedule(self, examples: int, cells: int) -> Schedule:
         """Steps and rate for a number of examples that is declared or was paid for.
 
-        The rate is one in so many, and that number has two digits of bits at most: the noise for
-        it is the same over a range of sizes, and has been found before.
+        The rate is one in n, and n has two digits of bits at most: the noise for it is the same
+        over a range of sizes, and has been found before.
         """
         every = _short(max(examples, 1) / self.batch)
         steps = max(math.ceil(self.epochs * every), self.rounds)

@@ -199,7 +199,7 @@ def account_document(account: Account) -> dict[str, Any]:
 
 
 def _spent_document(account: Account) -> dict[str, Any] | None:
-    """The sum over all runs; null where no single number holds for all whom they protect."""
+    """The sum over all runs; null where no single number holds for all that they protect."""
     from understudy.privacy.spending.entries import amounts
 
     try:

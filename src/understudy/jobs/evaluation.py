@@ -148,7 +148,7 @@ class EvaluationRequest(JobRequest):
             return
         for option in self.compare.given:
             raise UsageError(
-                f"{option} is for the owner's page; a released page holds distances alone; leave "
+                f"{option} is for the owner's page; a released page holds only distances; leave "
                 "it out"
             )
 

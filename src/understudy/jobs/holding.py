@@ -155,7 +155,7 @@ def hold(
 
 
 def _spent(ledger: Ledger, dataset: str) -> Spent | None:
-    """The sum over all runs; None where no single number holds for all whom they protect."""
+    """The sum over all runs; None where no single number holds for all that they protect."""
     try:
         return ledger.account(dataset).spent
     except LedgerError:

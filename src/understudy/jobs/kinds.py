@@ -126,7 +126,7 @@ def check_file(asked: SkeletonRequest) -> SkeletonRequest:
     from understudy.rows.engines.databases.connections import is_database
 
     if is_database(asked.data) or asked.data == STANDARD_INPUT:
-        raise UsageError(f"data {asked.data!r}: kinds and schemas are learned from files alone")
+        raise UsageError(f"data {asked.data!r}: kinds and schemas are learned only from files")
     if asked.look or asked.types:
         option = "--look" if asked.look else "--types"
         raise UsageError(f"{option} proposes what is not paid for; leave it out, or --epsilon")

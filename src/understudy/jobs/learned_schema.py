@@ -170,7 +170,7 @@ def _elsewhere(request: LearningRequest) -> str:
     # An address may hold a password, so that it is not repeated.
     table = f"ADDRESS --table {request.reading.table or 'NAME'}"
     return (
-        "this command learns one from files alone. For a database write a skeleton, `understudy "
+        "this command learns one only from files. For a database write a skeleton, `understudy "
         f"schema init {table} -o skeleton.toml`, and learn the rest, `understudy schema infer "
         f"{table} --schema skeleton.toml --epsilon 0.5 --delta 1e-6 -o whole.toml`"
     )

@@ -27,7 +27,7 @@ class PrivacyForecast:
     """The promise that a release under a budget will make.
 
     Attributes:
-        right_guesses: how many times in 100 somebody who tossed a coin before can be right.
+        right_guesses: how many times in 100 someone who tossed a coin before can be right.
         has_delta: whether a delta is a part of the budget already.
     """
 

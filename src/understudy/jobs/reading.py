@@ -36,7 +36,7 @@ class PersonRequest(JobRequest):
 
     @property
     def persons(self) -> Persons | None:
-        """The persons that the promise protects; None where each row is somebody else's."""
+        """The persons that the promise protects; None where each row is someone else's."""
         from understudy.facts.codec.persons import Persons
 
         return Persons.given(self.person_id, self.rows_per_person)

@@ -155,7 +155,7 @@ def _checked_header(names: list[str]) -> list[str]:
     """
     if all(_could_be_data(name) for name in names):
         raise DataError(
-            "the first line could be a row: it has numbers, dates and empty cells alone; add a "
+            "the first line could be a row: it has only numbers, dates and empty cells; add a "
             "line with the column names, or say by --header-line where they are"
         )
     if not all(name.strip() for name in names):
@@ -246,7 +246,7 @@ def write_draft(draft: Draft, output: Path) -> None:
 
 
 def check_absent(output: Path) -> None:
-    """Refuse to overwrite a schema, which somebody may have filled in."""
+    """Refuse to overwrite a schema, which someone may have filled in."""
     if output.exists():
         raise OutputError(f"{output}: is there already; remove it, or choose another place")
 

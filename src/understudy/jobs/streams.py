@@ -246,7 +246,7 @@ def shards_name(payer: LedgerRequest) -> str:
 
 
 def announce_intrusion(state: Path, *, users: Path | None, payer: LedgerRequest) -> NewEpoch:
-    """Declare that somebody saw a state: it counts as public now, and a new epoch begins.
+    """Declare that someone saw a state: it counts as public now, and a new epoch begins.
 
     Privacy: pays for a fresh state.
     """

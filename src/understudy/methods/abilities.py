@@ -12,7 +12,7 @@ from understudy.facts.unit import Neighbours, Unit
 from understudy.privacy.budget import Budget, Measure
 
 SHARES = ("size_share", "one_way_share", "structure_share")
-"""The parts of the budget that a method with a network can be told to spend on its stages."""
+"""The options that set which share of the budget a method with a network spends on a stage."""
 
 NETWORK_OPTIONS = ("structure", "degree", "restrictions", "score", "theta", "search", *SHARES)
 """The parameters that a command line fills for methods that learn a Bayesian network."""

@@ -94,7 +94,7 @@ def entries() -> dict[str, Entry]:
     """Every method by its name: those of this package in order, then those of others by name.
 
     A name that is taken here stays as it is: no other distribution can replace a method. An entry
-    of another distribution that breaks a rule is listed, and refused when somebody uses it, so
+    of another distribution that breaks a rule is listed, and refused when someone uses it, so
     that one faulty distribution does not stop the methods of all others.
     """
     own = {entry.name: entry for entry in BUILT_IN}

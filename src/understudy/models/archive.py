@@ -9,7 +9,7 @@ distribution, and the released tables it was made from (`tables.json`, `tables.a
 executable.
 
 Version 3 names the kind in the manifest and keeps the tables. Versions 1 and 2, which are read
-still, told the kind by the members that were there. Models of images had archives of another form
+still, show the kind by the members that are there. Models of images had archives of another form
 before, which the module of that kind reads.
 """
 
@@ -130,7 +130,7 @@ class Parts:
 
     @property
     def kind(self) -> str:
-        """The kind of the distribution; before version 3 the members tell it."""
+        """The kind of the distribution; before version 3 the members show it."""
         if self.manifest["version"] >= _WITH_KIND:
             return str(self.manifest["kind"])
         told = [kind for name, kind in _TELLING.items() if name in self]
@@ -180,7 +180,7 @@ class Parts:
 
 
 def room_for(cells: int) -> int:
-    """The bytes that tables of so many cells may take; more than is free is refused."""
+    """The bytes that tables of `cells` cells may take; more than is free is refused."""
     most = cells * _BYTES_PER_CELL + _BYTES_BESIDE
     free = available_bytes()
     if most * _COPIES > free:

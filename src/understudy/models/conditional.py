@@ -18,8 +18,8 @@ from understudy.system.arrays import Probabilities
 class Conditional:
     """P(child | parents): one axis per parent, the child's last; every row sums to one.
 
-    Where the child is coarsened, parents tell its group, and `within` the chance of each code among
-    those of its group, whatever the parents are.
+    Where the child is coarsened, parents decide its group, and `within` has the chance of each code
+    among those of its group, whatever the parents are.
     """
 
     family: Family

@@ -56,14 +56,14 @@ class Distribution(ABC):
 
     @property
     def rows_note(self) -> str:
-        """Say what stands behind the number of a model's rows in a listing."""
-        return "rows unless told otherwise"
+        """Return the words that follow the number of a model's rows in a listing."""
+        return "rows by default"
 
     def decoder(self, schema: Schema, within: Mapping[str, Region] | None = None) -> Decoder:
         """Return what makes tables, and files, of the coded rows.
 
         Args:
-            schema: what may stand in each column.
+            schema: the values that each column may have.
             within: for some columns, the part of the line that values are decoded to.
         """
         from understudy.facts.codec import Codec

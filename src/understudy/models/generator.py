@@ -75,7 +75,7 @@ class RowGenerator(Distribution):
     @property
     def rows_note(self) -> str:
         """Say that the rows are made by a generator."""
-        return "rows unless told otherwise, by a generator"
+        return "rows by default, made by a generator"
 
     @property
     def depth(self) -> int:
@@ -129,7 +129,7 @@ class RowGenerator(Distribution):
         return self.weights[f"w{i}"], self.weights[f"b{i}"]
 
     def way(self, evidence: Evidence, how: How | str | None, *, sampler: Sampler) -> Way:
-        """Make rows until enough of them fit; a generator cannot be told what to make."""
+        """Make rows until enough of them fit; a generator takes no conditions."""
         del sampler
         if how not in (None, How.REJECTION):
             raise UsageError(

@@ -55,7 +55,7 @@ def kind_named(name: str) -> type[Distribution]:
 
 
 def earlier_named(members: Collection[str]) -> type[EarlierArchive] | None:
-    """Return the reader of an archive of an earlier form, told by its members; else None."""
+    """Return the reader of an archive of an earlier form, found by its members; else None."""
     for telling, (module, home) in _EARLIER.items():
         if telling in members:
             found: type[EarlierArchive] = getattr(import_module(module), home)

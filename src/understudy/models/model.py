@@ -60,10 +60,10 @@ class Model:
     """A released distribution of rows, and what is promised about it.
 
     Attributes:
-        schema: what may stand in each column.
+        schema: the values that each column may have.
         distribution: the law of the coded rows: a network, released records, or a generator of
             rows or of images.
-        rows: how many rows to make unless told otherwise: public, declared, or paid for.
+        rows: how many rows to make by default: public, declared, or paid for.
         statement: the promise, and every answer it covers.
         tables: the noisy tables that the distribution was made from, where they were kept.
     """
@@ -128,7 +128,7 @@ class Model:
 
     @property
     def decoder(self) -> Decoder:
-        """What makes tables, and files, of coded rows."""
+        """Return what makes tables, and files, of coded rows."""
         return self.distribution.decoder(self.schema)
 
     @property

@@ -16,8 +16,8 @@ class Family:
     Attributes:
         child: an attribute.
         parents: attributes it depends on.
-        copies: the names under which parents and child stand in the family's table, where one of
-            them is a coarser copy; empty where all are as they are.
+        copies: the names of parents and child in the family's table, where one of them is a
+            coarser copy; empty where all are as they are.
     """
 
     child: str
@@ -42,7 +42,7 @@ class Family:
         return cls(child, tuple(parents), tuple(axes) if coarse else ())
 
     def end_label(self, attribute: str) -> str:
-        """What an attribute is called at its end of an edge of this family: its copy, if any.
+        """The name of an attribute at its end of an edge of this family: that of its copy, if any.
 
         Pictures, listings and their tips all ask here.
         """

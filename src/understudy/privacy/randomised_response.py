@@ -122,7 +122,7 @@ class RandomisedResponse:
     def estimate(self, reports: Sequence[int]) -> LocalEstimate:
         """Unbiased shares of true answers; free, since reports have left already."""
         if not len(reports):
-            raise UsageError("there are no reports; ask somebody first")
+            raise UsageError("there are no reports; ask someone first")
         counts = np.bincount(np.asarray(reports), minlength=self.values)
         if counts.size > self.values:
             raise UsageError(f"a report is one of {self.values}, numbered from 0; leave others out")

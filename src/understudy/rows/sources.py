@@ -213,7 +213,7 @@ def _on_cluster(
     address: str, data: Rows, codec: Codec, access: Access
 ) -> AbstractContextManager[CountSource]:
     if not isinstance(data, str | os.PathLike) or is_lake(data) or not is_parquet(Path(data)):
-        raise UsageError("a cluster counts Parquet alone; give a .parquet file or a folder of them")
+        raise UsageError("a cluster counts only Parquet; give a .parquet file or a folder of them")
     _refuse_persons(codec, "a cluster")
     return open_cluster(
         address,
@@ -310,8 +310,8 @@ def dataset_name(data: object, access: Access = _PLAIN) -> str | None: ...
 def dataset_name(data: object, access: Access = _PLAIN) -> str | None:
     """The name a ledger knows some data by: that of a table, file or folder.
 
-    The suffix of a format is no part of it, so that one table has one name in all of them. Frames
-    and rows that were opened before have no name: None.
+    The name leaves out the suffix of a format: one table has one name in all of them. Frames
+        and rows that were opened before have no name: None.
     """
     if access.table:
         # Spark's tables may be files, which have the same name wherever they are counted.

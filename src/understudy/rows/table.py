@@ -15,7 +15,7 @@ from understudy.facts.domain import Domain
 
 
 def _check_codes(name: str, codes: Codes | None, size: int, rows: int) -> None:
-    """Refuse codes that were not made by a codec of this domain; nothing of a row is told."""
+    """Refuse codes that were not made by a codec of this domain; say nothing about a row."""
     if codes is None or codes.dtype not in (np.uint8, np.uint16) or codes.shape != (rows,):
         raise UsageError(
             f"attribute {name!r} needs one code for every row, as an array of uint8 or uint16"
@@ -33,7 +33,7 @@ def _is_mask_of(dropped: Mask, rows_read: int, kept: int) -> bool:
 
 
 def _check_dropped(dropped: Mask | None, rows_read: int, kept: int) -> None:
-    """Refuse a table that read more rows than it kept and does not say which; none is told."""
+    """Refuse a table that read more rows than it kept and does not say which; name no row."""
     known = rows_read == kept if dropped is None else _is_mask_of(dropped, rows_read, kept)
     if not known:
         raise UsageError(

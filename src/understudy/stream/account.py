@@ -1,4 +1,4 @@
-"""What a stream is paid from: a grant that was given, or one that a ledger keeps."""
+"""The budget of a stream: a grant that was given, or one that a ledger keeps."""
 
 from __future__ import annotations
 

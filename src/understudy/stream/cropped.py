@@ -54,7 +54,7 @@ class VisitStatistic:
 
 
 class CroppedMean:
-    """Estimates the mean of min(visits, crop) over all users, with a state that may be seized.
+    """Estimate the mean of min(visits, crop) over all users, with a state that may be seen.
 
     Privacy: the state of all counters and entries, seen once at any time, costs ε for any one user
     and all of their visits, and the answers together another ε. Users cannot go away.

@@ -108,7 +108,7 @@ class DistinctCount:
 
 
 class DensityEstimator:
-    """Estimates how many different users were seen, with a state that may be seized.
+    """Estimates how many different users were seen, with a state that an intruder may see.
 
     Privacy: the grant is charged for the state before its first bit is drawn and for every answer
     before its noise is. Answers must be asked for at times that do not depend on events, as by a
@@ -275,7 +275,7 @@ class DensityEstimator:
         """The state was seen: keep it as public, and continue with a fresh one, for another ε."""
         if self.design.response.levels > 2:
             raise UsageError(
-                "epochs are put together for entries of two levels alone; "
+                "epochs are put together only for entries of two levels; "
                 "choose the estimator bernoulli, dwork or quantised"
             )
         self._grant.charge([self.design.epoch_charge(self.epochs + 1)])

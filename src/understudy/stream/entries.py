@@ -43,7 +43,7 @@ class Entries(Protocol):
         """Draw every entry from the initial law."""
 
     def redraw(self, places: Places, deletions: Bytes | None = None) -> None:
-        """Draw the entries at these places anew, in order; places out of range are passed over.
+        """Draw the entries at these places again, in order; places out of range are passed over.
 
         Args:
             places: entries, by number.
@@ -91,7 +91,7 @@ class Bits:
             self.redraw(places, np.ones(places.size, np.uint8))
 
     def redraw(self, places: Places, deletions: Bytes | None = None) -> None:
-        """Draw the bits at these places anew, in order."""
+        """Draw the bits at these places again, in order."""
         done = 0
         while done < places.size:
             batch = places[done : done + _EVENTS]
@@ -142,7 +142,7 @@ class Levels:
             self.bytes[start:end] = self._drawn(1, end - start)
 
     def redraw(self, places: Places, deletions: Bytes | None = None) -> None:
-        """Draw the entries at these places anew; of several for one place the last stays."""
+        """Draw the entries at these places again; of several for one place the last stays."""
         for start in range(0, places.size, _EVENTS):
             batch = places[start : start + _EVENTS]
             drawn = self._drawn(0, batch.size)
@@ -175,7 +175,7 @@ def _ends(law: tuple[int, ...]) -> Words:
 def insert_bits(
     bits: Bytes, count: int, places: Places, first: Bytes, rest: Words, high: int, low: int
 ) -> int:
-    """Draw bits anew with one chance; stops where `rest` is used up, and says how far it came."""
+    """Draw bits again with one chance; stop where `rest` is used up, and say how far it came."""
     used, size = 0, np.uint64(count)
     for i in range(places.size):
         place = np.uint64(places[i])

@@ -3,7 +3,7 @@
 An entry holds many ids: whole numbers of 64 bits under `ids`, lowest byte first, or lines of text
 under `texts` or under a field that the caller names. Entries are acknowledged and deleted in one
 step once they are taken in. A process that dies in between gets them again, which changes nothing
-that insertions can tell: a user who comes by twice is drawn again from the same law
+where users are only inserted: a user who visits twice is drawn again from the same law
 (docs/proofs/pan_private.md). Deletions of users would need each event once and in order, and are
 refused.
 """

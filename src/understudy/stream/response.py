@@ -169,7 +169,7 @@ def response_of(estimator: str, epsilon: Fraction, levels: int = 2) -> Response:
     if estimator == "quantised":
         return quantised_laplace(epsilon, levels)
     if levels != 2:
-        raise UsageError(f"levels is {levels}, which the estimator quantised alone can choose")
+        raise UsageError(f"levels is {levels}, which only the estimator quantised can choose")
     return ESTIMATORS[estimator](epsilon)
 
 

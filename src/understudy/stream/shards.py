@@ -115,7 +115,7 @@ def _check_number(design: Design, shards: int, *, disjoint: bool) -> None:
             "that they are disjoint if no user is in more than one"
         )
     if not disjoint and design.response.levels > 2:
-        raise UsageError("shards of shared users are merged for entries of two levels alone")
+        raise UsageError("shards of shared users are merged only for entries of two levels")
 
 
 def _terms(design: Design) -> tuple[object, ...]:

@@ -100,8 +100,8 @@ class Sizing:
 
         TUC-1 Lemmas 4.3 to 4.6 and Theorem 4.9 bound Laplace entries by their sub-exponential
         tails. Entries here are cut off, hence bounded, and Bernstein's inequality says the same of
-        them: what counts is their variance and not the width of their range. For bits it is no
-        better than Hoeffding's, and the smaller of both is returned.
+        them: what counts is their variance and not the width of their range. For bits it does
+        not improve on Hoeffding's, and the smaller of both is returned.
         """
         shares = np.linspace(0, 1, 4 * _POINTS)
         first = np.ones(1) if whole else shares

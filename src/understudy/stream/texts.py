@@ -60,7 +60,7 @@ class Texts:
         return Texts(self.data, begins, self.ends), (leads == ord("-")).astype(np.uint8)
 
     def numbers(self, columns: int = 1) -> Integers:
-        """The whole numbers of each text; NONE where it is not just so many of them.
+        """The whole numbers of each text; NONE where there are not exactly `columns` of them.
 
         Args:
             columns: how many numbers a text has, with blanks, tabs or commas between them.

@@ -1,7 +1,7 @@
 """From entries to a density: sums with noise, and what they say about the users.
 
 An entry of value s stands for (μ₁ − s)/(μ₁ − μ₀) of an absent user: its mean is 1 for a user who
-has not come by and 0 for one who has. Over several epochs the product of these is 1 on average
+has not visited and 0 for one who has. Over several epochs the product of these is 1 on average
 exactly when the user was seen in none of them. Entries of past epochs were seen and are public, so
 users fall into public groups by them, and the answer is one noisy sum for each group. A user moves
 one of these sums by one entry.

@@ -1,7 +1,7 @@
 """The universe of users who could be seen, and the place of each one's entry.
 
 A universe is public. Ids become places by arithmetic alone, under a key drawn once, so that no
-list of the users that came by, or that were sampled, exists anywhere. Places are 0 to size − 1 in
+list of the users who visited, or who were sampled, exists anywhere. Places are 0 to size − 1 in
 an order that the key makes random; a sample of m users is those at places below m.
 """
 
@@ -174,7 +174,7 @@ class Edges:
         return Range(self.size, sampled=self.sampled, key=self.key).places(numbers)
 
     def numbers(self, one: Any, other: Any) -> Integers:
-        """The number of each edge between two vertices, which may stand either way around.
+        """The number of each edge between two vertices, which may come in either order.
 
         Example:
             >>> Edges(4).numbers([0, 3, 2], [1, 2, 2]).tolist()
@@ -227,7 +227,7 @@ def _arrow_array(array: np.ndarray[Any, Any]) -> Any:
     try:
         return pa.array(array.tolist())
     except (TypeError, ValueError, OverflowError, UnicodeError):
-        raise DataError("ids are of several types; give whole numbers or texts alone") from None
+        raise DataError("ids are of several types; give only whole numbers or only texts") from None
 
 
 def _of_arrow(values: Any) -> Ids:

@@ -65,7 +65,7 @@ def test_bars_are_all_rows_and_not_many(size: int, ordered: bool, missing: bool)
 
 
 def test_joined_bins_say_where_they_begin_and_end() -> None:
-    """Neighbours stand together under both ends; what is rare stands under its number."""
+    """Joined neighbours are labelled by both ends, and rare values by their number."""
     joined = bars_of(_distribution(80, ordered=True))
     assert ("0 to 19", "780 to 799") == (joined[0].label, joined[-1].label)
     assert "19 other values" == bars_of(_distribution(30, ordered=False))[-1].label

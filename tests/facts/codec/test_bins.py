@@ -144,7 +144,7 @@ def test_a_row_with_one_dropped_cell_is_dropped_whole() -> None:
     [([], None), (["?", "NA"], None), ([-999, "NA"], -999), (["NA", -999], None)],
 )
 def test_missing_decodes_to_the_first_marker_else_null(missing: list[Any], expected: Any) -> None:
-    """In Arrow a marker that is no number is null; files spell it."""
+    """In Arrow a marker that is not a number is null; files spell it."""
     codec = codec_of(BASE | {"missing": missing})
     rows = codec.decode({"x": np.array([3], np.uint8)}, generator=np.random.default_rng(0))
     assert [expected] == rows.column("x").to_pylist()

@@ -1,4 +1,4 @@
-"""Persons with several rows: at most so many are kept, by that person's rows alone."""
+"""Persons with several rows: at most k of them are kept, chosen by that person's rows only."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_persons_rows_stay_by_themselves(rows: list[Row], most: int) -> None:
 
 @given(rows=rows_of_few, most=st.integers(1, 4))
 def test_as_many_stay_as_may(rows: list[Row], most: int) -> None:
-    """Rows that the schema drops are no part of the count, nor are those without a name."""
+    """Rows that the schema drops do not count, nor do those without a name."""
     each = Counter(who for who, _, b in rows if b != "w" and who)
     assert sum(min(count, most) for count in each.values()) == _kept(rows, most).total()
 
@@ -176,7 +176,7 @@ def test_whole_persons_are_hidden(name: str, most: int) -> None:
 
 @pytest.mark.parametrize("name", METHODS)
 def test_persons_without_a_name_are_hidden(name: str) -> None:
-    """Somebody whose rows have no name comes or goes beside others like them, and moves nothing."""
+    """Someone whose rows have no name comes or goes beside others like them, and moves nothing."""
     method = METHODS[name](2)
     crowd = [*_crowd(60), *((None, i % 4, "xy"[i % 2]) for i in range(9)), (" ", 1, "z")]
     nameless: list[Row] = [("", 4, "z"), (None, 4, "z"), ("\t", 4, "z"), (None, 0, "x")]

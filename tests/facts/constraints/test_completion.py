@@ -78,7 +78,7 @@ def test_only_those_that_clash_are_named() -> None:
 
 @pytest.mark.parametrize("name", "abcdef")
 def test_one_impossible_part_makes_all_impossible(name: str) -> None:
-    """Wherever it stands among parts that have nothing to do with it, and with each other."""
+    """Its place among parts that have nothing to do with it, or with each other, is irrelevant."""
     columns = {n + i: {"kind": "boolean"} for n in "abcdef" for i in "12"}
     bystanders = [f"if {n}1 = yes then {n}2 = yes" for n in "abcdef"]
     constraints = [*bystanders, f"if {name}1 = no then {name}2 = yes", f"not ({name}2 = yes)"]

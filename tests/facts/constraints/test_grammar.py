@@ -10,7 +10,7 @@ from understudy.facts.constraints.grammar import Condition, ParseError, parse
 
 
 def told(conditions: tuple[Condition, ...] | None) -> list[tuple[str, ...]] | None:
-    """Conditions without the places where they stood."""
+    """Conditions without the places where they were read."""
     if conditions is None:
         return None
     return [(c.column.text, c.relation, *(v.text for v in c.values)) for c in conditions]
@@ -92,7 +92,7 @@ def test_words_and_quotes(quoted: str, text: str) -> None:
     ],
 )
 def test_errors_point_at_the_character(text: str, position: int, words: str) -> None:
-    """Counted from 1, with what stands there and what to do."""
+    """The character is counted from 1; the error says what is there and what to do."""
     with pytest.raises(ParseError) as caught:
         parse(text)
     assert (position, True) == (caught.value.position, words in str(caught.value)), caught.value

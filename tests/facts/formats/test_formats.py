@@ -17,7 +17,7 @@ from understudy.facts.schema import Schema
 
 
 def bodies(document: object, table: str | None = None) -> dict[str, Any]:
-    """The drafted columns as they would stand in a file."""
+    """The drafted columns as a file would have them."""
     columns: dict[str, Any] = draft_of(document, table=table).document()["columns"]
     return columns
 
@@ -65,7 +65,7 @@ def test_sdv_columns_with_sdtypes() -> None:
 
 
 def test_ranges_that_sdv_found_in_rows_are_unreviewed() -> None:
-    """The second version writes bounds and categories of the rows; somebody must vouch for them."""
+    """The second version writes bounds and categories of the rows; someone must vouch for them."""
     first, last = date(2019, 1, 12), date(2025, 12, 28)
     expected = {
         "patient": {"kind": "id"},
@@ -282,7 +282,7 @@ def test_a_draft_is_toml_and_json_of_one_structure(
 
 
 def test_blanks_are_left_where_something_is_missing() -> None:
-    """Each blank stands in its own table, and the draft says which columns have any."""
+    """Each blank is in its own table, and the draft says which columns have any."""
     draft = Draft(
         {
             "a": DraftColumn("integer", {"min": 0}),

@@ -33,7 +33,7 @@ class Session:
         self.digest = digest
 
     def bundle_of(self, run: int) -> str:
-        """The same for every run."""
+        """Return the same bundle for every run."""
         return self.digest
 
 
@@ -96,7 +96,7 @@ def test_a_tree_of_many_parts_is_refused_before_they_are_fetched() -> None:
 
 
 def test_other_content_is_refused() -> None:
-    """Records that are no letters: other names, other types, none."""
+    """Records that are not envelopes are refused: other names, other types, no names."""
     from flwr.app import ConfigRecord, RecordDict
 
     for content in (

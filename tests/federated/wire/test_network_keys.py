@@ -1,4 +1,4 @@
-"""Keys and certificates: made once, readable by their owner, refused when they are none."""
+"""Keys and certificates: made once, readable by their owner, refused when damaged."""
 
 from __future__ import annotations
 

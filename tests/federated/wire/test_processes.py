@@ -38,12 +38,12 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 @pytest.fixture
 def heard_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An analyst who waits for all to hear the farewell, as long as a busy machine may need."""
+    """An analyst who waits for all to get the closing message, as long as a busy machine needs."""
     monkeypatch.setattr("understudy.federated.wire.channel._FAREWELL_SECONDS", 60.0)
 
 
 def _refusal(site: Site, address: str, **changes: Any) -> str:
-    """What a holder with another key or other roots is told."""
+    """The refusal that a holder with another key or other roots gets."""
     usual = {"key": site.folder / "north", "root_certificates": site.folder / "roots.crt"}
     link = Link(address, **{**usual, "wait": 1.5, **changes})
     with pytest.raises(DataError) as caught:
@@ -245,7 +245,7 @@ def _other_key(folder: Path) -> Path:
 
 
 def test_an_address_in_use_is_said(tmp_path: Path) -> None:
-    """The analyst does not start where somebody listens already."""
+    """The analyst does not start where someone listens already."""
     import socket
 
     from understudy.federated.wire import hub

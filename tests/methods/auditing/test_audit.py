@@ -147,7 +147,7 @@ def test_a_domain_read_from_the_rows_is_found() -> None:
 
 
 class ObservedCells(Random):
-    """Asks only about cells that are not empty: the question itself tells."""
+    """Asks only about cells that are not empty: the question itself reveals them."""
 
     def learn(self, curator: Curator) -> Learned:
         """A release whose length depends on the rows."""
@@ -242,7 +242,7 @@ def test_evidence_is_that_of_the_answers() -> None:
 
 @pytest.mark.parametrize("relation", Neighbours)
 def test_the_tables_are_neighbours(relation: Neighbours) -> None:
-    """One row more, or one row other; its values stand nowhere else."""
+    """One row is added, or one is replaced; no other row has its values."""
     pair = neighbours_for(Random(SCHEMA, epsilon=1, neighbours=relation))
     [with_one], [without] = pair.present.count([("first",)]), pair.absent.count([("first",)])
     moved = with_one.counts - without.counts

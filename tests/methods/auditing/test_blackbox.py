@@ -158,5 +158,5 @@ def test_findings_are_told() -> None:
         epsilon=1.6,
         provable=2.0,
     )
-    assert "c: s = nothing tells that it is absent" == found.sentence
+    assert "c: s = nothing shows that it is absent" == found.sentence
     assert found.document()["value"] is None

@@ -167,14 +167,14 @@ def _one_for_all_cells(run: int) -> list[Integers]:
     ],
 )
 def test_a_fault_of_noise_is_named(made: Made, kinds: set[str]) -> None:
-    """In so many runs that it is found with certainty, and in sentences that say where."""
+    """Enough runs find it with certainty, and sentences say where."""
     verdict = _verdict(made, 1500)
     assert kinds <= {fault.kind for fault in verdict.faults}
     assert all(fault.sentence.startswith("the noise on ") for fault in verdict.faults)
 
 
 def test_noise_that_comes_again_is_named() -> None:
-    """The same in every run, in the one after, or once again much later."""
+    """Noise that repeats in every run, in the next one, or once much later is named."""
     kept = [_fresh(), _fresh()]
     assert "equal noise in two runs" in _kinds(_verdict(lambda run: kept))
     pairs = [[_fresh(), _fresh()] for _ in range(100)]

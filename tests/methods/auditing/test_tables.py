@@ -45,7 +45,7 @@ def test_tables_differ_in_one_row(schema: Schema, relation: Neighbours) -> None:
 
 @pytest.mark.parametrize("most", [1, 2])
 def test_tables_differ_in_one_person(most: int) -> None:
-    """All rows of one person, named, nameless or under two spellings, stand in one table alone."""
+    """Only one table has the rows of one person, named, nameless or under two spellings."""
     method = Independent(SCHEMA, epsilon=1, person_id=PERSON, rows_per_person=most)
     for case in cases_for(method):
         added = len(case.present) - len(case.absent)

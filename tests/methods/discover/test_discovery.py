@@ -365,7 +365,7 @@ def test_skeletons_that_cannot_be_filled_in(columns: dict[str, Any], words: str)
 
 
 def test_a_skeleton_needs_columns() -> None:
-    """Anything else is no schema."""
+    """Anything else is not a schema."""
     with pytest.raises(SchemaError, match="no table 'columns'"):
         Skeleton.parse({"columns": []})
 

@@ -263,7 +263,7 @@ def test_a_cell_has_one_notation_at_most(text: str, notation: str | None) -> Non
 def test_a_notation_is_learned_where_it_reads_all(
     counts: dict[str, int], kind: str, keys: dict[str, Any]
 ) -> None:
-    """Notations that contradict each other, or stand beside other cells, are texts."""
+    """Notations that contradict each other, or occur with other cells, are texts."""
     column = _decided(counts).draft("x")
     assert (kind, keys) == (column.kind, column.keys)
 

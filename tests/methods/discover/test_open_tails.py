@@ -110,7 +110,7 @@ def test_a_thin_tail_is_kept() -> None:
 
 
 def test_rows_beyond_empty_parts_are_not_hidden_by_their_noise() -> None:
-    """Few rows in two cells show, whatever the noise of the parts between; a tail goes on."""
+    """Few rows in two cells show, whatever the noise of the parts between; a tail continues."""
     cell = PartedCell(7, parts=16, variance=400.0)
     parts = [Piece(64 + 4 * i, -30.0, 900.0, cell) for i in range(16)]
     cells = [Piece(128, 30.0, 100.0), Piece(256, 20.0, 100.0), Piece(512, 9.0, 100.0)]

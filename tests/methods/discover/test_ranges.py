@@ -66,7 +66,7 @@ def test_exact_likelihood_ratios_of_the_second_count(unit: Unit, span: tuple[int
 
 
 def test_one_level_of_noise_for_two_levels_of_counts_is_too_little() -> None:
-    """The exact ratio can fail: a row stands in a part and in a leaf."""
+    """The exact ratio can fail: a row is in a part and in a leaf."""
     cells = Intervals.over(_integers(0, 300))
     last = len(cells.edges) - 1
     tree = Tree(cells, 0, last, (0, last))

@@ -302,7 +302,7 @@ def test_random_rows_are_planned_for() -> None:
 
 
 def test_stretched_rows_count_several_times() -> None:
-    """Counts, rows and scores are those of a table that holds every row so many times."""
+    """Counts, rows and scores are those of a table that holds every row several times."""
     source = _source()
     stretched = ScaledSource(MadeUp(source.table), 3)
     sets = [("a0",), ("a1", "a2"), ("a0", "a1", "a3"), ()]

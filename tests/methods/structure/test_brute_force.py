@@ -29,7 +29,7 @@ BOUNDS = {"Time": (0.0, 172_800.0), "Amount": (0.0, 500.0)}
 
 
 def _credit_card(most: int | None = None) -> Table:
-    """The credit card table, or so many of its rows, its numbers in 20 equal bins."""
+    """The credit card table, or some of its rows, its numbers in 20 equal bins."""
     rows = pq.read_table(shared_file("data", "creditcard_fraud.parquet")).slice(0, most)
     codes: dict[str, Codes] = {"Class": rows["Class"].to_numpy().astype(np.uint8)}
     for name in rows.column_names:

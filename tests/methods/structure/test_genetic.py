@@ -47,7 +47,7 @@ def _domain(sizes: list[int]) -> Domain:
 
 
 def _problem(attributes: int, seed: int) -> PairScores:
-    """Skewed scores, as real ones are: a few pairs tell much."""
+    """Skewed scores, as real ones are: a few pairs have most of the information."""
     generator = np.random.default_rng(seed)
     domain = _domain(generator.integers(2, 6, attributes).tolist())
     pairs = itertools.combinations(domain, 2)

@@ -1,4 +1,4 @@
-"""Networks and predictors that somebody wrote down: completed, or refused by name."""
+"""Networks and predictors that someone wrote down: completed, or refused by name."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _written(folder: Path, text: str) -> Path:
 
 
 def test_a_network_is_read_and_completed(tmp_path: Path) -> None:
-    """Parents without a line of their own, and attributes left out, stand alone."""
+    """Parents without a separate line, and attributes left out, have no parents."""
     network = check_network(read_network(_written(tmp_path, '{"income": ["age"]}')), DOMAIN)
     assert {Family("age"), Family("sex"), Family("income", ("age",))} == set(network)
     assert network.order.index("age") < network.order.index("income")
@@ -61,7 +61,7 @@ def test_what_is_no_network_is_refused(tmp_path: Path, text: str, says: str) -> 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path, suffix: str) -> None:
-    """A picture is no network."""
+    """A picture is not a network."""
     path = tmp_path / f"network{suffix}"
     path.write_bytes(b"\x89PNG\xff\xfe")
     with pytest.raises(UsageError, match="is not UTF-8 text"):
@@ -84,7 +84,7 @@ def test_a_matrix_of_predictors_is_read(tmp_path: Path, text: str) -> None:
 
 
 def test_a_matrix_may_have_rows_and_columns_in_any_order(tmp_path: Path) -> None:
-    """A row is a child whatever stands above it."""
+    """A row is a child whatever the header above it says."""
     path = tmp_path / "predictors.csv"
     path.write_text("child,sex,age\nage,1,0\nsex,0,0\n")
     assert ("sex", "age") == read_network(path).order
@@ -108,7 +108,7 @@ def test_a_matrix_may_have_rows_and_columns_in_any_order(tmp_path: Path) -> None
     ],
 )
 def test_what_is_no_matrix_is_refused(tmp_path: Path, text: str, says: str) -> None:
-    """By the names in its header, and never by what stands in its cells."""
+    """The refusal quotes the names of the header, and never a cell."""
     path = tmp_path / "predictors.csv"
     path.write_text(text)
     with pytest.raises(UsageError, match=says) as caught:
@@ -174,7 +174,7 @@ def test_what_are_no_predictors_is_refused(tmp_path: Path, text: str, says: str)
 
 
 def test_a_matrix_that_is_no_text_is_refused(tmp_path: Path) -> None:
-    """A picture is no matrix."""
+    """A picture is not a matrix."""
     path = tmp_path / "matrix.csv"
     path.write_bytes(b"\x89PNG\xff\xfe")
     with pytest.raises(UsageError, match="is not UTF-8 text"):

@@ -326,7 +326,7 @@ def test_shares_that_are_none_are_refused() -> None:
 
 
 def _districts(rows: int) -> tuple[Schema, Table]:
-    """A place of 500 that tells much about two other columns, through its eights alone."""
+    """A place of 500 on which two other columns depend, only through groups of 64 places."""
     schema = _schema(place=_whole(500), income=_whole(6), home=_whole(5))
     generator = np.random.default_rng(0)
     place = generator.integers(0, 500, rows)
@@ -349,7 +349,7 @@ METHODS: dict[str, Any] = {
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_learner_relates_a_large_attribute_through_its_groups(method: str) -> None:
-    """Alone it is independent of the others; by its copy it tells what it knows."""
+    """Its coarser copies relate it to the others; without them it is independent."""
     schema, table = _districts(20_000)
     synthesizer: Synthesizer = METHODS[method](schema)
     model = synthesizer.fit(MemorySource(table), ledger=None).model_

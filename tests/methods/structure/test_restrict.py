@@ -97,7 +97,7 @@ def test_every_learner_keeps_them_with_coarser_copies(name: str) -> None:
 
 
 def test_nothing_wished_for_changes_nothing() -> None:
-    """Restrictions that allow everything are no restrictions."""
+    """Restrictions that allow everything are as if there were none."""
     pairs = random_pairs(DOMAIN, 3)
     everything = {child: tuple(p for p in DOMAIN if p != child) for child in DOMAIN}
     plain = priced_network(pairs, TableCost(0.0, 100), degree=3)
@@ -253,7 +253,7 @@ def test_constraints_must_not_tie_what_is_protected() -> None:
 
 
 def test_given_networks_are_held_against_them() -> None:
-    """A network that somebody wrote down has all that is required and nothing forbidden."""
+    """A network that someone wrote down has all that is required and nothing forbidden."""
     network = Network((Family("age"), Family("sex", ("age",)), Family("income"), Family("job")))
     assert network == Restrictions(required=(("age", "sex"),)).check_obeyed(network)
     with pytest.raises(UsageError, match="has the edge age:sex: it is forbidden"):
@@ -264,7 +264,7 @@ def test_given_networks_are_held_against_them() -> None:
 
 @given(st.permutations(list(DOMAIN)), st.integers(0, 4))
 def test_tiers_are_an_order(order: list[str], cut: int) -> None:
-    """Of two attributes in different tiers the later one is no parent; the rest comes last."""
+    """Of two attributes in different tiers the later one is not a parent; the rest comes last."""
     wished = Restrictions(tiers=(tuple(order[:cut]),))
     for first, second in itertools.combinations(order, 2):
         same = order.index(second) < cut or order.index(first) >= cut

@@ -101,7 +101,7 @@ def test_larger_tables_are_asked_about_where_their_pairs_were_measured() -> None
 
 
 def test_tables_that_share_two_attributes_with_a_chosen_one_wait() -> None:
-    """One attribute in common is no hindrance."""
+    """Tables with one attribute in common do not wait."""
     domain = Domain(dict.fromkeys("abcd", 2))
     tables = [("a", "b"), ("b", "c"), ("a", "b", "d")]
     assert tables == apart(tables, [], domain)

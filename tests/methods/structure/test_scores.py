@@ -38,7 +38,7 @@ small_tables = st.tuples(st.integers(1, 4), st.integers(1, 3), st.integers(1, 4)
 
 
 def _tables(shape: Shape, rows: int) -> Iterator[Counts]:
-    """Every table of a shape that holds so many rows."""
+    """Every table of a shape that holds this number of rows."""
     cells = math.prod(shape)
     for bars in itertools.combinations(range(rows + cells - 1), cells - 1):
         edges = (-1, *bars, rows + cells - 1)
@@ -57,7 +57,7 @@ def _value(score: Score, table: Counts) -> float:
 
 
 def _largest_addition(score: Score, shape: Shape, rows: int) -> float:
-    """The furthest that a row added to any table of so many rows moves a score."""
+    """The furthest that a row added to any table of n rows moves a score."""
     return max(
         abs(_value(score, more) - _value(score, table))
         for table in _tables(shape, rows)
@@ -66,7 +66,7 @@ def _largest_addition(score: Score, shape: Shape, rows: int) -> float:
 
 
 def _largest_replacement(score: Score, shape: Shape, rows: int) -> float:
-    """The furthest that replacing one of so many rows moves a score, dropped rows included.
+    """The furthest that replacing one of n rows moves a score, dropped rows included.
 
     Any of the other rows, the one that is replaced, and the one that replaces it may be dropped.
     """
@@ -123,7 +123,7 @@ def test_total_variation_is_the_distance_to_independence(table: Counts) -> None:
 
 @given(small_tables, st.integers(0, 20))
 def test_r_is_that_distance_as_a_share_of_all_rows(table: Counts, dropped: int) -> None:
-    """Dropped rows stand in the first cell, and n is the public one."""
+    """Dropped rows are in the first cell, and n is the public one."""
     rows = int(table.sum()) + dropped
     full = table.copy()
     full.flat[0] += dropped
@@ -279,7 +279,7 @@ def test_total_variation_is_exact_for_many_rows() -> None:
 
 
 def test_information_is_precise_in_large_tables() -> None:
-    """A checkerboard of a million cells tells one bit, to 2⁻⁴⁵; a plain sum does worse."""
+    """A checkerboard of a million cells has one bit, to 2⁻⁴⁵; a plain sum does worse."""
     board = np.indices((1000, 1000)).sum(axis=0) % 2 * np.int64(3)
     score = mutual_information(int(board.sum()), binary=False)
     assert abs(_value(score, board) - 1) < 2**-45 < float(score.sensitivity) / 2**17

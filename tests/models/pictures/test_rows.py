@@ -26,7 +26,7 @@ def _crossings(layers: Layers) -> int:
 @settings(max_examples=examples(60), deadline=None)
 @given(networks())
 def test_children_stand_below_their_parents(network: Network) -> None:
-    """Every point stands in one row, and every edge goes down row by row to its child."""
+    """Every point is in one row, and every edge goes down row by row to its child."""
     layers = layered(network, widest=5)
     points = [point for row in layers.rows for point in row]
     assert len(points) == len(set(points))

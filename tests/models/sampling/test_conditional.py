@@ -219,7 +219,7 @@ def test_synthesizers_take_conditions() -> None:
 
 
 def test_networks_too_dense_fall_back_to_rejection(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the reason; who asks for the exact way is refused and told of the others."""
+    """The reason is given; asking for the exact way is refused, and the others are named."""
     monkeypatch.setattr(elimination, "available_bytes", lambda: 100)
     known = given(_model(), WHERE)
     assert ("rejection", None) == (known.how, known.known)

@@ -1,4 +1,4 @@
-"""Estimates: their standard errors are right, and smaller than by weighing forward samples."""
+"""Estimates: their standard errors are right, and smaller than those of forward samples."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_standard_errors_cover_the_truth(question: str) -> None:
 
 
 def test_errors_are_smaller_than_by_forward_samples() -> None:
-    """Rows that are drawn towards rare evidence tell more."""
+    """Rows that are drawn towards rare evidence give smaller errors."""
     model = _model()
     asked = read_question(QUESTIONS[0], SCHEMA.columns)
     towards = weighted_codes(model, asked.given, 20_000, np.random.default_rng(1))

@@ -123,7 +123,7 @@ def test_siblings_are_independent_given_their_parent() -> None:
     st.integers(0, 2**32 - 1),
 )
 def test_what_has_no_chance_is_never_dealt(weights: list[float], rows: int, seed: int) -> None:
-    """Wherever the zeros stand; and every row gets a code."""
+    """Wherever the zeros are, every row gets a code with a chance."""
     shares = np.array(weights) / sum(weights)
     model = _model(Conditional(Family("a"), shares))
     codes = deal_codes(model, rows, np.random.default_rng(seed))["a"]

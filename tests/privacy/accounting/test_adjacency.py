@@ -119,7 +119,7 @@ def test_how_many_rows_of_a_person_are_kept_has_no_part() -> None:
 
 
 def test_entries_of_the_first_version_are_understood() -> None:
-    """Labels in words: a row, a person with so many rows, a user of a stream."""
+    """Labels in words: a row, a person with up to k rows, a user of a stream."""
     assert ROW == Adjacency.written("row", "add-remove", None)
     assert (
         UnitKind.PERSON is Adjacency.written("person with at most 3 rows", "add-remove", None).kind

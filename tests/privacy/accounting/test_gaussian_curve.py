@@ -33,7 +33,7 @@ def _fine(sigma_squared: Fraction, squared: int = 1, *, moved: int = 1) -> FineG
 @pytest.mark.parametrize("sigma", [0.05, 0.3, 1.0, 4.0, 60.0, 3000.0])
 @pytest.mark.parametrize("epsilon", [0.0, 1e-4, 0.01, 1.0, 10.0])
 def test_the_curve_is_that_of_dp_accounting(sigma: float, epsilon: float) -> None:
-    """One continuous Gaussian answer, computed by somebody else."""
+    """One continuous Gaussian answer, computed by someone else."""
     theirs = GaussianPrivacyLoss(sigma).get_delta_for_epsilon(epsilon)
     ours = gaussian_delta(1 / (2 * sigma**2), epsilon)
     assert theirs == pytest.approx(ours, rel=1e-6, abs=1e-13)
@@ -107,7 +107,7 @@ def _joined(parts: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
 
 
 def _losses(finer: int, sigma: float, shift: int) -> tuple[Floats, Floats]:
-    """The loss of one cell that moves by so many units, and its chances."""
+    """The loss of one cell that moves by a number of units, and its chances."""
     noise, chances = _law(finer, sigma)
     return (shift**2 + 2 * shift * noise) / (2 * sigma**2), chances
 
@@ -236,7 +236,7 @@ def test_squares_of_discrete_noise_have_the_moments_of_continuous_ones(
 @pytest.mark.parametrize("finer", [16, 256])
 @pytest.mark.parametrize("squared", [1, 2], ids=["one row", "a replaced row"])
 def test_the_claim_is_not_below_dp_accounting(finer: int, squared: int) -> None:
-    """The same list, each cell a discrete Gaussian on the grid, composed by somebody else."""
+    """The same list, each cell a discrete Gaussian on the grid, composed by someone else."""
     sigmas, delta = [3.0, 5.0, 8.0], 1e-6
     cells = [
         pld.from_discrete_gaussian_mechanism(

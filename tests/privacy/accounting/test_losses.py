@@ -61,7 +61,7 @@ def _gaussian(sigma_squared: float, times: int) -> Law:
 
 
 def _wide_gaussian(sigma_squared: float, times: int) -> Law:
-    """The same when σ is above 3: the sum is discrete Gaussian but for a part of exp(−π²σ²)."""
+    """The law when σ is above 3: the sum is discrete Gaussian but for a part of exp(−π²σ²)."""
     total = sigma_squared * times
     reach = math.ceil(math.sqrt(2 * total * 200))
     sums = np.arange(-reach, reach + 1, dtype=np.float64)

@@ -105,7 +105,7 @@ def test_the_threshold_is_within_one_of_the_formula(unit: Unit, epsilon: str, de
 
 
 def test_rows_under_one_key_count_together() -> None:
-    """δ/c for each of c keys is not enough at a large ε: all rows may stand under one key."""
+    """δ/c for each of c keys is not enough at a large ε: all rows may have one key."""
     unit, epsilon, delta = Unit(Neighbours.ADD_REMOVE, 5), 5, 1e-9
     mechanism = KeyRelease.costing(Fraction(epsilon), Fraction(1, 10**9), unit)
     shared_out = math.ceil(1 + 5 / epsilon * math.log(5 / (2 * delta))) + 1

@@ -67,7 +67,7 @@ def test_noise_is_that_of_the_mechanism() -> None:
 
 
 def test_answers_that_are_no_tables_are_none() -> None:
-    """A choice is no table, whatever it is called."""
+    """A choice is not a table, whatever it is called."""
     event = PermuteAndFlipEvent(ONE, ONE)
     assert released_table(Charge("choice among 3 by R", event), DOMAIN, 9) is None
     assert released_table(Charge("counts of age", event), DOMAIN, 9) is None

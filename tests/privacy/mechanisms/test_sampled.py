@@ -180,7 +180,7 @@ def _charges(steps: int = 200) -> list[Charge]:
 
 
 def test_a_committed_list_is_paid_for_whole() -> None:
-    """Questions first, then the list; nothing else, and stopping early is no gain."""
+    """Questions first, then the list; nothing else, and stopping early gains nothing."""
     grant = Grant(Budget.approximate(2, DELTA), pricing=QuestionsThenList())
     grant.charge([Charge("size", LaplaceEvent(Fraction(10), Fraction(1)))])
     grant.commit(_charges())

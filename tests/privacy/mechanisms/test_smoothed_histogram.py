@@ -55,7 +55,7 @@ def _mechanism(
 
 
 def _neighbours(size: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """All tables of so many rows, each with all tables in which one row is another."""
+    """All tables of n rows, each with all tables in which one row is another."""
     for table in itertools.product(VALUES, repeat=size):
         for place, value in itertools.product(range(size), VALUES):
             yield table, (*table[:place], value, *table[place + 1 :])

@@ -240,7 +240,7 @@ def test_no_candidate_is_out_of_reach(distance: int, words: int) -> None:
 
 
 def test_exponential_word_by_word() -> None:
-    """A word for the level, one for the place in it, more for acceptance; refused, all anew."""
+    """A word for the level, one for the place in it, more for acceptance; refused, all again."""
     scores, scale = _scores(0, -1, -1), Fraction(2)
     # All are of level 0; the second is accepted below exp(−1/2) = 0.6065.
     above, below = (int(0.61 * 2**64), 64), (int(0.60 * 2**64), 64)
@@ -305,7 +305,7 @@ def test_what_cannot_be_chosen_is_refused(choose: Choose) -> None:
 
 
 def test_bits_are_asked_for_when_they_are_used() -> None:
-    """Coins read four bytes each and the choice eight more, each time anew."""
+    """Coins read four bytes each and the choice eight more, each time again."""
     asked: list[int] = []
 
     def counted(size: int) -> bytes:

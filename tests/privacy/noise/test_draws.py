@@ -47,7 +47,7 @@ def _split(number: Fraction, bits: int) -> tuple[int, int]:
 
 
 def _every(count: int, words: int) -> Words:
-    """All rows of so many words below the count."""
+    """All rows of a number of words below the count."""
     every = np.arange(count, dtype=np.uint64)
     return np.array(np.meshgrid(*[every] * words, indexing="ij")).reshape(words, -1).T.copy()
 
@@ -183,7 +183,7 @@ def test_no_value_is_out_of_reach(ones: int) -> None:
 
 
 def test_an_undecided_cell_keeps_its_place() -> None:
-    """Cells that read on stand where they stood; their neighbours are not moved."""
+    """Cells that read on stay where they were; their neighbours are not moved."""
     plan = _plan(Law.laplace(Fraction(1)))
     first, more = _split(laws.ends(plan.blocks)[0] + Fraction(1, 2**90), 31)
     tape = Tape([(0, 32), (2 * first + 1, 32), (0, 32), (more, 64)])
@@ -215,7 +215,7 @@ def test_the_loop_and_python_agree(law: Law) -> None:
 
 
 def test_bits_are_asked_for_when_they_are_used() -> None:
-    """A draw of single magnitudes reads four bytes a cell, each time anew, and keeps none."""
+    """A draw of single magnitudes reads four bytes a cell, each time again, and keeps none."""
     asked: list[int] = []
 
     def counted(size: int) -> bytes:

@@ -17,7 +17,7 @@ exponents = st.fractions(min_value=0, max_value=150, max_denominator=10**6)
 
 
 def _encloses(found: int, chance: Fraction, bits: int) -> bool:
-    """Whether found ≤ chance·2^bits < found + 2, as far as 120 digits can tell."""
+    """Whether found ≤ chance·2^bits < found + 2, as far as 120 digits can show."""
     line = chance * (1 << bits)
     return found <= line * (1 + laws.ERROR) and line * (1 - laws.ERROR) < found + DOUBT
 

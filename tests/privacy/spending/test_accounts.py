@@ -65,7 +65,7 @@ def spend(
     charges: Sequence[Charge] | None = None,
     pricing: Pricing | None = None,
 ) -> None:
-    """A run that spends its whole budget in one charge, or charges as told."""
+    """A run that spends its whole budget in one charge, or in the charges given."""
     with ledger.grant("a", budget, adjacency=adjacency, pricing=pricing) as grant:
         whole = grant.spendable.amount
         usual = (
@@ -188,7 +188,7 @@ def test_a_run_as_large_as_its_limit_fits(ledger: Ledger) -> None:
 
 
 def test_the_rho_of_a_limit_is_fixed_when_it_is_set(ledger: Ledger) -> None:
-    """It stands in the ledger and is not computed anew."""
+    """The ledger has it, and it is not computed again."""
     limit = limited(ledger, "3", "1e-5")
     assert limit == Ledger(ledger.path).account("a").limit
     assert limit.concentrated is not None
@@ -585,7 +585,7 @@ def test_new_entries_follow_old_ones_with_whole_checksums(old: Ledger) -> None:
 
 
 def test_a_ledger_replaced_while_its_lock_was_waited_for_is_opened_anew(tmp_path: Path) -> None:
-    """The grant stands in the file of that name, not in one that nobody can find any more."""
+    """The file of that name has the grant, not one that nobody can find any more."""
     import fcntl
 
     path = tmp_path / "ledger.jsonl"
@@ -619,7 +619,7 @@ def _waits_for(descriptor: int) -> bool:
 
 
 def test_rules_have_names() -> None:
-    """A limit tells whom it is for and how it is counted."""
+    """A limit says whom it protects and how it is counted."""
     limit = Limit.zcdp(Spent(Fraction(4), Fraction(1, 10**5)), ROW)
     assert Rule.ZCDP is limit.rule
     assert "epsilon = 4, delta = 1e-05 for rows added or removed, counted in zCDP" == str(limit)

@@ -1,4 +1,4 @@
-"""Copies of rows under other names are told to a terminal, and to nothing else."""
+"""Copies of rows under other names are reported at a terminal, and nowhere else."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ROWS = pa.table({"sex": ["f", "m", "m"] * 20, "age": list(range(60))})
 
 
 def _seen(folder: Path, data: object, name: str, access: Access | None = None) -> list[str]:
-    """The other names of some rows, as a run under this name would be told."""
+    """The other names of some rows that a run under this name would report."""
     with open_source(data, SCHEMA, access or Access()) as source:  # type: ignore[arg-type]
         return known_elsewhere(folder / "ledger.jsonl", name, Sighting(data, source, SCHEMA))
 
@@ -74,7 +74,7 @@ def test_a_renamed_file_is_known_whatever_its_schema(tmp_path: Path) -> None:
 
 
 def test_other_rows_and_the_same_name_are_no_copies(tmp_path: Path) -> None:
-    """One cell that differs, no rows at all, or the same name again: nothing to tell."""
+    """One cell that differs, no rows at all, or the same name again: nothing is reported."""
     other = ROWS.set_column(1, "age", pa.array([98, *range(1, 60)]))
     none = ROWS.slice(0, 0)
     assert [] == _seen(tmp_path, ROWS, "a")
@@ -98,7 +98,7 @@ def test_fingerprints_are_keyed_and_their_owners_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"key": 3, "names": {}}', '{"key": "zz"}'])
 def test_a_damaged_memory_fails_nothing(tmp_path: Path, content: str) -> None:
-    """The warning is a kindness: without it the run goes on, and the file stays as it is."""
+    """The warning is a kindness: without it the run continues, and the file stays as it is."""
     place(tmp_path / "ledger.jsonl").write_text(content)
     assert [] == _seen(tmp_path, ROWS, "d")
     assert content == place(tmp_path / "ledger.jsonl").read_text()

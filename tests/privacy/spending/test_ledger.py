@@ -198,7 +198,7 @@ def test_a_torn_last_line_is_passed_over(ledger: Ledger) -> None:
 
 @pytest.mark.parametrize("every", slow_but({23}, [1, 23]))
 def test_every_cut_of_the_file_is_either_true_or_refused(ledger: Ledger, every: int) -> None:
-    """Cut anywhere, as by a power failure, the ledger reports all whole lines, and goes on."""
+    """Cut anywhere, as by a power failure, the ledger reports all whole lines, and continues."""
     _spend(ledger)
     _spend(ledger)
     data = ledger.path.read_bytes()
@@ -247,7 +247,7 @@ def test_an_open_ledger_sees_what_others_wrote(ledger: Ledger) -> None:
 
 
 def test_a_ledger_that_cannot_be_opened_refuses(tmp_path: Path) -> None:
-    """A folder is no ledger; nothing is granted."""
+    """A folder is not a ledger; nothing is granted."""
     with pytest.raises(LedgerError, match="--ledger"), Ledger(tmp_path).grant("a", Budget.pure(1)):
         pass
 
@@ -399,7 +399,7 @@ GRANT = {
 def test_entries_that_lie_are_refused_even_with_right_checksums(
     ledger: Ledger, change: dict[str, Any]
 ) -> None:
-    """What an entry must say is told to be missing, quickly, and nothing is granted."""
+    """The error quickly names what an entry lacks, and nothing is granted."""
     ledger.path.parent.mkdir()
     text = signed({**GRANT, **change})
     ledger.path.write_text(text)
@@ -474,7 +474,7 @@ def test_a_grant_is_opened_once(ledger: Ledger) -> None:
 
 
 def test_a_name_that_cannot_be_written_is_refused(ledger: Ledger) -> None:
-    """Half a surrogate pair stands for a byte of a file name that is no text."""
+    """Half a surrogate pair stands for a byte of a file name that is not text."""
     with pytest.raises(UsageError, match="is not Unicode and cannot be written; name it"):
         ledger.limit("\udcff", epsilon=Fraction(1))
     with pytest.raises(UsageError, match="--dataset"), ledger.grant("\udcff", Budget.pure(1)):

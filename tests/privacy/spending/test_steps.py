@@ -1,4 +1,4 @@
-"""Long runs in the ledger: a step is told once, by one process, and gone on from once."""
+"""Long runs in the ledger: a step is reported once, by one process, and resumed from once."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def ledger(tmp_path: Path) -> Ledger:
 
 
 def _killed(ledger: Ledger, step: int = 3) -> Told:
-    """A run that told of a step and was then killed."""
+    """A run that reported a step and was then killed."""
     with ledger.grant("rows", BUDGET, pricing=QuestionsThenList()) as grant:
         grant.commit(LIST)
         grant.charge(LIST[:step])
@@ -42,7 +42,7 @@ def _killed(ledger: Ledger, step: int = 3) -> Told:
 def _gone_on(
     ledger: Ledger, told: Told, drawn: int, then: Callable[[Grant], None] | None = None
 ) -> None:
-    """A process that goes on with a run and draws some steps."""
+    """A process that resumes a run and draws some steps."""
     with ledger.grant("rows", BUDGET, pricing=QuestionsThenList(), resume=told) as grant:
         grant.restore([], LIST, done=told.step)
         grant.charge(LIST[:drawn])
@@ -51,7 +51,7 @@ def _gone_on(
 
 
 def test_a_step_that_was_told_is_not_drawn_again(ledger: Ledger) -> None:
-    """An older checkpoint is refused once a later step was told; the latest one goes on."""
+    """An older checkpoint is refused once a later step was reported; the latest one resumes."""
     old = _killed(ledger)
     _gone_on(ledger, old, 6, then=lambda grant: ledger.tell(grant, 9, SECOND))
     text = ledger.path.read_bytes()
@@ -64,7 +64,7 @@ def test_a_step_that_was_told_is_not_drawn_again(ledger: Ledger) -> None:
 
 
 def test_what_was_not_told_is_drawn_again(ledger: Ledger) -> None:
-    """Killed before its next checkpoint, a run goes on from the same one as often as it takes."""
+    """Killed before its next checkpoint, a run resumes from the same one as often as it takes."""
     old = _killed(ledger)
     for _ in range(3):
         _gone_on(ledger, old, 5)
@@ -94,7 +94,7 @@ def test_a_finished_run_does_not_go_on(ledger: Ledger) -> None:
 
 
 def test_a_run_without_steps_does_not_go_on(ledger: Ledger) -> None:
-    """As version 0.1.0 wrote it: nobody knows which of its steps were told."""
+    """As version 0.1.0 wrote it: nobody knows which of its steps were reported."""
     with ledger.grant("rows", BUDGET, pricing=QuestionsThenList()) as grant:
         grant.commit(LIST)
     with pytest.raises(LedgerError, match=r"knows no step .*0\.1\.0.* start again without"):
@@ -103,7 +103,7 @@ def test_a_run_without_steps_does_not_go_on(ledger: Ledger) -> None:
 
 @pytest.mark.parametrize("resumed", [False, True])
 def test_a_run_is_held_by_one_process(ledger: Ledger, resumed: bool) -> None:
-    """While it lives, another that would go on from the same checkpoint is refused at once."""
+    """While it lives, another that would resume from the same checkpoint is refused at once."""
 
     def beside(told: Told) -> None:
         for other in (ledger, Ledger(ledger.path)):
@@ -124,7 +124,7 @@ def test_a_run_is_held_by_one_process(ledger: Ledger, resumed: bool) -> None:
 
 @pytest.mark.parametrize("end", ["tell", "close"])
 def test_who_was_taken_over_tells_nothing_more(ledger: Ledger, end: str) -> None:
-    """Where locks do not reach, as on another machine, the last to go on has the run alone."""
+    """Where locks do not reach, as on another machine, only the last to resume has the run."""
     old, other = _killed(ledger), Ledger(ledger.path)
 
     def overtaken(grant: Grant) -> None:
@@ -133,7 +133,7 @@ def test_who_was_taken_over_tells_nothing_more(ledger: Ledger, end: str) -> None
         if end == "tell":
             ledger.tell(grant, 6, SECOND)
 
-    with pytest.raises(LedgerError, match="another process has gone on with this run"):
+    with pytest.raises(LedgerError, match="another process has resumed this run"):
         _gone_on(ledger, old, 3 if end == "tell" else 7, then=overtaken)
     [run] = ledger.account("rows").runs
     assert (True, 5, THIRD) == (run["open"], run["step"], run["checkpoint"])
@@ -184,7 +184,7 @@ def test_a_run_taken_over_in_vain_counts_whole(ledger: Ledger) -> None:
 
 
 def test_a_checkpoint_is_known_by_its_digest(ledger: Ledger) -> None:
-    """By whose run, and whether that goes on from it."""
+    """The ledger says whose run it is, and whether that run resumes from it."""
     assert ledger.told(FIRST) is None
     old = _killed(ledger)
     assert (old.grant, True) == ledger.told(FIRST)

@@ -84,7 +84,7 @@ def test_what_is_named_exists(name: str) -> None:
 
 @pytest.mark.parametrize("name", EVERYTHING)
 def test_referees_are_from_outside(name: str) -> None:
-    """A test that is named as a referee calls software of somebody else."""
+    """A test that is named as a referee calls software of someone else."""
     for path in EVERYTHING[name].referees:
         assert re.search("opendp|dp_accounting|opacus", (ROOT / path).read_text(encoding="utf-8"))
 
@@ -96,7 +96,7 @@ def test_every_method_sits_the_replay() -> None:
 
 @pytest.mark.parametrize("name", EVERYTHING)
 def test_what_is_less_proven_says_why(name: str) -> None:
-    """A missing check is told in a sentence, and whoever has such a sentence is less proven."""
+    """A sentence names a missing check, and whatever has such a sentence is less proven."""
     found = EVERYTHING[name]
     whole = bool(found.proofs and found.replays and found.attacks)
     assert (whole and not found.missing) == (found.level is Vetting.WELL_PROVEN)

@@ -188,7 +188,7 @@ def test_sums_of_unlike_denominators_stay_short() -> None:
 def test_loss_distributions_of_many_answers_are_not_recomputed(
     sigma_squared: Fraction, count: int
 ) -> None:
-    """What fits by zCDP still holds, what is far off fails, and between them it is told."""
+    """What fits by zCDP still holds, what is far off fails, and between them a note says so."""
     events: list[Event] = [GaussianEvent(sigma_squared + i, Fraction(1)) for i in range(count)]
     delta = Fraction(1, 10**6)
     enough = tightest(events, delta=delta, announced=False).epsilon

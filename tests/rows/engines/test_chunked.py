@@ -1,4 +1,4 @@
-"""Files read in blocks are counted as if all rows stood in memory."""
+"""Files read in blocks are counted as if all rows were in memory."""
 
 from __future__ import annotations
 

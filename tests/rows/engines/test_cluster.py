@@ -237,7 +237,7 @@ def test_workers_that_cannot_see_the_files_are_told_of(cluster: Cluster, tmp_pat
 
 
 def test_files_that_change_meanwhile_are_refused(cluster: Cluster, tmp_path: Path) -> None:
-    """Fewer rows than at the beginning are no answer."""
+    """Fewer rows than at the beginning are refused."""
     path = write_partitions(_rows(30), tmp_path / "rows", [])
     source = ClusterSource(cluster=cluster, path=path, codec=Codec(SCHEMA), memory=10**9)
     source.check()
@@ -258,7 +258,7 @@ def test_other_versions_of_understudy_are_refused(
 
 @pytest.mark.parametrize("silent", [False, True])
 def test_an_address_where_no_scheduler_is_fails_in_time(silent: bool) -> None:
-    """Nobody listens there, or somebody who never says a word."""
+    """Nobody listens there, or someone who never says a word."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         if silent:
@@ -317,7 +317,7 @@ def test_addresses_that_are_none_are_refused(address: str) -> None:
 def test_a_cluster_takes_parquet_alone(data: Any) -> None:
     """Other data is refused before a cluster is looked for."""
     with (
-        pytest.raises(UsageError, match=r"a cluster counts Parquet alone; give a \.parquet file"),
+        pytest.raises(UsageError, match=r"a cluster counts only Parquet; give a \.parquet file"),
         open_source(data, SCHEMA, Access(cluster="tcp://127.0.0.1:1")),
     ):
         pass

@@ -68,7 +68,7 @@ def test_csv_dialects_that_are_read(tmp_path: Path, data: bytes) -> None:
 
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "UTF-8", "utf8", "utf-8-sig"])
 def test_csv_encodings(tmp_path: Path, encoding: str) -> None:
-    """Text is decoded as told; utf-8 is spelled in several ways, with or without its mark."""
+    """Text is decoded as asked; utf-8 is spelled in several ways, with or without its mark."""
     path = csv_file(tmp_path, "city,age\nZürich,1\n".encode(encoding))
     assert {"city": [0], "age": [1]} == codes_in(path, given=FileFormat(encoding=encoding))
 
@@ -106,7 +106,7 @@ def test_columns_beyond_the_schema_are_refused_unless_ignored(tmp_path: Path) ->
 
 
 def test_columns_missing_from_the_data_are_all_named(tmp_path: Path) -> None:
-    """Every declared column that the header lacks stands in the message."""
+    """The message names every declared column that the header lacks."""
     codec = Codec(Schema.parse({"columns": {n: {"kind": "boolean"} for n in ("a", "b", "c")}}))
     with pytest.raises(DataError, match="no column 'b', 'c'; add it"):
         read_rows(csv_file(tmp_path, b"a\n1\n"), codec)
@@ -305,7 +305,7 @@ def test_line_breaks_and_commas_in_names_survive(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("cut", [0, 4, 20, -20, -1])
 def test_truncated_parquet_is_refused(tmp_path: Path, cut: int) -> None:
-    """Part of a Parquet file is no Parquet file."""
+    """Part of a Parquet file is not a Parquet file."""
     whole, part = tmp_path / "whole.parquet", tmp_path / "part.parquet"
     write_rows([rows_of(1, 2, 3)], whole, CODEC)
     part.write_bytes(whole.read_bytes()[:cut])

@@ -113,7 +113,7 @@ def test_a_format_is_checked_and_kept() -> None:
 
 
 def test_a_schema_keeps_its_format_and_free_keys() -> None:
-    """A free key of that name that is not a table is somebody else's; hashes stay as they were."""
+    """A free key of that name that is not a table is someone else's; hashes stay as they were."""
     columns = {"a": {"kind": "boolean"}}
     plain = Schema.parse({"columns": columns})
     office = Schema.parse({"format": {"decimal": ","}, "columns": columns})
@@ -213,7 +213,7 @@ def test_first_cells_propose_a_notation(
 def test_markers_hide_no_decimal_comma_and_are_proposed(
     cells: list[str], decimal: str | None, columns: dict[str, SeenNotation]
 ) -> None:
-    """Cells that say that something is missing are no numbers; words such as none may be values."""
+    """Markers of missing cells are not numbers; words such as none may be values."""
     text = "x;y\n" + "".join(f"{cell};1\n" for cell in cells)
     seen = first_look(PipedFile(text.encode(), ".csv"), FileFormat())
     assert (decimal, columns) == (seen.format.decimal, seen.columns)

@@ -90,7 +90,7 @@ class ConsentOptions(ConsentRequest):
             "--delta-limit",
             metavar="NUMBER",
             rich_help_panel=PRIVACY,
-            help="Never spend more than this delta on the table; 0 allows pure runs alone.",
+            help="Never spend more than this delta on the table; 0 allows only pure runs.",
         ),
     ] = "0"
     policy: Annotated[
@@ -151,10 +151,10 @@ class HolderOptions(HolderRequest):
 def holder(*, asked: HolderOptions, as_json: AsJson = False) -> None:
     """Answer an analyst's questions about a private table, each paid for from the ledger.
 
-    This machine connects to the analyst's; nothing needs to reach it from outside. No code that
-    arrives is ever run: a holder answers the questions of understudy's own protocols alone.
+        This machine connects to the analyst's; nothing needs to reach it from outside. No code that
+    arrives is ever run: a holder answers only the questions of understudy's own protocols.
 
-    Less proven than counts for one table: docs/assurance.md says what is missing.
+        Less proven than counts for one table: docs/assurance.md says what is missing.
     """
     from understudy.jobs.holding import hold
 

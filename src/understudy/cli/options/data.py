@@ -90,7 +90,7 @@ class PersonOptions(PersonRequest):
             "--person-id",
             metavar="COLUMN",
             rich_help_panel=PRIVACY,
-            help="Protect whole persons, whom this column identifies, instead of single rows. "
+            help="Protect whole persons, as this column identifies them, instead of single rows. "
             "Needs --rows-per-person.",
         ),
     ] = None

@@ -28,7 +28,7 @@ MethodName = Annotated[
         autocompletion=completion.methods_or_auto,
         help=f"Learn by this method: {registry.listed(registry.AUTOMATIC)}. auto is "
         f"{registry.DEFAULT}; where an option shapes a network it is nist with a delta, else "
-        "privbayes; for images it is moments, which learns images alone. "
+        "privbayes; for images it is moments, which learns only images. "
         f"{less_proven_sentence()}",
     ),
 ]

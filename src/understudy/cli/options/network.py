@@ -32,7 +32,7 @@ class NetworkOptions(NetworkRequest):
             "--protect",
             metavar="COLUMN",
             rich_help_panel=NETWORK,
-            help="Protect this sensitive column: it depends on the target alone, or on the columns "
+            help="Protect this sensitive column: it depends only on the target, or on the columns "
             "listed, as in illness=age,sex, and nothing depends on it. Repeat for more.",
         ),
     ] = None

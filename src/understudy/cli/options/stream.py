@@ -60,7 +60,7 @@ LevelCount = Annotated[
         "--levels",
         metavar="NUMBER",
         rich_help_panel=METHOD,
-        help="Give each entry this many levels (quantised alone has a choice).",
+        help="Give each entry this many levels; only the estimator quantised has a choice.",
     ),
 ]
 SampleSize = Annotated[

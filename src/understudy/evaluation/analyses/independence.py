@@ -121,7 +121,7 @@ class IndependenceTests:
 
     @property
     def unseen(self) -> int:
-        """Of how many pairs the real rows show no dependence."""
+        """The number of pairs in which the real rows show no dependence."""
         return sum(pair.is_unseen for pair in self.pairs)
 
     def document(self) -> dict[str, Any]:

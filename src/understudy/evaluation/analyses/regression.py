@@ -155,7 +155,7 @@ def regression(
 def _fitted(
     comparison: Comparison, strengths: Association, target: str
 ) -> tuple[_Asked, list[CoefficientEstimate | None]] | str:
-    """What can be fitted to the real rows; a reason where nothing can be.
+    """Fit what can be fitted to the real rows; return a reason where nothing can be.
 
     A column that separates the classes has no finite coefficient. The strongest columns are left
     out one by one until there is a fit.
@@ -183,7 +183,7 @@ class _Asked:
 
     @classmethod
     def of(cls, comparison: Comparison, columns: tuple[str, ...], name: str) -> _Asked | str:
-        """What is regressed on what; a reason where nothing can be."""
+        """Choose outcome and terms by the real rows; return a reason where there are none."""
         target = Target.of(comparison.schema, name)
         known = comparison.real.take(target.known(comparison.real))
         if not known.rows or not comparison.synthetic.rows:
@@ -211,7 +211,7 @@ class _Asked:
         return name if self.code is None else f"{name} = {self.target.label(int(self.code))}"
 
     def fitted(self, sheet: EvaluationTable) -> list[CoefficientEstimate | None] | None:
-        """The coefficients of one table."""
+        """Fit the coefficients of one table."""
         rows = at_most(sheet.take(self.target.known(sheet)), _MOST_ROWS, self.seed)
         if not rows.rows:
             return None

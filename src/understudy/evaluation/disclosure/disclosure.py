@@ -5,8 +5,8 @@ They name everybody's sensitive value. Beside their accuracy is the zero rule's,
 table and always names the most frequent value.
 
 An attacker who does better than that has not always learned something about a person: that husbands
-are men is known without any table. Held-out rows, of which no table holds any, show what keys tell
-about strangers; what they tell about real rows beyond that is due to these rows being there.
+are men is known without any table. Held-out rows, of which no table holds any, show what keys say
+about strangers; what they say about real rows beyond that is due to these rows being there.
 
 Privacy: all of it is made of exact functions of real rows, with no mechanism between.
 """

@@ -1,6 +1,6 @@
 """Whether synthetic rows lie nearer to the rows they were made from than to others.
 
-An attacker who holds the synthetic rows and somebody's whole row calls that person a member where a
+An attacker who holds the synthetic rows and someone's whole row calls that person a member where a
 synthetic row is near. Rows that the fit has not seen show how near strangers come.
 
 Privacy: exact functions of real rows; for the owner's eyes and for public data only.
@@ -107,7 +107,7 @@ def membership(
     Args:
         members: rows that the synthetic ones were made from.
         others: rows of the same kind that the fit has not seen.
-        most: so many members and others are looked at, chosen by the seed.
+        most: the largest number of members, and of others, that are looked at, chosen by the seed.
 
     Privacy: an exact function of real rows.
     """

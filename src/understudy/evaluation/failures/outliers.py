@@ -61,7 +61,7 @@ class ExtremeNumbers:
 
 @dataclass(frozen=True)
 class RepeatedRows:
-    """Of isolated real rows, how many a table repeats.
+    """The number of isolated real rows that a table repeats.
 
     Attributes:
         nearer: the share with a row of the table nearer than any other real row is.
@@ -102,7 +102,7 @@ class Outliers:
 
     @property
     def repeated(self) -> dict[str, RepeatedRows]:
-        """What each table repeats, by its name; empty where rows were not looked at."""
+        """The rows that each table repeats, by its name; empty where rows were not looked at."""
         found = {"synthetic": self.synthetic, "chance": self.chance, "leaky": self.leaky}
         return {name: each for name, each in found.items() if each is not None}
 

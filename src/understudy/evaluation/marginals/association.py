@@ -193,7 +193,7 @@ def _line(column: LearnedColumn) -> Floats:
 
 
 def correlation(first: Floats, second: Floats, counts: Counts) -> float:
-    """Pearson's correlation of values that occur so many times; NaN where one does not vary."""
+    """Pearson's correlation of values that occur as often as counted; NaN where one is constant."""
     known = ~np.isnan(first + second) & (counts > 0)
     weights = counts[known] / max(int(counts[known].sum()), 1)
     centred = [values[known] - (weights * values[known]).sum() for values in (first, second)]
@@ -211,7 +211,7 @@ def rank_correlation(first: Floats, second: Floats, counts: Counts) -> float:
 
 
 def _ranks(values: Floats, counts: Counts) -> Floats:
-    """The mean rank of each value among values that occur so many times."""
+    """The mean rank of each value among values that occur as often as counted."""
     different, places = np.unique(values, return_inverse=True)
     held = np.bincount(places, counts, minlength=different.size)
     return np.asarray((np.cumsum(held) - held / 2)[places])

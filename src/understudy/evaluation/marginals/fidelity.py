@@ -1,7 +1,7 @@
 """How near synthetic rows, or a model, come to real ones.
 
-Privacy: the results are exact functions of real rows and no mechanism stands between: for the
-owner's eyes and for public data only.
+Privacy: the results are exact functions of real rows, without a mechanism: for the owner's eyes and
+for public data only.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class CountFrequencies:
 
     @classmethod
     def of(cls, counts: Sequence[Counts], rows: int) -> CountFrequencies:
-        """The cells of marginals of a table of so many rows."""
+        """Collect the cells of marginals of a table with this number of rows."""
         together = np.concatenate(counts) if counts else np.empty(0, np.int64)
         different, times = np.unique(together[together > 0], return_counts=True)
         return cls(different, times, rows, len(counts))

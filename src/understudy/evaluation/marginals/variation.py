@@ -57,7 +57,7 @@ def divergence_metric(ways: int) -> Metric:
 
 
 def cross_entropy_metric(ways: int, entropy: float) -> Metric:
-    """The bits needed on marginals of so many columns, at least the real rows' own entropy."""
+    """The bits needed on marginals of `ways` columns, at least the real rows' own entropy."""
     name = f"{ways}-way cross entropy"
     useless = "the value for independent columns"
     return Metric(

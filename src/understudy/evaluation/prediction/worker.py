@@ -66,7 +66,7 @@ class LearnerOutput:
 
 
 def run(job: Job, *, seconds: float | None) -> LearnerOutput:
-    """Do a job in a child process, which is ended after so many seconds, its start included.
+    """Do a job in a child process, which is ended after `seconds`, its start included.
 
     None does it in this process, without a limit: quicker for many small jobs.
     """

@@ -18,7 +18,7 @@ Yardstick = tuple[float | None, float | None]
 
 
 def yardsticks(schema: Schema, synthetic: EvaluationTable, *, seed: int) -> Mapping[int, Yardstick]:
-    """For marginals of so many columns the mean distance of a resample and of independent columns.
+    """Find the mean distance of a resample and of independent columns, by columns in a marginal.
 
     Privacy: post-processing of the synthetic rows; costs nothing.
     """

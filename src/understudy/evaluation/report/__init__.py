@@ -1,6 +1,6 @@
 """Pages for people: an evaluation as one HTML file, from which the owner of the data decides.
 
-`shapes` are the parts of charts, `bars`, `dots` and `heat` the charts, `figure` what stands beside
+`shapes` are the parts of charts, `bars`, `dots` and `heat` the charts, `figure` what is beside
 them; `contents`, `maps`, `predictions` and `promise` are the page in words and numbers, `subject`
 is what it is about, `page` the document. `released` is the other page, which may leave.
 """

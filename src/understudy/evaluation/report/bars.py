@@ -48,7 +48,7 @@ class Bar:
 def bars_of(found: ColumnShares) -> list[Bar]:
     """Choose the bars of a column: few enough, and together all rows.
 
-    Values without an order are sorted by their share; the least of many stand together. Bins that
+    Values without an order are sorted by their share; the rarest of many share one bar. Bins that
     are too many are joined with their neighbours. Missing cells come last.
     """
     levels = len(found.labels) - found.has_missing

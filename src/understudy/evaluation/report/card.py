@@ -52,7 +52,7 @@ def _head(release: Release) -> str:
         f"# {cell(release.subject.synthetic)}",
         "",
         f"Synthetic rows, a stand-in for a private table of about {release.rows_text} rows. "
-        f"This sheet was made by understudy {__version__} from released numbers alone.",
+        f"This sheet was made by understudy {__version__} only from released numbers.",
     ]
     return "\n".join(lines)
 

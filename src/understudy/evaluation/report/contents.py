@@ -59,7 +59,7 @@ def columns_at_a_time(ways: int) -> str:
 
 
 def _way(mean: Result) -> Iterator[str]:
-    """Where between floor and ceiling a mean stands, when there is something between."""
+    """Say where between floor and ceiling a mean is, when there is something between."""
     low, high, value = mean.resampled, mean.independent, mean.value
     if low is None or high is None or value is None or high <= _APART * low:
         return

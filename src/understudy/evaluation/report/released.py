@@ -123,7 +123,7 @@ def _means(release: Release) -> Figure:
     )
     caption = (
         "Distance is the share of rows that would have to change: 0 is the same, 1 has nothing in "
-        "common. The two references are made of the synthetic rows alone. Left is better."
+        "common. The two references are made only of synthetic rows. Left is better."
     )
     data = _listing("marginals of", {columns_at_a_time(w): found for w, found in means.items()})
     picture = DotChart(lines, f"mean {_AXIS}", about).picture()

@@ -37,7 +37,7 @@ class Scale:
 
 
 def ticks(low: float, high: float, most: int = 5) -> list[float]:
-    """Round numbers that reach from below one to above the other, about so many."""
+    """About `most` round numbers that reach from below `low` to above `high`."""
     step = _round_step((high - low) / most)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     return [step * number for number in range(first, max(last, first + 1) + 1)]
@@ -74,7 +74,7 @@ def stroke(kind: str, *spots: tuple[float, float]) -> str:
 def words(
     text: str, x: float, y: float, *, anchor: str = "start", kind: str = "tick", whole: str = ""
 ) -> str:
-    """A line of text; `whole` is told to a pointer that rests on a shortened one."""
+    """A line of text; a pointer that rests on a shortened one is shown `whole`."""
     # Letters of which no font is known to keep their width are squeezed into it.
     wide = f' textLength="{text_width(text, LETTERS):.1f}" lengthAdjust="spacingAndGlyphs"'
     squeeze = "" if is_bounded(text) else wide

@@ -73,7 +73,7 @@ def _columns(found: Evaluation) -> list[Finding]:
 
 
 def _fresh(floor: float | None) -> str:
-    """What as many fresh rows of the same population are apart from the real ones, in words."""
+    """Say how far as many fresh rows of the same population are from the real ones."""
     return f"{FRESH * (floor or 0.0):.3f} with fresh real rows"
 
 

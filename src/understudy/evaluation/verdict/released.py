@@ -30,13 +30,13 @@ from understudy.evaluation.verdict.verdict import Verdict, decide, verdict_sente
 from understudy.privacy.statements.statement import Statement
 
 NOTICE = (
-    "This verdict was made of released numbers alone. Stand-ins may be compared by it: each such "
+    "This verdict was made only of released numbers. Stand-ins may be compared by it: each such "
     "summary was paid for, and the costs add up."
 )
-_NOT_MEASURED = "The paid summary holds distances alone; predictions and relations are not in it."
+_NOT_MEASURED = "The paid summary holds only distances; predictions and relations are not in it."
 
 _ROWS_ALONE = (
-    "This is about the rows alone; the summary was made from the same table, and its cost is added "
+    "This is only about the rows; the summary was made from the same table, and its cost is added "
     "where the two are stated together."
 )
 

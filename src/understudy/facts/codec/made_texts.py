@@ -2,7 +2,7 @@
 
 Each text follows from the sampling seed, the name of its column and a key: the number of its row,
 or the value of the column that it follows. So equal keys get equal texts, in all blocks of rows.
-Private rows have no part in it. A text may still be somebody's by chance.
+Private rows have no part in it. A text may still be someone's by chance.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Cells that hold no declared value: missing, unreadable, or outside the bounds.
 
 The three are kept apart. A null, an empty cell, NaN or a declared marker is *missing*. A text that
-is no number or date is *unreadable*. A readable value the schema does not allow is *outside*.
+cannot be read as a number or date is *unreadable*. A readable value that the schema does not allow
+is *outside*.
 Missing cells take the missing level where there is one; all others go where `outside` says, and
 a row with a cell that has nowhere to go is dropped. Each row's fate depends on that row alone.
 """

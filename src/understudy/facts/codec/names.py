@@ -80,7 +80,7 @@ def names_of(column: str, cells: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def unnameable(column: str, held: object) -> DataError:
-    """A column whose type has no names; only the type is told."""
+    """Return the error for a column whose type has no names; it says only the type."""
     return DataError(
         f"column {column!r} names persons and holds {held}, which cannot be told apart alike "
         "everywhere; convert it to text or whole numbers"

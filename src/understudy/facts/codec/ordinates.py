@@ -243,7 +243,7 @@ def _plain_numbers(notation: NumberNotation, texts: pa.ChunkedArray) -> pa.Chunk
 
 
 def _read_each(column: BinnedColumn, cells: pa.ChunkedArray) -> ColumnOrdinates:
-    """The total path: every different text is parsed once, and a null stands after the last."""
+    """The total path: every different text is parsed once, and a null comes after the last."""
     encoded = cells.dictionary_encode().unify_dictionaries()
     texts: list[str] = encoded.chunk(0).dictionary.to_pylist() if encoded.num_chunks else []
     places = [*(_place(column, text) for text in texts), None]

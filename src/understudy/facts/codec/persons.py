@@ -46,7 +46,7 @@ class Persons:
 
     @classmethod
     def given(cls, column: str | None, most: int | None) -> Persons | None:
-        """The persons that both together tell; none where neither is given."""
+        """Return the persons that both together declare; none where neither is given."""
         if column is None and most is None:
             return None
         if column is None or most is None:

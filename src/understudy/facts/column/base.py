@@ -38,7 +38,7 @@ def text_of(value: object) -> str:
 
 
 class ColumnBase(BaseModel):
-    """The base of all columns: a kind, a note for people, and whether somebody vouches for it."""
+    """The base of all columns: a kind, a note for people, and whether someone vouches for it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 

@@ -103,7 +103,7 @@ def check_satisfiable(constraints: Sequence[Constraint]) -> None:
 
     Raises:
         SchemaError: naming a least set of them that contradict each other, or of many nearly so.
-        CapacityError: if they are too entangled to tell.
+        CapacityError: if they are too entangled to decide it.
     """
     if are_satisfiable(constraints):
         return

@@ -37,7 +37,7 @@ def set_of(held: Masks) -> CodeSet:
 def forbidden_cells(
     nogoods: Iterable[Nogood], attributes: Sequence[str], shape: Sequence[int]
 ) -> Masks:
-    """The cells of a table that no allowed row can stand in, by each nogood on its own."""
+    """The cells of a table that no allowed row can have, by each nogood on its own."""
     forbidden = np.zeros(shape, bool)
     sizes = dict(zip(attributes, shape, strict=True))
     for nogood in nogoods:

@@ -77,7 +77,7 @@ def _text_draft(path: Path, table: str | None) -> Draft:
 
 
 def draft_of(document: object, *, table: str | None = None) -> Draft:
-    """A draft of a schema from what stands in such a file.
+    """Draft a schema from the contents of such a file.
 
     Example:
         >>> draft_of({"age": 85, "sex": 2}).columns["sex"].keys["max"]

@@ -1,8 +1,8 @@
 """CSV on the Web: the W3C's JSON metadata for tables, as much of it as a schema can hold.
 
 Source: Metadata Vocabulary for Tabular Data, W3C Recommendation of 17 December 2015. Datatypes,
-null markers and `required` are inherited from the group and the table. Nothing is fetched: a
-table's schema has to stand in the file.
+null markers and `required` are inherited from the group and the table. Nothing is fetched: the file
+has to contain the table's schema.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _single(value: object) -> str | None:
 
 
 def _with_inherited(body: object, *above: Mapping[str, Any]) -> object:
-    """A column's keys, and those of what stands above it, the nearest first, where it has none."""
+    """A column's keys, and where it has none those of the levels above it, the nearest first."""
     if not isinstance(body, Mapping):
         return body
     levels = [{key: level[key] for key in _INHERITED if key in level} for level in above]

@@ -26,7 +26,7 @@ _MARK_LINE = re.compile(rf"\s*{MARK}\s*=\s*true\s*(#.*)?")
 
 
 def marked(document: object) -> dict[str, Mapping[str, Any]]:
-    """The columns that bear a mark, with what stands in them beside it."""
+    """The columns that have a mark, each with its other keys."""
     columns = document.get("columns") if isinstance(document, Mapping) else None
     bodies = dict(columns) if isinstance(columns, Mapping) else {}
     if isinstance(document, Mapping) and isinstance(document.get("format"), Mapping):

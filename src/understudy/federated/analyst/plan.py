@@ -221,7 +221,7 @@ class Collaboration:
 
     @property
     def fingerprint(self) -> str:
-        """By which a journal knows the plan again; waiting longer is no other plan."""
+        """A journal recognizes the plan by it; a plan that waits longer is the same plan."""
         families = None if self.network is None else [f.axes for f in self.network]
         shown = {name: str(vars(self)[name]) for name in _SHOWN}
         if self.sums is not None:
@@ -292,7 +292,7 @@ class Collaboration:
         """Refuse images without their protocol, and their protocol without images."""
         if (self.protocol is ProtocolName.MOMENTS) is (self.sums is None):
             raise UsageError(
-                "the protocol moments learns images, and images are learned by it alone; declare "
+                "the protocol moments learns images, and no other protocol does; declare "
                 "height and width, or use another protocol for tables"
             )
         if self.sums is None:

@@ -90,7 +90,7 @@ class RequestReader:
             case MeasureSums():
                 return self._sum(message.body, message.arrays)
             case _ if self.sums is not None:
-                raise UsageError("this holder has images, of which sums alone are handed in")
+                raise UsageError("this holder has images, and releases only sums of them")
             case MeasureTables():
                 return self._measure(message.body, restrictions)
             case MeasureGroups():

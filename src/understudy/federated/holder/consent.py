@@ -106,8 +106,8 @@ class Policy:
             beyond = [other for other in held.kept[name] if other != held.target]
             if beyond:
                 return (
-                    f"protected {name!r} may depend on {', '.join(beyond)}, and on the target "
-                    "alone here; leave them out"
+                    f"protected {name!r} may depend on {', '.join(beyond)}, but here only on the "
+                    "target; leave them out"
                 )
         return None
 

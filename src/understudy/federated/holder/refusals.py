@@ -1,4 +1,4 @@
-"""What a holder says where it does not answer: of which kind the reason is, and nothing of rows."""
+"""Say why a holder does not answer: the kind of the reason, and nothing about rows."""
 
 from __future__ import annotations
 

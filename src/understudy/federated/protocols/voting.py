@@ -260,7 +260,7 @@ def _total(
 
 
 def _noise(budget: Budget, sensitivity: float, talk: Conversation, count: int) -> float:
-    """The standard deviation of one score's noise when so many are asked for together."""
+    """The standard deviation of one score's noise when `count` are asked for together."""
     moved = sensitivity * talk.plan.unit.rows
     amount = float(budget.amount)
     if budget.measure is Measure.PURE:

@@ -39,7 +39,7 @@ class Envelope:
 
 
 def question(letter: Envelope, *, kind: str, run: int, node: int, seconds: float) -> Any:
-    """A message to a holder, which nobody delivers after so many seconds."""
+    """A message to a holder, which nobody delivers after `seconds`."""
     import time
 
     from flwr.app import Metadata

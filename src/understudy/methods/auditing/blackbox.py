@@ -63,7 +63,7 @@ class EventBound:
         """Say in words which event it is."""
         value = f"{self.value:g}" if math.isfinite(self.value) else "nothing"
         return (
-            f"{self.case}: {self.statistic} {self.relation} {value} tells that it is {self.calls}"
+            f"{self.case}: {self.statistic} {self.relation} {value} shows that it is {self.calls}"
         )
 
     def document(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Is the noise what the statement says: of its scale, centred, and drawn anew for every question?
+"""Is the noise what the statement says: of its scale, centred, and drawn again for every question?
 
 The audit knows the exact answers, so it sees the noise itself. Every draw is turned into its place
 within the law that its event names: a number with mean zero that is bounded, whatever the scale.

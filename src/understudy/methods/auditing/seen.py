@@ -1,4 +1,4 @@
-"""What an attacker sees of one run, as numbers: answers, the model, and what was asked."""
+"""The view of an attacker on one run, as numbers: answers, the model, and what was asked."""
 
 from __future__ import annotations
 

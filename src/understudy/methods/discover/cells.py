@@ -177,7 +177,7 @@ class Tree:
 
     @property
     def levels(self) -> int:
-        """In how many counts of the second question a row stands."""
+        """The number of counts of the second question that a row is part of."""
         return 2 if self.has_two_levels else 1
 
     @property

@@ -73,7 +73,7 @@ class Inferred:
 
     @property
     def prospects(self) -> Prospects:
-        """What can be expected of a fit under the schema."""
+        """Return what can be expected of a fit under the schema."""
         return Prospects(self.schema, self.unseen, self.rows)
 
 

@@ -111,7 +111,7 @@ def _unit(text: str, dialect: TextDialect) -> str | None:
 
 
 def learned_notation(seen: Iterable[str]) -> LearnedNotation | None:
-    """What notations that stand out declare together; None where they contradict each other."""
+    """Combine notations that stand out into one; None where they contradict each other."""
     found = {*seen}
     for shown in (*_DAYS.values(), _MONTH_FIRST):
         if found - {_EITHER} == {shown}:

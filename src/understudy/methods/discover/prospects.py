@@ -1,4 +1,4 @@
-"""What a learned schema is worth before a fit spends the rest: decided by released numbers alone.
+"""Judge a learned schema before a fit spends the rest, from released numbers only.
 
 All that is looked at is the schema, the noisy counts that it was learned from, and the budget that
 is left. So the decision is post-processing, and costs nothing.
@@ -25,7 +25,7 @@ _MOST_NOISE = 1 / 4
 
 @dataclass(frozen=True)
 class Prospects:
-    """What can be expected of a fit under a learned schema.
+    """The expected result of a fit under a learned schema.
 
     Attributes:
         schema: what was learned.

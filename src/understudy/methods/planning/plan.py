@@ -147,7 +147,7 @@ class Plan:
     def noise_basis(self) -> str:
         """Where the noise comes from, in words."""
         return (
-            "Formula: the noise that a fit asks for when it finds so many rows. What comes after "
+            "Formula: the noise of a fit that finds this number of rows. What comes after "
             "a question about structure depends on the answer and is as in one simulation."
         )
 

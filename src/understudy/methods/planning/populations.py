@@ -5,7 +5,8 @@ from a symmetric Dirichlet law, and up to two parents, for each configuration of
 distribution drawn around its own. How even the first and how loose the second are is what tables
 differ in most, so three populations stand for the range between two kinds of table: few values
 that make up nearly all rows and columns that are strongly dependent, and values about equally
-common in columns that tell little. docs/guides/planning.md says how the three were chosen.
+common in columns that hardly depend on each other. docs/guides/planning.md says how the three were
+chosen.
 
 By a schema that was learned, rows also belong to one of a few hidden classes, in each of which all
 columns are distributed a little differently. In a network of few parents most pairs of columns are

@@ -4,7 +4,7 @@ Source: SBA section III. An individual has two chromosomes: an order of the attr
 every attribute a set of possible parents; those that come before it count. The search sees nothing
 but pair scores, which are asked for once; noisy ones make it private at no further cost.
 
-Where this differs: parents whose score noise alone could have made are no candidates; of a set, as
+Where this differs: parents whose score could be noise only are not candidates; of a set, as
 many parents count as a table's bound and price allow, best first; orders that restrictions rule out
 are never made, so that every individual is a network; of equals one is selected; and there are
 several populations, and a rival.

@@ -78,7 +78,7 @@ class Restrictions:
         return self.allows(first, second) or self.allows(second, first)
 
     def may_be_family(self, names: Sequence[str]) -> bool:
-        """Whether one of some attributes may have all the others as parents; alone it may stand."""
+        """Whether one of some attributes may have all the others as parents; a single one may."""
         return len(names) < 2 or any(
             all(self.allows(parent, child) for parent in names if parent != child)
             for child in names

@@ -1,7 +1,7 @@
 """Names that every reader of BIF takes, one for each of ours, and the originals beside them.
 
 A BIF word is a letter or underscore, then letters, digits and underscores. Other names are mapped
-to words that differ even when case is ignored, as some readers do, and the original stands in a
+to words that differ even when case is ignored, as some readers do, and the original is kept in a
 property: JSON in ASCII, without any sign that a reader may take for its own.
 """
 
@@ -63,5 +63,5 @@ def written(value: object) -> str:
 
 
 def read(text: str) -> object:
-    """What `written` wrote; ValueError where it is nothing of the kind."""
+    """Read what `written` wrote; ValueError where it is nothing of the kind."""
     return json.loads(text)

@@ -174,7 +174,7 @@ class _Tokens:
         return words
 
     def inside(self, opening: str) -> list[str]:
-        """What stands between brackets of which the first was taken; the last is taken too."""
+        """Return the words up to the closing bracket, which is taken too; the opening one was."""
         start, depth, closing = self.place, 1, _CLOSING[opening]
         while depth:
             token = self.take(closing)

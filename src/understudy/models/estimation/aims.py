@@ -43,7 +43,7 @@ def aims_of(
 
 
 def averaged(tables: Sequence[NoisyMarginal | Estimate], domain: Domain) -> list[Estimate]:
-    """What tables say on average about every set of attributes that one holds, smaller sets first.
+    """Average what tables say about every set of attributes that one holds, smaller sets first.
 
     It is linear in the counts, so that it has the same effect on their noise.
 

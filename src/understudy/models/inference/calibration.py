@@ -28,7 +28,7 @@ from understudy.system.arrays import Probabilities
 
 @dataclass(frozen=True)
 class _Clique:
-    """What was multiplied to eliminate an attribute, the last axis, and the message that left."""
+    """The product that eliminated an attribute, its last axis, and the message that left."""
 
     rest: Attributes
     attribute: str

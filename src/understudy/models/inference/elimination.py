@@ -117,7 +117,7 @@ def conditioned(
     What an attribute is multiplied by when it is eliminated is, line by line, its distribution
     given the attributes that are eliminated later. In the reverse of that order these conditionals
     are a network, whose law is exactly that of the given one under the evidence. Attributes that
-    are no ancestors of the evidence keep their conditionals.
+    are not ancestors of the evidence keep their conditionals.
 
     Source: Koller and Friedman 2009, sections 9.3 and 12.1.
     """
@@ -202,7 +202,7 @@ def _ancestors(conditionals: Sequence[Conditional], attributes: Iterable[str]) -
 
 
 def ties_of(conditionals: Sequence[Conditional], domain: Domain) -> Iterator[Factor]:
-    """What ties coarser copies to their attributes: which codes are in a group, and their shares.
+    """Yield the factors that tie coarser copies to attributes: codes of a group, and their shares.
 
     Shares belong to the family of the attribute itself; elsewhere a copy only follows from it.
     """
@@ -283,7 +283,7 @@ def _cells(scope: Iterable[str], sizes: Mapping[str, int]) -> int:
 
 
 def _ensure_fits(tables: Sequence[int], way_out: str, most_cells: int = _MOST_CELLS) -> None:
-    """Refuse tables of so many cells, kept together, that memory or the numbers of cells exceed."""
+    """Refuse tables that, kept together, exceed the free memory or the largest number of cells."""
     largest, room = max(tables), available_bytes()
     needed = _BYTES_PER_CELL * (largest * (_COPIES - 1) + sum(tables))
     if needed > room or largest > most_cells:

@@ -1,4 +1,4 @@
-"""What released tables leave open about the true ones: draws of possible tables, at no cost.
+"""Draw true tables that released ones leave possible, at no cost.
 
 A true count c was released as y = c + noise of variance v. Before its table is seen, c may stray
 from what smaller tables say by κ times Poisson variance, as far as the released table itself shows
@@ -150,7 +150,7 @@ def _settled(
 
 
 def _implied(table: Estimate, found: CountsByNames, domain: Domain, total: float) -> Floats:
-    """What smaller tables imply: equal counts, products, or none of the largest interaction."""
+    """Return what smaller tables imply: equal counts, products, or no largest interaction."""
     even = np.full(table.counts.shape, total / max(table.counts.size, 1))
     names = table.attributes
     return _raked(even, _within(names, len(names) - 1, found, domain), _SWEEPS)

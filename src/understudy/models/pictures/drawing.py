@@ -1,6 +1,6 @@
 """A drawing of a network: where each box, line and arrow goes, in pixels, before any format.
 
-Parts that no edge joins are drawn apart and set side by side; attributes without any edge stand in
+Parts that no edge joins are drawn apart and set side by side; attributes without any edge are in
 a block below.
 """
 
@@ -199,7 +199,7 @@ def _lines(
 
 
 def _block(names: Sequence[str], width: float) -> Drawing:
-    """Attributes without edges, in columns, as wide as what stands above them."""
+    """Attributes without edges, in columns, as wide as the drawing above them."""
     labels = [shortened(name, FONT_SIZE, _WIDEST_LABEL) for name in names]
     cell = max(_box_width(label) for label in labels) + _BETWEEN_BOXES
     columns = min(len(names), max(int(width // cell), comfortable_width(len(names))))

@@ -31,7 +31,7 @@ class Stroke:
 
     @property
     def attributes(self) -> str:
-        """Of a path; the opacity of a group would cost a renderer a page for each line."""
+        """Style a path: the opacity of a group would cost a renderer a page for each line."""
         return f'stroke-width="{self.width:.2f}" stroke-opacity="{self.opacity:.2f}"'
 
 

@@ -57,7 +57,7 @@ class Layers:
 
 
 def layered(network: Network, *, widest: int) -> Layers:
-    """The network in rows of at most so many boxes where that is possible, crossings reduced."""
+    """The network in rows of at most `widest` boxes where that is possible, crossings reduced."""
     levels = _levels(network, widest)
     flat = Layers(levels, _first_rows(network, levels), network)
     neighbours = _Neighbours.of(flat.segments)
@@ -128,7 +128,7 @@ def _shuffled(rows: Sequence[Sequence[Point]], seed: int) -> tuple[tuple[Point, 
 
 @dataclass(frozen=True)
 class _Neighbours:
-    """What every point is joined to, in the row above and in the row below."""
+    """The points that every point is joined to, in the row above and in the row below."""
 
     above: Mapping[Point, list[Point]]
     below: Mapping[Point, list[Point]]
@@ -207,7 +207,7 @@ def _trunks_amid(points: Rank, joined: Mapping[Point, list[Point]]) -> Rank:
 
 
 def _transpose(rows: list[Rank], neighbours: _Neighbours) -> None:
-    """Swap points that stand side by side as long as that takes crossings away."""
+    """Swap neighbouring points as long as that removes crossings."""
     places = {point: index for row in rows for index, point in enumerate(row)}
     improved = True
     while improved:
@@ -233,7 +233,7 @@ def _gain(left: Point, right: Point, neighbours: _Neighbours, places: Mapping[Po
 
 
 def comfortable_width(attributes: int) -> int:
-    """How many boxes a row may hold so that the picture is no ribbon."""
+    """The number of boxes that a row may hold so that the picture is not a long strip."""
     return max(6, math.ceil(1.3 * math.sqrt(attributes)))
 
 

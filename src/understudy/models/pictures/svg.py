@@ -159,7 +159,7 @@ class _Note:
         return sample + text_width(self.text, _SMALL)
 
     def drawn(self, x: float, y: float, strongest: float) -> str:
-        """The example and, behind it, the text that stands on y."""
+        """The example and, behind it, the text on the line y."""
         text = text_line(
             self.text,
             x=x + self.width - text_width(self.text, _SMALL),

@@ -193,7 +193,7 @@ class Asking:
         scores = {pair: distance_from_independence(_joint(model, pair)) for pair in every}
         best = sorted(every, key=lambda pair: -scores[pair])[: asked.number]
         if not best:
-            raise UsageError("the model has one column alone; ask for the distribution of it")
+            raise UsageError("the model has only one column; ask for its distribution")
         values = np.array([scores[pair] for pair in best])
         held = [any(Axes(t.attributes).holds(p, model.domain) for t in model.tables) for p in best]
         return PairsAnswer(

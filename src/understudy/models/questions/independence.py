@@ -1,4 +1,4 @@
-"""A test of independence for somebody who holds a model alone: calibrated for its noise.
+"""A test of independence for someone who holds a model alone: calibrated for its noise.
 
 Noise looks like dependence to an ordinary test on synthetic rows (AAU section 5), and what a model
 leaves out looks like independence. This test asks a released table of the two columns instead, and

@@ -32,7 +32,7 @@ _PATIENCE, _MOST_EMPTY = 10, 1000
 class _Lines:
     """All tables in one array, line by line, each line as running sums.
 
-    Of family i, `starts[i]` is where its lines start, `own[i]` where the line stands that takes the
+    Of family i, `starts[i]` is where its lines start, `own[i]` where the line is that takes the
     place of an empty one, `sizes[i]` how long lines are. `strides[i, j]` says by how many lines
     one code of the j-th attribute moves.
     """

@@ -31,7 +31,7 @@ _FillColumn = Callable[[Probabilities, Configurations, Codes], None]
 
 
 class Sequential(Protocol):
-    """What can be drawn attribute by attribute: a model with a network, or the network itself."""
+    """A law that is sampled attribute by attribute: a model with a network, or the network."""
 
     @property
     def domain(self) -> Domain:

@@ -56,7 +56,7 @@ def sampler_of_released(model: Model) -> Sampler:
 
 
 def family_weights(family: Family, tables: ProbabilityTables, domain: Domain) -> Probabilities:
-    """What the smallest released table that holds a family says of it, nothing coarsened.
+    """The weights of a family by the smallest released table that holds it, nothing coarsened.
 
     A coarser copy of a parent stands for each of its codes, and one of the child is shared among
     its codes as the child's own table has them.

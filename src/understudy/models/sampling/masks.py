@@ -44,21 +44,21 @@ def _combine(
 def _follow(
     standing: StateNumbers, codes: Codes, class_of: Integers, after: Integers, reached: Integers
 ) -> None:
-    """For every row, where it stands after a code of its class."""
+    """Find for every row its state after a code of its class."""
     for i in range(codes.size):
         reached[i] = after[standing[i], class_of[codes[i]]]
 
 
 @dataclass
 class _Standing:
-    """What one set of connected constraints still asks: of every row, one of the sets left."""
+    """The demands that one set of connected constraints still has: of every row, a set left."""
 
     lefts: list[Nogoods]
     of_rows: StateNumbers
 
 
 class Standings:
-    """Where the rows of a block stand with the constraints, as attribute after attribute is drawn.
+    """The state of a block's rows under the constraints, as attribute after attribute is drawn.
 
     Args:
         completions: what the constraints allow.
@@ -121,7 +121,7 @@ class Standings:
         standing.lefts = [found[number] for number in present]
 
     def _followed(self, lefts: list[Nogoods], attribute: str) -> tuple[list[Nogoods], Integers]:
-        """What is left after this attribute, and for each set before and class, which of them."""
+        """The sets left after this attribute, and for each set before and class, which of them."""
         steps = [self._completions.steps(left, attribute) for left in lefts]
         found = list(dict.fromkeys(left for step in steps for left in step if left is not None))
         numbers = {left: number for number, left in enumerate(found)}

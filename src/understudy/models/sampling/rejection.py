@@ -48,7 +48,7 @@ class Rejection(Way):
         return self._weight / self.drawn if self.drawn else None
 
     def take(self, rows: int, generator: np.random.Generator) -> CodedRows:
-        """So many rows that fit.
+        """Draw a number of rows that fit.
 
         Raises:
             UsageError: when too few were found among all that may be drawn.
@@ -68,7 +68,7 @@ class Rejection(Way):
             self._ensure_hope(left)
 
     def _batch(self, rows: int) -> int:
-        """How many to draw so that so many are likely to fit."""
+        """The number to draw so that `rows` of them are likely to fit."""
         if rows == 0:
             return 0
         rate = (self.kept + 1) / (self.drawn + 2) if self.drawn else 1.0

@@ -175,7 +175,7 @@ class Filter(Way):
 
 
 class Sieve(Way):
-    """Rows of a generator that fit, found by making many; it cannot be told what to make."""
+    """Rows of a generator that fit, found by making many: it takes no conditions."""
 
     how = How.REJECTION
 

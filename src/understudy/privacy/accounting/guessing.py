@@ -1,6 +1,6 @@
 """The meaning of a promise: how often a guess whether a row or person is there can be right.
 
-Somebody who could only toss a coin before sees a release and says which of two neighbouring tables
+Someone who could only toss a coin before sees a release and says which of two neighbouring tables
 it was made from. The bounds here say how often they can be right.
 Proof: docs/proofs/right_guesses.md.
 """
@@ -20,7 +20,7 @@ _READINGS, _SMALLEST, _LARGEST = 8, 2.0**-24, 2.0**6
 
 
 def right_guesses(epsilon: float, delta: float = 0.0) -> float:
-    """How often somebody who tossed a coin before can be right at most, rounded up.
+    """How often someone who tossed a coin before can be right at most, rounded up.
 
     (e^ε + δ)/(1 + e^ε): the largest area under the trade-off curve of (ε, δ)-DP.
 

@@ -248,7 +248,7 @@ class Account:
             )
 
     def _counted(self, limit: Limit) -> list[Cost]:
-        """The costs of all runs for those whom the limit names, as far as runs promise any."""
+        """The costs of all runs for those that the limit names, as far as runs promise any."""
         whom = limit.adjacency or next(iter(self._adjacencies), Adjacency())
         return [cost for run in self.costs if (cost := run.under(whom)) is not None]
 

@@ -3,7 +3,7 @@
 A ledger knows rows by name, so a renamed copy starts a new account. Where a person looks on, each
 run leaves keyed fingerprints of its rows beside the ledger: one of the file's bytes, and one of the
 encoded rows, which is the same for CSV, Parquet and a table of a database, in any order. The next
-run that has one of them under another name is told so.
+run that has one of them under another name reports it.
 
 Privacy: this reads rows outside of the Curator. Key and fingerprints have a file of their own, for
 its owner alone, outside the ledger's chain. What comes of them is a sentence on an interactive

@@ -268,7 +268,7 @@ class Ledger:
             checkpoint: SHA-256 of the file from which the run can continue.
 
         Raises:
-            LedgerError: another process has gone on with the run, or finished it.
+            LedgerError: another process has resumed the run, or finished it.
         """
         told = steps.Told(grant.identity, step, checkpoint)
         if grant.identity not in self._held:
@@ -334,7 +334,7 @@ class Ledger:
         return self.store.secret()
 
     def make_secret(self) -> Secret:
-        """The secret, made on first use."""
+        """Return the secret, which is made on first use."""
         return self.store.make_secret()
 
     def _write(self, book: LedgerBook, entries: Sequence[Mapping[str, Any]]) -> None:
@@ -414,7 +414,7 @@ def moved_to(chain: Chain) -> str | None:
 
 
 def is_copy(chain: Chain) -> bool:
-    """Whether `ledger export` made a copy that is only read, and the ledger itself goes on."""
+    """Whether `ledger export` made a copy that is only read, and the ledger itself continues."""
     last = [entry for entry in chain.entries if entry.get("entry") == MOVED][-1:]
     return bool(last) and last[0].get("copy") is True
 

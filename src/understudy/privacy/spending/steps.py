@@ -71,10 +71,10 @@ def holder_of(run: Mapping[str, Any]) -> str:
 
 
 def check_holder(ledger: str, run: Mapping[str, Any], holder: str) -> None:
-    """Refuse a word about a run that is finished, or that another process has gone on with."""
+    """Refuse a word about a run that is finished, or that another process has resumed."""
     if not run["open"] or holder != holder_of(run):
         raise LedgerError(
-            f"ledger {ledger}: another process has gone on with this run, or finished it; what was "
+            f"ledger {ledger}: another process has resumed this run, or finished it; what was "
             "drawn here since its last checkpoint is lost, and nothing of it may leave: let the "
             "other one end"
         )

@@ -31,7 +31,7 @@ class Assurance:
         proofs: pages of `docs/proofs` that prove it, by name.
         replays: tests that compare exact answers on neighbouring inputs.
         attacks: tests that attack releases made with real noise, or reject wrong noise.
-        referees: tests that compare with a package or a computation of somebody else.
+        referees: tests that compare with a package or a computation of someone else.
         missing: what is not shown, as a sentence; empty where nothing is known to be missing.
         limits: how far a check reaches that is there, in words; empty where nothing need be said.
         commands: the commands that offer it; their help marks what is less proven.
@@ -195,7 +195,7 @@ RELEASES: Mapping[str, Assurance] = {
         ("codec_stability", "count_sensitivity", "scores"),
         (_REPLAY, "tests/facts/codec/test_persons.py"),
         (_ATTACK,),
-        missing="a person is a name, and no check can tell who has two of them.",
+        missing="a person is a name, and no check can find out who has two names.",
     ),
 }
 """Everything else that spends budget."""

@@ -89,7 +89,7 @@ def _sealed(claim: Claim, key: bytes, *, vouched: bool) -> Check:
         return Check(
             "seal",
             Outcome.FAILS,
-            "none: the file was written after the run, by `sample` or by somebody else, and the "
+            "none: the file was written after the run, by `sample` or by someone else, and the "
             "ledger cannot vouch for it; sample with --ledger or --sign",
         )
     if same(claimed, seal(key, claim.written)):

@@ -20,7 +20,7 @@ class RightGuesses:
     """How often an attacker can be right whether a row or person is there, by one release alone.
 
     Attributes:
-        chance: the bound, for somebody who could only toss a coin before.
+        chance: the bound, for someone who could only toss a coin before.
         sentence: the same in words, as times in 100.
         by_curve: whether the Gaussian curve was used, which says more than ε and δ do.
     """
@@ -98,7 +98,7 @@ def caution(epsilon: Fraction, delta: Fraction) -> str:
     if epsilon > _USUAL_EPSILON:
         most = in_100(right_guesses(float(min(epsilon, Fraction(1000))), 0.0))
         said.append(
-            f"epsilon = {at_most_text(epsilon)} is large: it only promises that somebody who "
+            f"epsilon = {at_most_text(epsilon)} is large: it only promises that someone who "
             f"guesses whether a row is in the data is right at most {most} times in 100"
         )
     if _USUAL_DELTA < delta < 1:

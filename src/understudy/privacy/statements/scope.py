@@ -23,8 +23,8 @@ HOLDERS = (
     "the other holders or the network."
 )
 SEIZED = (
-    "Whoever runs the stream is trusted with the events of the moment and with nothing later: the "
-    "state may be seized once, at any moment."
+    "Whoever runs the stream is trusted with the events of the moment and with nothing later: an "
+    "intruder may see the state once, at any moment."
 )
 
 
@@ -56,7 +56,7 @@ def _of_unit(unit: Unit) -> list[str]:
         return [
             owner,
             f"the number of {several}, which counts as public",
-            f"that somebody has {'an' if unit.of_images else 'a'} {one}",
+            f"that someone has {'an' if unit.of_images else 'a'} {one}",
         ]
     return [owner]
 

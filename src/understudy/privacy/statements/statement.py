@@ -179,7 +179,7 @@ class Statement:
 
 
 def check_same_persons(inference: Inference, person_id: str | None) -> None:
-    """Refuse a schema that was learned for persons whom another column names.
+    """Refuse a schema that was learned for persons that another column names.
 
     A person by one column may own any number of persons by another, so nothing adds up.
     """

@@ -96,7 +96,7 @@ def _not_compared(claim: Claim) -> str:
     version = str(claim.binding.get("version"))[:_LONGEST_NAME]
     return (
         f"; it is by version {version}, so that its sentence, trust and other words are not "
-        f"compared by this version, {__version__}: believe the numbers alone"
+        f"compared by this version, {__version__}: believe only the numbers"
     )
 
 

@@ -17,7 +17,7 @@ from understudy.rows.counting import Marginal, ScoreKernel, Scores
 
 
 class BatchedSource(ABC):
-    """Rows that are read anew for every batch of tables.
+    """Rows that are read again for every batch of tables.
 
     Attributes:
         codec: encodes them.

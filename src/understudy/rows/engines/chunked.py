@@ -65,7 +65,7 @@ def _encoded(blocks: Iterable[pa.Table], codec: Codec) -> Generator[Table]:
 
 @dataclass(frozen=True, repr=False)
 class ChunkedSource(BatchedSource):
-    """Rows that are read anew for every question.
+    """Rows that are read again for every question.
 
     Attributes:
         blocks: starts reading, and gives the rows a block at a time; always the same rows.

@@ -94,7 +94,7 @@ async def _connecting(distributed: Any, address: str, timeout: float, security: 
 
 
 async def _ended(client: Any) -> None:
-    """Close a connection; one that is gone is no reason to fail."""
+    """Close a connection; do not fail if it is gone."""
     with suppress(Exception):
         await asyncio.wait_for(client.close(), GRACE)
     # Else it would be closed again when it is forgotten, and wait for a loop that has ended.

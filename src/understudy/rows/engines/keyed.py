@@ -23,7 +23,7 @@ from understudy.rows.counting import (
 
 @dataclass(frozen=True, repr=False)
 class KeyedSource:
-    """An engine, and what stands in some columns of its rows. Private.
+    """An engine, and the values of some columns of its rows. Private.
 
     Attributes:
         counted: answers whatever is about declared values.

@@ -131,7 +131,7 @@ def wrong_separator(file: TextFile) -> str:
 
 
 def read_text(file: TextFile, codec: Codec, *, one_column: bool) -> pa.Table:
-    """Numbers are read as numbers; if a cell of one is none, all of them are read as texts."""
+    """Read columns of numbers as numbers; if a cell is not one, read all of them as texts."""
     typed, texts = _types(codec, file.dialect)
     try:
         rows = _parsed(file, typed, one_column=one_column)

@@ -45,7 +45,7 @@ class LakeTable:
         shown: the address, without what could be a password.
         types: the columns.
         rows: how many rows there are.
-        batches: reads some columns, at most so many rows at a time.
+        batches: reads some columns, at most a given number of rows at a time.
     """
 
     shown: str
@@ -197,8 +197,8 @@ def _files(system: Any, path: str) -> list[tuple[str, int, object]]:
     held = [each for each in found if each.type == stores.FileType.File and _counts(each, path)]
     if strange := [each.path for each in held if not each.path.lower().endswith(PARQUET)]:
         raise DataError(
-            f"{os.path.basename(strange[0])!r} is not a {PARQUET} file; keep the files of one "
-            "table alone in a folder"
+            f"{os.path.basename(strange[0])!r} is not a {PARQUET} file; keep only the files of one "
+            "table in a folder"
         )
     return sorted((each.path, each.size, each.mtime_ns) for each in held)
 

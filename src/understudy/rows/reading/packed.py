@@ -75,7 +75,7 @@ def _only_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
     members = [info for info in archive.infolist() if not info.filename.startswith(_MAC_NOTES)]
     if len(members) != 1:
         raise DataError(
-            f"{path}: the archive holds {len(members)} files; pack the table alone, or unpack it"
+            f"{path}: the archive holds {len(members)} files; pack only the table, or unpack it"
         )
     [member] = members
     if any(sign in member.filename for sign in ("/", "\\", "\0")) or member.is_dir():

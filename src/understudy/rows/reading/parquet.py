@@ -30,8 +30,8 @@ class Footer:
     Attributes:
         types: the columns.
         rows: how many each row group holds.
-        unpacked: the bytes that all pages take once they are unpacked; texts that stand in a
-            dictionary are counted once.
+        unpacked: the bytes that all pages take once they are unpacked; texts of a dictionary are
+            counted once.
     """
 
     types: pa.Schema
@@ -57,7 +57,7 @@ def partition_files(path: Path) -> list[Path]:
     """The files of a table by name: those of a folder, or the one file.
 
     Names that begin with a dot or an underscore are the notes that writers leave. Anything else
-    that is no Parquet file is refused, for its rows would be missing without a word.
+    that is not a Parquet file is refused: its rows would be missing without notice.
     """
     if not path.is_dir():
         return [path]
@@ -67,7 +67,7 @@ def partition_files(path: Path) -> list[Path]:
     if strange:
         raise DataError(
             f"{path}: {strange[0]!r} in this folder is not a {PARQUET} file; "
-            "keep the partitions of one table alone in a folder"
+            "keep only the partitions of one table in a folder"
         )
     if not entries:
         raise DataError(f"{path}: cannot be read: the folder holds no {PARQUET} files")
@@ -178,7 +178,7 @@ def partition_blocks(partition: Partition, codec: Codec) -> Iterator[pa.Table]:
     if rows != partition.rows:
         raise DataError(
             f"{partition.path}: does not hold the rows that it declares; export it again, "
-            "and leave it alone while it is counted"
+            "and do not change it while it is counted"
         )
 
 

@@ -75,7 +75,7 @@ class FirstLook:
 
 @dataclass(frozen=True)
 class SeenNotation:
-    """What the first cells of a column show: a notation and its keys, or missing markers.
+    """The notation that the first cells of a column show, with its keys, or missing markers.
 
     Attributes:
         kind: of the column; empty where markers alone are shown.
@@ -248,7 +248,7 @@ def _bare(column: list[str]) -> list[str]:
 
 
 def _with_markers(seen: SeenNotation | None, column: list[str]) -> SeenNotation | None:
-    """What is seen, with a level for missing cells where some are empty or have a usual marker.
+    """Add a level for missing cells to what is seen, where cells are empty or have a usual marker.
 
     A word such as none may be a value where cells are words.
     """

@@ -51,7 +51,7 @@ class UnsoundArrow(ValueError):
 
 @dataclass(frozen=True)
 class BatchSize:
-    """What a batch of rows announces: its rows, and the bytes of its buffers once unpacked."""
+    """The size that a batch announces: its rows, and the bytes of its buffers once unpacked."""
 
     rows: int
     unpacked: int
@@ -120,7 +120,7 @@ def read_arrow(data: bytes, types: Types, *, rows: int) -> pa.Table:
 
     Args:
         data: the whole file.
-        types: the columns that may stand in it, and the types that each may have.
+        types: the columns that it may have, and the types that each may have.
         rows: how many there may be at most.
 
     Raises:

@@ -13,7 +13,7 @@ _BLOCK = 2**20
 
 
 def read_at(descriptor: int, size: int, offset: int) -> bytes:
-    """At most so many bytes from a place in a file."""
+    """Read at most `size` bytes from a place in a file."""
     if hasattr(os, "pread"):
         return os.pread(descriptor, size, offset)
     os.lseek(descriptor, offset, os.SEEK_SET)

@@ -16,7 +16,7 @@ from types import ModuleType
 
 from understudy.errors import UsageError
 
-# A file that is replaced more often than this between two calls is not left alone by somebody.
+# A file that is replaced more often than this between two calls is not left alone by someone.
 _ATTEMPTS = 100
 # Windows locks bytes and forbids others to read them: one that no file of ours has.
 _FAR_AWAY = 2**30

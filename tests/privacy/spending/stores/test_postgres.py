@@ -248,7 +248,7 @@ def test_the_sql_can_be_run_by_somebody_else(
 def test_a_schema_of_another_role_does_not_become_a_ledger(
     postgres_server: str, roles: tuple[str, str, str]
 ) -> None:
-    """Who made it first could change all that is in it; its owner may go on with it."""
+    """Who made it first could change all that is in it; its owner may continue to use it."""
     place = new_database(postgres_server)
     with server_of(place) as owner:
         owner.execute(

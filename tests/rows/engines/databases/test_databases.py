@@ -133,7 +133,7 @@ def test_a_table_of_ibis_is_counted_where_it_is(address: str, tmp_path: Path) ->
 
 
 def test_all_questions_see_the_same_rows(server: str) -> None:
-    """Rows that come while a run goes on are not of this run; and nothing can be written."""
+    """Rows that come during a run are not of this run; and nothing can be written."""
     fill_postgres(server, ROWS)
     with open_source(server, SCHEMA, TABLE) as source, connection_to(server) as other:
         other.execute("INSERT INTO people VALUES (1, 'x', 0.5)")
@@ -345,7 +345,7 @@ def test_a_database_may_refuse_its_rows(server: str, tmp_path: Path) -> None:
 
 
 def test_a_dropped_connection_is_paid_once(server: str, tmp_path: Path) -> None:
-    """What was charged stands in the ledger once; a second run is a second grant."""
+    """The ledger has the charge once; a second run is a second grant."""
     fill_postgres(server, ROWS)
     ledger = Ledger(tmp_path / "ledger.jsonl")
 
@@ -414,7 +414,7 @@ _MANY = Schema.parse(
 
 @pytest.mark.slow
 def test_codes_that_outgrow_memory_are_not_written_to_the_disk(tmp_path: Path) -> None:
-    """Where DuckDB would spill them, for every account to read, they are made anew instead."""
+    """Where DuckDB would spill them, for every account to read, they are made again instead."""
     place, spilled = _many_rows(tmp_path), tmp_path / "spilled"
     limits: dict[str, Any] = {"memory_limit": "24MB", "temp_directory": str(spilled), "threads": 1}
     connection = ibis.duckdb.connect(place, read_only=True, **limits)

@@ -60,7 +60,7 @@ class LimitOptions(LimitRequest):
             "--person-id",
             metavar="COLUMN",
             rich_help_panel=PRIVACY,
-            help="Protect the persons whom this column identifies.",
+            help="Protect the persons that this column identifies.",
         ),
     ] = None
     accounting: Annotated[

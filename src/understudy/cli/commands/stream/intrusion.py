@@ -1,4 +1,4 @@
-"""`understudy stream intrusion`: begin a new epoch after somebody saw a state."""
+"""`understudy stream intrusion`: begin a new epoch after someone saw a state."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from understudy.system.amounts import at_most_text
 @grouped
 def intrusion(
     *,
-    state: Annotated[Path, typer.Argument(help="The state that somebody saw.")],
+    state: Annotated[Path, typer.Argument(help="The state that someone saw.")],
     users: UserFile = None,
     payer: LedgerOptions,
 ) -> None:
-    """Announce that somebody saw a state: it counts as public, and a new epoch begins."""
+    """Announce that someone saw a state: it counts as public, and a new epoch begins."""
     from understudy.jobs.streams import announce_intrusion, state_name
 
     epoch = announce_intrusion(state, users=users, payer=payer)

@@ -45,7 +45,7 @@ class Chain:
         return found
 
     def all_links(self) -> list[ChainLink]:
-        """The whole chain as links."""
+        """Return the whole chain as links."""
         pairs = zip(self.entries, self.checks, strict=True)
         return [
             ChainLink(number, canonical_text(entry), check)

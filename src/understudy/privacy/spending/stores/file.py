@@ -72,7 +72,7 @@ class FileStore(Beside):
 
     @property
     def shown(self) -> str:
-        """The path."""
+        """Return the path of the file."""
         return str(self.path)
 
     def exists(self) -> bool:

@@ -178,7 +178,7 @@ class PostgresStore:
     # --- the secret, and what is held -----------------------------------------------------------
 
     def secret(self) -> Secret | None:
-        """The secret of the ledger's table."""
+        """Read the secret of the ledger's table."""
         with self._failures():
             [digits] = (
                 self._connected().execute("SELECT digits FROM understudy_ledger.secret").fetchone()

@@ -2,7 +2,7 @@
 
 SQLite locks the file while a transaction writes, on every system that it runs on. A transaction
 that begins with the intention to write lets nobody else begin one. Triggers refuse to change or
-remove a row, and the chain of checksums shows it where somebody has done so all the same.
+remove a row, and the chain of checksums shows it where someone has done so all the same.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class SqliteStore(Beside):
 
     @property
     def shown(self) -> str:
-        """The address."""
+        """Return the address of the database."""
         return f"sqlite:///{self.path}"
 
     def exists(self) -> bool:

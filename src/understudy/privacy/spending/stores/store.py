@@ -67,7 +67,7 @@ class LedgerStore(Protocol):
         """The secret that statements are committed to with; None where it is not made yet."""
 
     def make_secret(self) -> Secret:
-        """The secret, made on first use."""
+        """Return the secret, which is made on first use."""
 
     def take_secret(self, secret: Secret) -> None:
         """Keep the secret of a ledger that is copied here.

@@ -409,7 +409,7 @@ def _from_day(column: BinnedColumn) -> Callable[[int], Any]:
 
 
 def _from_moment(column: BinnedColumn, kind: dt.DataType) -> Callable[[int], Any]:
-    """The moment that an ordinate begins with; those of a zone are told in UTC."""
+    """The moment that an ordinate begins with; those of a zone are given in UTC."""
     import ibis
     import ibis.expr.datatypes as dt
 

@@ -200,7 +200,7 @@ def _written_down(database: Database, codes: ir.Table, rows: int) -> Iterator[ir
     """The codes in a temporary table, where that pays; it stays in memory and is dropped.
 
     Privacy: a table that outgrows memory would be written to the disk as it is, for every account
-    of the machine to read. Such codes are made anew for every question instead.
+    of the machine to read. Such codes are made again for every question instead.
     """
     if not database.dialect.writes_codes or not _fits(database, codes, rows):
         yield codes
