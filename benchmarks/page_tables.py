@@ -38,6 +38,37 @@ def _measured(record: Record) -> dict[str, float]:
     return {line["what"]: line["measured"] for line in record["lines"]}
 
 
+def learned_sentences(found: dict[str, Record]) -> str:
+    """How plans of a learned schema fared when they were last measured, and what they took."""
+    record = found["plan_learned"]
+    measured = _measured(record)
+    errors = {
+        what: next(int(n) for name, n in measured.items() if what in name)
+        for what in ("80 % range", "95 % range", "factor of 1.3")
+    }
+    ratios = [1 / cell["ratio"] for run in record["details"] for cell in _ways(run)]
+    fit, memory = ("Diabetes: seconds of a fit, ", "Diabetes: memory of both, ")
+    plan = next(n for name, n in measured.items() if name.endswith("a plan with its curve, CPU"))
+    return "\n".join(
+        [
+            f"On record (`python -m benchmarks plan_learned`), of {len(ratios)} measured errors "
+            f"{errors['80 % range']} lie in the range of four in five and "
+            f"{errors['95 % range']} in that of nineteen in twenty, and "
+            f"{errors['factor of 1.3']} are within a factor of 1.3.",
+            f"Measured errors were {min(ratios):.1f} to {max(ratios):.1f} times those that were "
+            "expected.",
+            f"The plan with its curve took {plan:.0f} CPU seconds.",
+            f"It expected {measured[fit + 'planned']:.0f} seconds for the fit where "
+            f"{measured[fit + 'measured']:.0f} passed, and {measured[memory + 'planned']:.0f} MiB "
+            f"where {measured[memory + 'measured']:.0f} were held.",
+        ]
+    )
+
+
+def _ways(run: Record) -> list[Record]:
+    return [run[f"{way}-way"] for way in (1, 2, 3) if f"{way}-way" in run]
+
+
 def why_lines(found: dict[str, Record]) -> str:
     """Five reasons to use understudy, each with a measured number beside that of others."""
     times = [n for what, n in _measured(found["noise"]).items() if "OpenDP" in what]

@@ -7,13 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.arena import page
+from benchmarks.arena import curves, page
 from benchmarks.arena.default import default_table
 from benchmarks.arena.records import Records
 from benchmarks.page_tables import (
     blind_table,
     constraints_sentence,
     federated_table,
+    learned_sentences,
     plan_sentence,
     plan_table,
     referees_table,
@@ -203,6 +204,9 @@ DOCUMENTS: dict[str, dict[str, Make]] = {
         "settings": _of_arena(page.settings_table),
         "referee": _of_arena(page.referee_sentence),
     },
+    "docs/explanation/choosing_epsilon.md": {"curve": _of_arena(curves.epsilon_table)},
+    "docs/explanation/which_method.md": {"distances": _of_arena(curves.methods_table)},
+    "docs/releases/version_0_2_0.md": {"gain": _of_arena(curves.gain_sentence)},
     "docs/guides/constraints.md": {"measured": constraints_sentence},
     "docs/guides/federated.md": {"measured": federated_table},
     "docs/reference/evaluation.md": {"referees": referees_table},
@@ -211,6 +215,7 @@ DOCUMENTS: dict[str, dict[str, Make]] = {
         "measured": plan_table,
         "kept": plan_sentence,
         "blind": blind_table,
+        "learned": learned_sentences,
     },
 }
 

@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from pages.measures import Measures, measured
+from pages.measures import LONG, Measures, length, measured
 from pages.measuring import LISTS, listed, main, table
-from pages.modules import ROOT
+from pages.modules import ROOT, modules
 
+MOST_FILE_LINES = 400
+# Functions of more than 60 lines, with the reason. The list may only shrink.
+LONG_FOR_A_REASON = {
+    "src/understudy/evaluation/evaluation.py evaluate": "a line for each keyword, step and result",
+}
+# Files of more than 400 lines, and how many they may have. The numbers may only shrink.
+LONG_FILES = {
+    "src/understudy/evaluation/evaluation.py": 439,
+    "src/understudy/facts/schema.py": 407,
+    "src/understudy/methods/discover/discovery.py": 435,
+    "src/understudy/methods/discover/kinds.py": 464,
+    "src/understudy/methods/structure/rounds.py": 437,
+    "src/understudy/models/archive.py": 435,
+    "src/understudy/privacy/spending/ledger.py": 497,
+    "src/understudy/privacy/spending/pricing.py": 426,
+    "src/understudy/rows/engines/databases/expressions.py": 423,
+    "src/understudy_studies/nist_tasks.py": 411,
+    "src/understudy_studies/private_images.py": 452,
+    "src/understudy_studies/protected_networks.py": 423,
+}
 FIRST = '''"""A module."""
 
 import pathlib
@@ -82,6 +105,41 @@ def found(planted: Path) -> Measures:
 def test_lengths_leave_out_docstrings(found: Measures) -> None:
     """The length of a function is the number of its lines without its docstring."""
     assert (4, 2, 4, 61) == found.function_lengths
+
+
+def _functions_of(text: str) -> Iterator[tuple[str, int]]:
+    """The name of every function in some source, and its lines without its docstring."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name, length(node)
+
+
+def test_functions_are_short_or_have_a_reason() -> None:
+    """Sixty lines at most; a longer one is listed, and says why where it is."""
+    found = [name.rpartition(" ")[0] for name in measured(ROOT).long]
+    assert {*LONG_FOR_A_REASON} == {re.sub(r":\d+ ", " ", name) for name in found}
+    for place in LONG_FOR_A_REASON:
+        text = (ROOT / place.split()[0]).read_text(encoding="utf-8")
+        assert "# Longer than 60 lines: " in text
+
+
+@pytest.mark.parametrize("folder", ["tests", "pages", "benchmarks", "examples"])
+def test_other_functions_are_short_too(folder: str) -> None:
+    """What tests, checks, measures or shows the package keeps to the same sixty lines."""
+    long = [
+        f"{path.relative_to(ROOT)} {name} ({lines})"
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for name, lines in _functions_of(path.read_text(encoding="utf-8"))
+        if lines > LONG
+    ]
+    assert [] == long
+
+
+def test_files_are_short_or_listed() -> None:
+    """Four hundred lines at most; those that are longer do not grow."""
+    found = {m.path: m.lines for m in modules(ROOT, "src") if m.lines > MOST_FILE_LINES}
+    assert [] == [name for name, lines in found.items() if lines > LONG_FILES.get(name, 0)]
+    assert [] == [name for name in LONG_FILES if name not in found]
 
 
 def test_long_functions_are_named_with_their_length(found: Measures) -> None:

@@ -168,6 +168,21 @@ def test_json_of_documents_is_json() -> None:
     assert all(json.loads(body) for body in found)
 
 
+def test_the_limits_of_adversarial_networks_are_those_of_the_study() -> None:
+    """Distances and accuracies on Adult at ε = 1 are those of the page of results."""
+    study = (DOCS / "studies" / "gan-adult.md").read_text(encoding="utf-8")
+    lines = [line.strip("| ").split(" | ") for line in study.splitlines() if line.startswith("|")]
+    found = {cells[0]: cells for cells in lines if cells[1:2] == ["1"]}
+    page = (DOCS / "explanation" / "limits.md").read_text(encoding="utf-8")
+    assert [(f"{float(found[name][4]):.3f}", name) for name in ("dpgan", "nist", "privbayes")] == [
+        (number, name)
+        for name, number in re.findall(r"`(\w+)`(?: is)? (0\.\d+)", page.split("Classifiers")[0])
+    ]
+    told = {name: f"{float(cells[2]):.3f}" for name, cells in found.items()}
+    assert f"(accuracies {told['dpgan']} and {told['privbayes']})" in page
+    assert f"`nist` ({told['nist']})" in page
+
+
 def test_what_a_guesser_gains_is_computed() -> None:
     """The table of guesses has e^ε / (1 + e^ε) and e^ε, rounded up, because they are bounds."""
     page = (DOCS / "explanation" / "differential_privacy.md").read_text(encoding="utf-8")

@@ -15,6 +15,7 @@ import pytest
 
 from support.earlier_images import earlier_document, write_earlier
 from support.hostile import ALLOWED, WISHED, arrow, read_apart, signed, zipped
+from support.torches import need_torch
 from understudy.errors import CapacityError, ModelError
 from understudy.facts.unit import Neighbours, Unit
 from understudy.gan.backend import random_from
@@ -43,6 +44,7 @@ STATEMENT = Statement(
 
 
 def _images() -> ImageGenerator:
+    need_torch()
     maker = ImageMaker(SHAPE, latent=4, filters=(4, 4, 4))
     return ImageGenerator.of(maker, as_arrays(maker.initial(random_from(0))), (0.1,) * 10)
 
@@ -130,6 +132,7 @@ def test_images_for_a_larger_machine_are_refused(
 
 def test_sizes_are_those_of_the_parameters() -> None:
     """What is compared with a file is what the generator is made of."""
+    need_torch()
     maker = ImageMaker(SHAPE, latent=3, filters=(5, 6, 7))
     made = maker.initial(random_from(0))
     assert maker.sizes == {name: tuple(value.shape) for name, value in made.items()}

@@ -254,6 +254,8 @@ def evaluate(
 
     Privacy: the result is private, and nothing is charged for it.
     """
+    # Longer than 60 lines: a line for each keyword, each step and each part of the result. Split up
+    # it would hide the order of the steps, and pass the same names on twice.
     settings = Settings(classifiers, seconds=seconds_per_model, seed=seed)
     asked = _asked(schema, target, roles, settings)
     if subgroup is not None:

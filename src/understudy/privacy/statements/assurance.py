@@ -168,13 +168,16 @@ RELEASES: Mapping[str, Assurance] = {
     ),
     "evaluate": Assurance(
         ("released_summary", "codec_stability"),
-        ("tests/evaluation/test_summary.py",),
+        ("tests/evaluation/released/test_summary.py",),
         missing=_NOT_ATTACKED,
         commands=("evaluate",),
     ),
     "federated": Assurance(
         ("federated", "scores", "score_grid", "moments"),
-        ("tests/federated/test_holder_replay.py", "tests/federated/test_image_holders.py"),
+        (
+            "tests/federated/holder/test_holder_replay.py",
+            "tests/federated/protocols/test_image_holders.py",
+        ),
         missing=_NOT_ATTACKED,
         commands=("holder", "analyst"),
     ),
