@@ -22,7 +22,7 @@ from understudy.facts.codec.ordinates import (
 from understudy.facts.codec.stretches import ANYWHERE, Pieces, Region
 from understudy.facts.codes import Codes, code_type
 from understudy.facts.column import MISSING_TEXTS, BinnedColumn, Ordinate, text_of
-from understudy.system.jit import kernel
+from understudy.system.jit import MANY, kernel
 
 # Comparing with every edge is a vectorised loop; beyond this many edges halving wins.
 _FEW_EDGES = 64
@@ -47,6 +47,12 @@ def _halve_edges(values: Ordinates, edges: Ordinates, codes: Codes) -> None:
                 base += half
             left -= half
         codes[i] = base
+
+
+def searched(values: Ordinates, edges: Ordinates) -> npt.NDArray[np.intp]:
+    """The bin of every value, as the kernels find it; what is not a number is in the first one."""
+    found = np.searchsorted(edges[1:], values, side="right")
+    return np.where(np.isnan(values), 0, found) if values.dtype.kind == "f" else found
 
 
 @dataclass(frozen=True)
@@ -118,7 +124,10 @@ class BinnedCodec:
         )
 
     def _bin(self, ordinates: Ordinates) -> Codes:
-        codes = np.empty(ordinates.size, code_type(self.column.size))
+        kind = code_type(self.column.size)
+        if ordinates.size <= MANY:
+            return searched(ordinates, self.edges).astype(kind)
+        codes = np.empty(ordinates.size, kind)
         search = _count_edges_below if self.edges.size <= _FEW_EDGES else _halve_edges
         search(ordinates, self.edges, codes)
         return codes
