@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -158,7 +159,7 @@ def test_missing_decodes_to_the_first_marker_else_null(missing: list[Any], expec
 def test_few_values_are_binned_as_compiled_loops_bin_them(number: int, kind: type) -> None:
     """On edges, beside them, beyond them, and where there is no number."""
     draw = np.random.default_rng(number)
-    edges = np.unique(draw.integers(-500, 500, number)).astype(kind)
+    edges: npt.NDArray[Any] = np.unique(draw.integers(-500, 500, number)).astype(kind)
     values = np.concatenate([edges, edges - 1, edges + 1, draw.integers(-(9**9), 9**9, 50)])
     values = values.astype(kind)
     if kind is np.float64:
