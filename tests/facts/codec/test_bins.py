@@ -165,7 +165,7 @@ def test_few_values_are_binned_as_compiled_loops_bin_them(number: int, kind: typ
     if kind is np.float64:
         strange = [np.nan, np.inf, -np.inf, -0.0, np.nextafter(edges[0], -np.inf)]
         values = np.concatenate([values, strange])
-    for search in (bins._count_edges_below, bins._halve_edges):
+    for search in (bins.count_edges_below, bins.halve_edges):
         codes = np.empty(values.size, np.uint16)
         uncompiled(search)(values, edges, codes)
         assert codes.tolist() == bins.searched(values, edges).tolist()

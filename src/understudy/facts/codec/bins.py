@@ -29,7 +29,8 @@ _FEW_EDGES = 64
 
 
 @kernel
-def _count_edges_below(values: Ordinates, edges: Ordinates, codes: Codes) -> None:
+def count_edges_below(values: Ordinates, edges: Ordinates, codes: Codes) -> None:
+    """The bin of every value, by comparing it with each edge."""
     for i in range(values.size):
         value, code = values[i], 0
         for j in range(1, edges.size):
@@ -38,7 +39,8 @@ def _count_edges_below(values: Ordinates, edges: Ordinates, codes: Codes) -> Non
 
 
 @kernel
-def _halve_edges(values: Ordinates, edges: Ordinates, codes: Codes) -> None:
+def halve_edges(values: Ordinates, edges: Ordinates, codes: Codes) -> None:
+    """The bin of every value, by halving the edges that it may lie between."""
     for i in range(values.size):
         value, base, left = values[i], 0, edges.size
         while left > 1:
@@ -128,7 +130,7 @@ class BinnedCodec:
         if ordinates.size <= MANY:
             return searched(ordinates, self.edges).astype(kind)
         codes = np.empty(ordinates.size, kind)
-        search = _count_edges_below if self.edges.size <= _FEW_EDGES else _halve_edges
+        search = count_edges_below if self.edges.size <= _FEW_EDGES else halve_edges
         search(ordinates, self.edges, codes)
         return codes
 
