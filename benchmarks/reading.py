@@ -23,6 +23,7 @@ from understudy.facts.codec import Codec
 from understudy.facts.column import IntegerColumn
 from understudy.facts.schema import Schema
 from understudy.models.row_writing import write_rows
+from understudy.rows.checking import check
 from understudy.rows.reading import read_rows
 from understudy.rows.table import Table
 
@@ -34,10 +35,21 @@ def run(board: Scoreboard) -> None:
         text = Path(folder) / "rows.csv"
         write_uniform(schema, board.size.pick(10**6, 20_000), text)
         _compare(board, schema, text, "read_csv", pyarrow.csv.read_csv)
+        _preflight(board, schema, text)
         _compare_others(board, schema, text)
         short = Path(folder) / "short.csv"
         write_uniform(schema, board.size.pick(20_000, 1_000), short)
         _compare_libraries(board, schema, short)
+
+
+def _preflight(board: Scoreboard, schema: Schema, text: Path) -> None:
+    """Which rows fit the schema, as `check` finds out."""
+    rounds = board.size.pick(3, 1)
+    seconds = in_turns(
+        {"check": lambda: check(text, schema)}, rounds=rounds, clock=time.perf_counter
+    )
+    what = f"preflight of {board.size.pick(10**6, 20_000):,} × {len(schema.columns)}, wall"
+    board.add(what, seconds["check"], "s", 3)
 
 
 def _compare_others(board: Scoreboard, schema: Schema, text: Path) -> None:

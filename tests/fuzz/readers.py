@@ -296,6 +296,21 @@ def csv_gz() -> Reader:
     return Reader(partial(_either, "people.csv.gz", samples, []), "people.csv.gz", _read_rows)
 
 
+def csv_zst() -> Reader:
+    """Compressed text in the format of Zstandard; its samples are bytes of compressed streams."""
+    samples = [_zstandard(CSV.encode()), _zstandard(b"")]
+    return Reader(partial(_either, "people.csv.zst", samples, []), "people.csv.zst", _read_rows)
+
+
+def _zstandard(data: bytes) -> bytes:
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(data)
+    return bytes(sink.getvalue())
+
+
 def jsonl() -> Reader:
     """Rows as JSON objects on lines."""
     import pyarrow.csv as pc
@@ -1026,6 +1041,7 @@ READERS: dict[str, Callable[[], Reader]] = {
     "csv": csv,
     "parquet": parquet,
     "csv-gz": csv_gz,
+    "csv-zst": csv_zst,
     "csv-zip": csv_zip,
     "jsonl": jsonl,
     "feather": feather,

@@ -21,6 +21,7 @@ from understudy.jobs.schemas import (
     SkeletonRequest,
     confirm,
     draft_of,
+    load_whole,
     schema_document,
     write_draft,
 )
@@ -204,3 +205,41 @@ def test_types_of_a_text_file_are_refused(tmp_path: Path) -> None:
     path.write_text("a\n1\n")
     with pytest.raises(UsageError, match="--types"):
         draft_of(SkeletonRequest(data=str(path), types=True))
+
+
+MIXED = """
+[columns.age]
+kind = "integr"
+min = 90
+max = 17
+
+[columns.city]
+kind = "categorical"
+values = []
+"""
+
+
+def test_all_findings_of_a_column_come_at_once(tmp_path: Path) -> None:
+    """A wrong kind does not hide bounds, and a wrong column not the way to learn another one."""
+    path = tmp_path / "mixed.toml"
+    path.write_text(MIXED)
+    with pytest.raises(SchemaError) as raised:
+        load_whole(path)
+    kind, bounds, values, way_out = raised.value.problems
+    assert kind.startswith("column 'age': the kind is missing or unknown")
+    assert "column 'age': upper bound 17 is below lower bound 90; swap them" == bounds
+    assert values.startswith("column 'city'")
+    assert way_out.startswith("column 'city' declares no values or range")
+    assert f"understudy schema infer DATA --schema {path}" in way_out
+
+
+@pytest.mark.parametrize(
+    "text", ['[columns.age]\nkind = "integr"\n', "columns = 3", "[columns]\nx = 3", "not toml"]
+)
+def test_no_way_to_learn_is_named_where_nothing_is_open(text: str, tmp_path: Path) -> None:
+    """Findings stay as they are."""
+    path = tmp_path / "wrong.toml"
+    path.write_text(text)
+    with pytest.raises(SchemaError) as raised:
+        load_whole(path)
+    assert not any("schema infer" in problem for problem in raised.value.problems)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from understudy.cli.command import CommandGroup, PanelCommand
+from understudy.cli.companions import without_companions
 from understudy.cli.logs import LOG, logged, wanted_log
 from understudy.errors import ExitCode, UnderstudyError
 from understudy.jobs.choices import unknown_choice
@@ -123,6 +124,7 @@ def main() -> None:
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), _as_interrupt)
     sys.unraisablehook = _unraisable
+    without_companions()
     sys.exit(run(sys.argv[1:]))
 
 

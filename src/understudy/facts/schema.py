@@ -83,7 +83,8 @@ class Schema:
             try:
                 columns[name] = _COLUMN.validate_python(body)
             except ValidationError as error:
-                problems += [f"column {name!r}: {text}" for text in _sentences(error)]
+                found = [*_sentences(error), *_crossed(error, body)]
+                problems += [f"column {name!r}: {text}" for text in found]
         problems += _problems_of_the_whole(columns, complete=not problems)
         declared = {name: columns.get(name) for name in document["columns"]}
         constraints, more = _read_constraints(document.get("constraints", []), declared)
@@ -334,6 +335,19 @@ def _sentences(error: ValidationError) -> Iterator[str]:
                 yield "the column is not a table of keys; write kind = ... and what goes with it"
             case _:
                 yield f"{key} is {_shown(finding['input'])}: {finding['msg'].lower()}; correct it"
+
+
+def _crossed(error: ValidationError, body: object) -> Iterator[str]:
+    """Say that bounds are the wrong way round where the kind is unknown, so that nobody looked."""
+    if not isinstance(body, Mapping) or not error.errors()[0]["type"].startswith("union_tag"):
+        return
+    low, high = body.get("min"), body.get("max")
+    try:
+        is_crossed = bool(low > high)  # type: ignore[operator]  # of whatever somebody wrote
+    except TypeError:
+        return
+    if is_crossed:
+        yield f"upper bound {_shown(high)} is below lower bound {_shown(low)}; swap them"
 
 
 def _shown(value: object) -> str:

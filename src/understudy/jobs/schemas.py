@@ -283,17 +283,46 @@ def load_whole(path: Path) -> Schema:
     try:
         return Schema.load(path)
     except SchemaError as error:
-        if not _is_skeleton(path):
+        if _is_skeleton(path):
+            raise SchemaError([*error.problems, _completed(path)]) from None
+        left = _open_columns(path)
+        if not left:
             raise
-        raise SchemaError([*error.problems, _completed(path)]) from None
+        raise SchemaError([*error.problems, _opened(path, left)]) from None
 
 
 def _completed(path: Path) -> str:
     return (
         f"{path} is a skeleton: add what the code book says, or learn the rest from private rows "
-        f"with budget: understudy schema infer DATA --schema {path} --epsilon 0.5 --delta 1e-6 "
-        "-o whole.toml"
+        f"with budget: {_inferring(path)}"
     )
+
+
+def _opened(path: Path, names: Sequence[str]) -> str:
+    """Say how columns are completed beside findings that have to be mended first."""
+    return (
+        f"column {names[0]!r} declares no values or range: add what the code book says, or, after "
+        f"mending the rest, learn it from private rows with budget: {_inferring(path)}"
+    )
+
+
+def _inferring(path: Path) -> str:
+    return f"understudy schema infer DATA --schema {path} --epsilon 0.5 --delta 1e-6 -o whole.toml"
+
+
+def _open_columns(path: Path) -> list[str]:
+    """The columns of a file that leave something to be learned, whatever is wrong with others."""
+    from understudy.facts.schema import read_document
+    from understudy.methods.discover.skeleton import is_open
+
+    try:
+        document = read_document(path)
+    except UnderstudyError:
+        return []
+    bodies = document.get("columns") if isinstance(document, dict) else None
+    if not isinstance(bodies, dict):
+        return []
+    return [name for name, body in bodies.items() if is_open(body)]
 
 
 def _is_skeleton(path: Path) -> bool:

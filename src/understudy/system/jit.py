@@ -10,6 +10,9 @@ FEW = 10_000
 """Rows or cells up to which Python is done before a compiler has started: about a microsecond each,
 against half a second."""
 
+MANY = 100_000
+"""Rows up to which vectors of NumPy are done before a compiler has started."""
+
 P = ParamSpec("P")
 R = TypeVar("R")
 

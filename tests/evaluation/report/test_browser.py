@@ -45,9 +45,9 @@ def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("width", [1920, 1280, 390])
 def test_pages_can_be_read(browser: Browser, page: Path, width: int, scheme: str) -> None:
-    """On desktop and phone, light and dark, folded and unfolded."""
+    """On wide and usual screens and phones, light and dark, folded and unfolded."""
     browser.open(page, width=width, scheme=scheme)
     browser.screenshot(page.with_name(f"{page.stem}-{width}-{scheme}.png"))
     for unfolded in (False, True):
@@ -56,6 +56,27 @@ def test_pages_can_be_read(browser: Browser, page: Path, width: int, scheme: str
         assert [] == overlaps(browser)
         assert [] == cut_off(browser)
         assert [] == bare_figures(browser)
+
+
+_SEEN = """(words => [...document.querySelectorAll('#verdict *')].some(e =>
+(!e.children.length || e.classList.contains('brief')) && e.textContent.toLowerCase().includes(words)
+&& e.getClientRects().length && e.getBoundingClientRect().bottom <= 900))"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1920, 1280, 390])
+def test_the_first_screen_has_decision_reason_and_a_limit(
+    browser: Browser, page: Path, width: int
+) -> None:
+    """What a reader needs is above 900 pixels, on phones in one paragraph."""
+    browser.open(page, width=width, scheme="light")
+    script = "document.querySelector('.decision').getBoundingClientRect().bottom"
+    assert browser.run(script) < 900
+    for words in ("privacy", "fidelity", "usefulness"):
+        assert browser.run(f"{_SEEN}({words!r})"), words
+    limits = browser.run("document.querySelectorAll('.uses > div:nth-child(2) li').length")
+    if limits and width == 390:
+        assert browser.run(f"{_SEEN}('not good for')")
 
 
 @pytest.mark.slow

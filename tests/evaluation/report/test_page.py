@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from dataclasses import replace
 from fractions import Fraction
+from html.parser import HTMLParser
+from urllib.parse import unquote
 
 import pytest
 
@@ -148,3 +152,46 @@ def test_columns_of_an_evaluation_are_those_of_the_metrics() -> None:
         assert (1, 1) == pytest.approx((column.real.sum(), column.synthetic.sum()))
         assert worst[(column.column,)] == pytest.approx(column.distance)
         assert column.distance == pytest.approx(abs(column.real - column.synthetic).sum() / 2)
+
+
+class _Tables(HTMLParser):
+    """The cells of every table of a page, and the file behind the link that follows it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown: list[list[list[str]]] = []
+        self.kept: list[list[list[str]]] = []
+        self._cell: list[str] | None = None
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        keys = dict(attrs)
+        if tag == "table":
+            self.shown.append([])
+        elif tag == "tr":
+            self.shown[-1].append([])
+        elif tag in ("td", "th"):
+            self._cell = []
+        elif tag == "a" and "download" in keys:
+            address = keys["href"] or ""
+            text = unquote(address.removeprefix("data:text/csv;charset=utf-8,"))
+            self.kept.append(list(csv.reader(io.StringIO(text))))
+            assert (keys["download"] or "").endswith(".csv")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("td", "th") and self._cell is not None:
+            self.shown[-1][-1].append(" ".join("".join(self._cell).split()))
+            self._cell = None
+
+    def handle_data(self, data: str) -> None:
+        if self._cell is not None:
+            self._cell.append(data)
+
+
+def test_tables_that_are_kept_hold_what_is_shown() -> None:
+    """Each file behind a link is a table of the page, cell by cell, with its head."""
+    tables = _Tables()
+    tables.feed(evaluation_page(*little()))
+    shown = [[tuple(line) for line in table] for table in tables.shown]
+    kept = [[tuple(" ".join(c.split()) for c in line) for line in table] for table in tables.kept]
+    assert len(kept) > 3
+    assert [] == [table for table in kept if table not in shown]

@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from support.tables import day, integer, moment, real
-from understudy.facts.codec import Codec
+from understudy.facts.codec import Codec, bins
 from understudy.facts.codec.ordinates import arrow_type
 from understudy.facts.column import BinnedColumn
 from understudy.facts.schema import Schema
 from understudy.rows.table import Table
+from understudy.system.jit import uncompiled
 
 
 def codec_of(column: dict[str, Any]) -> Codec:
@@ -150,3 +152,20 @@ def test_missing_decodes_to_the_first_marker_else_null(missing: list[Any], expec
     assert [expected] == rows.column("x").to_pylist()
     spelled = codec.spell(rows).column("x").to_pylist()
     assert [str(missing[0]) if missing else None] == spelled
+
+
+@pytest.mark.parametrize("number", [1, 3, 64, 65, 200])
+@pytest.mark.parametrize("kind", [np.int64, np.float64])
+def test_few_values_are_binned_as_compiled_loops_bin_them(number: int, kind: type) -> None:
+    """On edges, beside them, beyond them, and where there is no number."""
+    draw = np.random.default_rng(number)
+    edges: npt.NDArray[Any] = np.unique(draw.integers(-500, 500, number)).astype(kind)
+    values = np.concatenate([edges, edges - 1, edges + 1, draw.integers(-(9**9), 9**9, 50)])
+    values = values.astype(kind)
+    if kind is np.float64:
+        strange = [np.nan, np.inf, -np.inf, -0.0, np.nextafter(edges[0], -np.inf)]
+        values = np.concatenate([values, strange])
+    for search in (bins.count_edges_below, bins.halve_edges):
+        codes = np.empty(values.size, np.uint16)
+        uncompiled(search)(values, edges, codes)
+        assert codes.tolist() == bins.searched(values, edges).tolist()

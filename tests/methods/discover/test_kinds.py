@@ -35,7 +35,7 @@ from understudy.methods.discover.kinds import (
     MARKS,
     ROUND,
     LearnedKind,
-    NoisyNumber,
+    NoisyDistinct,
     kinds_of,
     narrowest,
 )
@@ -83,7 +83,7 @@ NOISE = DiscreteGaussian(Fraction(100), Fraction(1))
 
 def _decided(counts: Mapping[str, int], name: str = "x", different: int = 5) -> LearnedKind:
     noisy = np.array([counts.get(kind, -3) for kind in COUNTED], np.int64)
-    return LearnedKind.of(name, noisy, NoisyNumber(different, NOISE), NOISE)
+    return LearnedKind.of(name, noisy, NoisyDistinct(different, NOISE), NOISE)
 
 
 @pytest.mark.parametrize(

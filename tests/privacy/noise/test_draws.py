@@ -15,6 +15,7 @@ from support import laws
 from support.statistics import NEVER, fit_of_choices
 from support.words import Tape
 from understudy.errors import UsageError
+from understudy.privacy.noise import draws
 from understudy.privacy.noise.draws import (
     AGAIN,
     UNDECIDED,
@@ -287,3 +288,19 @@ def test_numbers_out_of_bounds_are_drawn_again() -> None:
     assert [2, 0] == draw_below(3, 2, lambda size: next(words)).tolist()
     with pytest.raises(UsageError, match="from 1 to 2⁶²"):
         draw_below(0, 1)
+
+
+@pytest.mark.parametrize("scale", ["1/3", "40", "3000", "10000000"])
+def test_few_draws_are_decided_as_compiled_loops_decide_them(
+    scale: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same words give the same draws, rejections and doubts, also at the ends of the range."""
+    plan = _plan(Law.laplace(Fraction(scale)))
+    words = plan.read(400, np.random.default_rng(5).bytes).copy()
+    words[:2] = 0
+    words[2:4] = 2**plan.layout.word - 1
+    found = []
+    for most in (draws.FEW_DRAWS, 0):
+        monkeypatch.setattr(draws, "FEW_DRAWS", most)
+        found.append(decided(plan, words).tolist())
+    assert found[0] == found[1]

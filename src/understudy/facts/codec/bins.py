@@ -22,14 +22,15 @@ from understudy.facts.codec.ordinates import (
 from understudy.facts.codec.stretches import ANYWHERE, Pieces, Region
 from understudy.facts.codes import Codes, code_type
 from understudy.facts.column import MISSING_TEXTS, BinnedColumn, Ordinate, text_of
-from understudy.system.jit import kernel
+from understudy.system.jit import MANY, kernel
 
 # Comparing with every edge is a vectorised loop; beyond this many edges halving wins.
 _FEW_EDGES = 64
 
 
 @kernel
-def _count_edges_below(values: Ordinates, edges: Ordinates, codes: Codes) -> None:
+def count_edges_below(values: Ordinates, edges: Ordinates, codes: Codes) -> None:
+    """The bin of every value, by comparing it with each edge."""
     for i in range(values.size):
         value, code = values[i], 0
         for j in range(1, edges.size):
@@ -38,7 +39,8 @@ def _count_edges_below(values: Ordinates, edges: Ordinates, codes: Codes) -> Non
 
 
 @kernel
-def _halve_edges(values: Ordinates, edges: Ordinates, codes: Codes) -> None:
+def halve_edges(values: Ordinates, edges: Ordinates, codes: Codes) -> None:
+    """The bin of every value, by halving the edges that it may lie between."""
     for i in range(values.size):
         value, base, left = values[i], 0, edges.size
         while left > 1:
@@ -47,6 +49,12 @@ def _halve_edges(values: Ordinates, edges: Ordinates, codes: Codes) -> None:
                 base += half
             left -= half
         codes[i] = base
+
+
+def searched(values: Ordinates, edges: Ordinates) -> npt.NDArray[np.intp]:
+    """The bin of every value, as the kernels find it; what is not a number is in the first one."""
+    found = np.searchsorted(edges[1:], values, side="right")
+    return np.where(np.isnan(values), 0, found) if values.dtype.kind == "f" else found
 
 
 @dataclass(frozen=True)
@@ -118,8 +126,11 @@ class BinnedCodec:
         )
 
     def _bin(self, ordinates: Ordinates) -> Codes:
-        codes = np.empty(ordinates.size, code_type(self.column.size))
-        search = _count_edges_below if self.edges.size <= _FEW_EDGES else _halve_edges
+        kind = code_type(self.column.size)
+        if ordinates.size <= MANY:
+            return searched(ordinates, self.edges).astype(kind)
+        codes = np.empty(ordinates.size, kind)
+        search = count_edges_below if self.edges.size <= _FEW_EDGES else halve_edges
         search(ordinates, self.edges, codes)
         return codes
 

@@ -138,8 +138,8 @@ def _moment(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class NoisyNumber:
-    """A released number, and the noise it was released with."""
+class NoisyDistinct:
+    """A released number of different values, and the noise it was released with."""
 
     value: int
     noise: CountNoise
@@ -175,7 +175,7 @@ class LearnedKind:
     doubtful: bool = False
 
     @classmethod
-    def of(cls, name: str, noisy: Integers, different: NoisyNumber, noise: CountNoise) -> Self:
+    def of(cls, name: str, noisy: Integers, different: NoisyDistinct, noise: CountNoise) -> Self:
         """Decide by noisy counts of kinds and of different values, and by the column's name."""
         every = dict(zip(COUNTED, np.maximum(noisy, 0).tolist(), strict=True))
         words = _standing_out(every, (*_TRUE, *_FALSE), noise)
@@ -422,7 +422,7 @@ class KindDiscovery:
             lambda source: np.array([len(_keys(source, name).counts)], np.int64),
             name=f"number of different values of {name}",
         )
-        return LearnedKind.of(name, counts, NoisyNumber(int(values), different), kinds)
+        return LearnedKind.of(name, counts, NoisyDistinct(int(values), different), kinds)
 
     @property
     def _texts(self) -> Schema:

@@ -348,6 +348,11 @@ def _rebuilt(column: BinnedColumn, **changes: Any) -> BinnedColumn:
     return type(column).model_construct(**{**fields, **changes})
 
 
+def is_open(body: object) -> bool:
+    """Whether a column of a schema leaves its values or its range to be learned."""
+    return _lists_nothing(body) or _lacks_a_range(body)
+
+
 def _lists_nothing(body: object) -> bool:
     if not isinstance(body, Mapping) or body.get("kind") != "categorical":
         return False

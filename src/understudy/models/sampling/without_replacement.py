@@ -23,7 +23,10 @@ from understudy.models.sampling.forward import (
     drawn_last,
 )
 from understudy.system.arrays import Integers, Probabilities
-from understudy.system.jit import FEW, kernel, uncompiled
+from understudy.system.jit import kernel
+
+# Vectors of NumPy need about ten nanoseconds for each code of each row, a compiler half a second.
+_FEW_PASSES = 5_000_000
 
 
 @kernel
@@ -65,9 +68,40 @@ def deal(
 ) -> None:
     """Fill in the codes of one attribute, given the line of a table that holds for each row."""
     starts = generator.random(len(table))
-    few = given.size + table.size <= FEW
-    run = uncompiled(_deal) if few else _deal
-    run(table, given, generator.permutation(given.size), starts, codes)
+    order = generator.permutation(given.size)
+    # Each code is a pass over the rows.
+    few = given.size * table.shape[1] + table.size <= _FEW_PASSES
+    (deal_in_vectors if few else _deal)(table, given, order, starts, codes)
+
+
+def deal_in_vectors(
+    probabilities: Probabilities,
+    rows: Configurations,
+    order: Integers,
+    starts: npt.NDArray[np.float64],
+    codes: Codes,
+) -> None:
+    """Give the same codes as the kernel, without the start of a compiler.
+
+    A row that is k-th in its configuration gets the number of running totals below k, at most the
+    last code of the configuration. Totals are added up in the kernel's order, so that they are the
+    same doubles.
+    """
+    sizes = np.bincount(rows, minlength=len(probabilities))
+    totals = sizes[:, None] * probabilities
+    totals[:, 0] += starts
+    np.cumsum(totals, axis=1, out=totals)
+    places = np.arange(probabilities.shape[1])
+    last = np.where(probabilities > 0, places, 0).max(axis=1)
+    dealt = rows[order]
+    sorted_rows = np.argsort(dealt, kind="stable")
+    first = np.cumsum(sizes) - sizes
+    number = np.empty(rows.size, np.int64)
+    number[sorted_rows] = np.arange(1, rows.size + 1) - first[dealt[sorted_rows]]
+    found = np.zeros(rows.size, np.int64)
+    for place in places[:-1]:
+        found += totals[dealt, place] < number
+    codes[order] = np.minimum(found, last[dealt])
 
 
 def deal_codes(law: Sequential, rows: int, generator: np.random.Generator) -> CodedRows:

@@ -20,7 +20,7 @@ import numpy as np
 from understudy.errors import UsageError
 from understudy.privacy.noise.laws import DOUBT, Blocks, Law, falling
 from understudy.system.arrays import Integers, Words
-from understudy.system.jit import kernel
+from understudy.system.jit import kernel, uncompiled
 
 RandomBytes = Callable[[int], bytes]
 
@@ -29,6 +29,10 @@ AGAIN = -(2**63) + 1
 UNDECIDED = -(2**63)
 # Magnitudes from here on are cut off; 2⁶² is 2²² times the largest scale.
 _FARTHEST = 2**62
+# Up to so many draws the loops run in Python, a hundredth of a millisecond each, before a compiler
+# would have started: the same integers by the same lines.
+FEW_DRAWS = 2_000
+_Loops = tuple[Callable[..., None], Callable[..., None], Callable[..., None]]
 
 # Random bits cost more than all the rest: words are short where that leaves little undecided.
 _SHORT, _LONG = 32, 64
@@ -155,15 +159,26 @@ def proposals(plan: DrawTable, size: int, source: RandomBytes) -> Integers:
 
 def decided(plan: DrawTable, words: Words) -> Integers:
     """Decide each row of words: a draw, AGAIN, or UNDECIDED."""
-    word, shift, places = plan.layout.word, plan.blocks.shift, plan.layout.places
     values = np.empty(len(words), np.int64)
-    to_guide = word - 1 - plan.layout.guide
-    # Passed on, since compiled code would keep another room's constant after it changed.
-    _find_blocks(words, values, plan.ends, plan.guide, to_guide, DOUBT)
-    if shift:
-        _go_inside(words, values, plan.slopes, plan.bend, shift, places, word - places)
-    _give_signs(words, values, AGAIN if shift else 0)
+    if len(words) > FEW_DRAWS:
+        _decide(plan, words, values, (_find_blocks, _go_inside, _give_signs))
+    else:
+        loops = uncompiled(_find_blocks), uncompiled(_go_inside), uncompiled(_give_signs)
+        # Compiled loops do not warn of products that are not looked at.
+        with np.errstate(over="ignore"):
+            _decide(plan, words, values, loops)
     return values
+
+
+def _decide(plan: DrawTable, words: Words, values: Integers, loops: _Loops) -> None:
+    """Decide with compiled loops, or with the same ones in Python."""
+    find, go_inside, sign = loops
+    word, shift, places = plan.layout.word, plan.blocks.shift, plan.layout.places
+    # Passed on, since compiled code would keep another room's constant after it changed.
+    find(words, values, plan.ends, plan.guide, word - 1 - plan.layout.guide, DOUBT)
+    if shift:
+        go_inside(words, values, plan.slopes, plan.bend, shift, places, word - places)
+    sign(words, values, AGAIN if shift else 0)
 
 
 def draw_below(bound: int, size: int, source: RandomBytes = os.urandom) -> Integers:

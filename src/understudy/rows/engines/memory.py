@@ -16,8 +16,9 @@ from understudy.facts.codes import Cells, extend
 from understudy.facts.domain import Attributes, Domain
 from understudy.rows.counting import Counts, Marginal, ScoreKernel, Scores
 from understudy.rows.engines.bitmaps import count_by_bitmaps, worth_bitmaps
-from understudy.rows.engines.kernels import count_pair, tally
+from understudy.rows.engines.kernels import count_pair, tally, tally_in_vectors
 from understudy.rows.table import Table
+from understudy.system.jit import MANY
 
 # A block of cell numbers stays in the second-level cache between the loops over it.
 _BLOCK = 65_536
@@ -136,7 +137,8 @@ class MemorySource:
             return np.array(self.table.rows, np.int64)
         counts = np.zeros(self.domain.shape(attributes), np.int64)
         last = attributes[-1]
-        tally(cells, self.table.column(last), self.domain[last], counts.reshape(-1))
+        count = tally_in_vectors if self.table.rows <= MANY else tally
+        count(cells, self.table.column(last), self.domain[last], counts.reshape(-1))
         return counts
 
     def _cells(self, attributes: Attributes) -> Cells:
