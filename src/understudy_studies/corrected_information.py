@@ -56,7 +56,7 @@ def _summed(table: Floats, scale: float, generator: np.random.Generator) -> Floa
     """The sum of all holders' counts, none of them clipped before it is added."""
     counts = generator.multinomial(_ROWS, (table / table.sum()).ravel()).reshape(table.shape)
     noise = generator.laplace(0, scale, (_HOLDERS, *table.shape)).sum(axis=0)
-    return np.maximum(counts + noise, 0.0)
+    return np.asarray(np.maximum(counts + noise, 0.0))
 
 
 def corrected(table: Floats, scale: float, name: str) -> float:

@@ -92,8 +92,15 @@ def _of_another_plan(name: str, document: dict[str, Any]) -> list[str]:
     return [
         f"**Not of the present plan:** {missing:,} of the {planned:,} settings that the command "
         f"measures are not in this record, and {other:,} of its cells are of settings that it no "
-        "longer has."
+        f"longer has. What is said below of settings is said of the plan; this record has ε = "
+        f"{', '.join(_epsilons(document))}."
     ]
+
+
+def _epsilons(document: dict[str, Any]) -> list[str]:
+    """The ε of a record, the smallest first."""
+    found = {str(cell.setting.get("epsilon", "none")) for cell in cells_of(document)}
+    return sorted((e for e in found if e.replace(".", "").isdigit()), key=float)
 
 
 def against_plan(name: str, document: dict[str, Any]) -> tuple[int, int, int]:

@@ -293,7 +293,7 @@ def _of_information(results: Results) -> list[JudgedClaim]:
     listed = ", ".join(
         f"{g['gain']:+.4f} ± {g['gain_error']:.4f} at ε = {e}" for e, g in gains.items()
     )
-    better = [e for e, g in gains.items() if g["gain"] > 2 * g["gain_error"] > 0]
+    better = [str(e) for e, g in gains.items() if g["gain"] > 2 * g["gain_error"] > 0]
     said = f"better at ε = {', '.join(better)}" if better else "better at no ε"
     return [
         JudgedClaim(
