@@ -53,3 +53,10 @@ def test_every_extra_is_known() -> None:
     assert offered == set(EXTRAS)
     for name, (packages, _) in EXTRAS.items():
         assert set(packages) <= {Requirement(each).name for each in DECLARED[name]}
+
+
+@pytest.mark.parametrize("extra", ["lake", "mysql", "excel", "statistics", "stream", "fakes"])
+def test_every_package_of_an_extra_is_looked_for(extra: str) -> None:
+    """A lake of Delta tables is not said to be ready for want of Delta's package alone."""
+    names = [Requirement(line).name for line in DECLARED[extra]]
+    assert [name for name in names if name != "understudy"] == list(EXTRAS[extra][0])

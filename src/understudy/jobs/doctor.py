@@ -25,7 +25,10 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "mysql": (("pymysql",), "rows in MariaDB and MySQL"),
     "spark": (("pyspark",), "rows in Spark and Databricks; it needs Java 17"),
-    "lake": (("fsspec",), "rows in s3://, gs:// and abfs://, and in Delta and Iceberg tables"),
+    "lake": (
+        ("fsspec", "deltalake", "pyiceberg"),
+        "rows in s3://, gs:// and abfs://, and in Delta and Iceberg tables",
+    ),
     "cluster": (("dask", "distributed"), "Parquet counted by a Dask cluster"),
     "excel": (("openpyxl",), "workbooks (.xlsx)"),
     "statistics": (("pyreadstat", "polars"), "files of SPSS, Stata and SAS"),

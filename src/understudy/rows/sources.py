@@ -130,10 +130,10 @@ def _of_lake(lake: LakeTable, codec: Codec, access: Access) -> CountSource:
     needed = _BYTES_PER_CELL * max(len(codec.columns), 1) * lake.rows
     if needed <= access.room:
         rows = lake.whole(codec, ignore_extra=access.ignore_extra)
-        return MemorySource(Table.of(codec.encode(rows)))
+        return MemorySource(Table.of(codec.encode(rows)), reading=lake.reading)
     part = access.room // 4
     read_again = partial(lake.blocks, codec, ignore_extra=access.ignore_extra, memory=part)
-    return _chunked(read_again, codec, access)
+    return _chunked(read_again, codec, access, reading=lake.reading)
 
 
 def _whole(data: Rows, codec: Codec, access: Access) -> pa.Table:
@@ -171,8 +171,22 @@ def open_keyed(
         ) as keyed:
             yield keyed
         return
+    if isinstance(data, str | os.PathLike) and is_lake(data):
+        # Opened once: by the second time somebody may have written another version.
+        lake = open_lake(data)
+        source = _of_lake(lake, codec, access)
+        yield KeyedSource(source, tallied(_lake_blocks(lake, codec, access), codec, columns))
+        return
     with open_source(data, schema, access) as source:
         yield KeyedSource(source, tallied(_blocks(data, codec, access), codec, columns))
+
+
+def _lake_blocks(lake: LakeTable, codec: Codec, access: Access) -> Iterator[pa.Table]:
+    """The rows of an open table; those of persons are bounded together."""
+    if codec.persons is not None:
+        yield lake.whole(codec, ignore_extra=access.ignore_extra)
+    else:
+        yield from lake.blocks(codec, ignore_extra=access.ignore_extra, memory=access.room // 4)
 
 
 @contextmanager
@@ -230,12 +244,16 @@ def _in_blocks(path: str | os.PathLike[str], codec: Codec, access: Access) -> Ch
 
 
 def _chunked(
-    read_again: Callable[[], Iterator[pa.Table]], codec: Codec, access: Access
+    read_again: Callable[[], Iterator[pa.Table]],
+    codec: Codec,
+    access: Access,
+    *,
+    reading: str | None = None,
 ) -> ChunkedSource:
     """A quarter of the room each for kept tables, a question's tables, and rows on their way."""
     _refuse_persons(codec, "a file read in blocks")
     part = access.room // 4
-    source = ChunkedSource(read_again, codec, part, kept=part, watch=access.watch)
+    source = ChunkedSource(read_again, codec, part, kept=part, watch=access.watch, reading=reading)
     source.check()
     return source
 

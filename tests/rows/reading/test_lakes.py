@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pyarrow as pa
@@ -23,6 +25,8 @@ from understudy.facts.codec import Codec
 from understudy.facts.schema import Schema
 from understudy.methods import Independent
 from understudy.privacy.spending.ledger import Ledger
+from understudy.rows import sources
+from understudy.rows.counting import reading_of
 from understudy.rows.engines.chunked import ChunkedSource
 from understudy.rows.reading import lakes
 from understudy.rows.reading.lakes import (
@@ -32,8 +36,9 @@ from understudy.rows.reading.lakes import (
     open_lake,
     shown_address,
 )
-from understudy.rows.sources import Access, dataset_name, open_source
+from understudy.rows.sources import Access, dataset_name, open_keyed, open_source
 
+DELTA = "Delta: all answers are from one version of the table"
 REGIONS = ["North", "S/E=x", None, "North"]
 HIVE = Schema.parse(
     {
@@ -114,6 +119,42 @@ def test_a_store_that_refuses_is_said_without_secrets(store: str) -> None:
         assert "s3cr3t" not in str(refused.value)
 
 
+class _Forbidding(BaseHTTPRequestHandler):
+    """A store that answers everybody as S3 does a stranger."""
+
+    def do_GET(self) -> None:
+        body = b"<Error><Code>AccessDenied</Code><Message>s3cr3t of Ann</Message></Error>"
+        self.send_response(403)
+        self.send_header("Content-Type", "application/xml")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(body)
+
+    do_HEAD = do_GET  # noqa: N815 (http.server calls it by this name)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.mark.slow
+def test_a_store_that_forbids_is_refused_before_anything_is_spent(
+    store: str, tmp_path: Path
+) -> None:
+    """403 for an object and for a folder, in our words; the ledger stays empty."""
+    del store
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Forbidding) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        options = f"endpoint_override=127.0.0.1:{server.server_port}&scheme=http&region=us-east-1"
+        for name in ("people.parquet", "folder"):
+            with pytest.raises(DataError, match="check the address, the credentials") as refused:
+                Independent(SCHEMA, epsilon=1).fit(f"s3://lake/{name}?{options}", ledger=ledger)
+            assert "s3cr3t" not in str(refused.value)
+        server.shutdown()
+    assert {} == ledger.accounts()
+
+
 # --- folders that say values --------------------------------------------------------------------
 
 
@@ -184,9 +225,49 @@ def test_a_delta_table_is_read_at_one_version(tmp_path: Path) -> None:
     with open_source(address, HIVE, Access(memory=9)) as source:
         deltalake.write_deltalake(str(place), TABLE, mode="append")
         check_equal(source, HIVE, TABLE)
+        assert DELTA == reading_of(source)
     with open_source(address, HIVE) as source:
         check_equal(source, HIVE, pa.concat_tables([TABLE, TABLE]))
+        assert DELTA == reading_of(source)
     assert "visits" == dataset_name(address)
+
+
+@pytest.mark.slow
+def test_a_statement_does_not_say_which_version_it_was(tmp_path: Path) -> None:
+    """Where each row is a write of its own, the version is the number of rows."""
+    _need("deltalake")
+    import deltalake
+
+    statements = []
+    for name, writes in (("few", 2), ("many", 5)):
+        for _ in range(writes):
+            deltalake.write_deltalake(str(tmp_path / name), TABLE.slice(0, 1), mode="append")
+        made = Independent(HIVE, epsilon=1).fit(f"delta://{tmp_path / name}", ledger=None)
+        statements.append(made.model_.statement.document())
+    assert [DELTA, DELTA] == [statement["reading"] for statement in statements]
+
+
+@pytest.mark.slow
+def test_texts_are_of_the_version_that_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table is opened once, however often its rows are read."""
+    _need("deltalake")
+    import deltalake
+
+    place, opened = tmp_path / "visits", []
+    deltalake.write_deltalake(str(place), TABLE)
+
+    def opening(data: str) -> lakes.LakeTable:
+        opened.append(open_lake(data))
+        deltalake.write_deltalake(str(place), TABLE, mode="append")
+        return opened[-1]
+
+    monkeypatch.setattr(sources, "open_lake", opening)
+    with open_keyed(f"delta://{place}", HIVE, ["region"]) as keyed:
+        counts = keyed.keys("region").counts
+    assert 1 == len(opened)
+    assert {"North": 2, "S/E=x": 1} == dict(counts)
 
 
 @pytest.mark.slow
@@ -201,10 +282,10 @@ def test_an_iceberg_table_is_read_at_one_version(tmp_path: Path) -> None:
     table.append(TABLE)
     address = f"iceberg://{table.metadata_location.removeprefix('file://')}"
     table.append(TABLE)
-    with open_source(address, HIVE) as source:
-        check_equal(source, HIVE, TABLE)
-    with open_source(address, HIVE, Access(memory=9)) as source:
-        check_equal(source, HIVE, TABLE)
+    for memory in (None, 9):
+        with open_source(address, HIVE, Access(memory=memory)) as source:
+            check_equal(source, HIVE, TABLE)
+            assert DELTA.replace("Delta", "Iceberg") == reading_of(source)
     assert "visits" == dataset_name(address)
     with pytest.raises(UsageError, match="newest metadata file"):
         open_lake(f"iceberg://{tmp_path}")
@@ -256,8 +337,11 @@ def test_other_stores_are_reached_by_fsspec(scheme: str, monkeypatch: pytest.Mon
 
 def test_a_fit_is_paid_for_as_any_other(hive: Path) -> None:
     """The statement names the method, and the ledger the folder."""
-    made = Independent(HIVE, epsilon=1).fit(hive, ledger=None)
-    assert 1 == made.model_.statement.bound.epsilon
+    statement = Independent(HIVE, epsilon=1).fit(hive, ledger=None).model_.statement
+    assert 1 == statement.bound.epsilon
+    assert "Parquet: files are listed once, and a run that finds others there fails" == (
+        statement.reading
+    )
 
 
 @pytest.mark.parametrize(

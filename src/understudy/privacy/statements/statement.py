@@ -48,7 +48,7 @@ class Statement:
         protection: what the network was made to withhold, where it was; not part of the promise.
         record: which ledger keeps the run; None where the statement does not say.
         person_id: the column that names persons, where they are the unit and it is known.
-        reading: how all answers come from the same rows, where a database counted them.
+        reading: how all answers come from the same rows, where they are in a database or a lake.
     """
 
     method: str

@@ -34,6 +34,11 @@ _LEAST_ROWS = 1 << 10
 # A cell as it is read, its place on the line and its code, of a block and of the next.
 _BYTES_PER_CELL = 32
 
+# Which version it was stays unsaid. Versions count the writes to a table, and where each row comes
+# with a write of its own, that number is the number of rows.
+_VERSION = "all answers are from one version of the table"
+_FILES = "files are listed once, and a run that finds others there fails"
+
 Batches = Callable[[Sequence[str], int], Iterator[pa.RecordBatch]]
 
 
@@ -45,13 +50,15 @@ class LakeTable:
         shown: the address, without what could be a password.
         types: the columns.
         rows: how many rows there are.
-        batches: reads some columns, at most a given number of rows at a time.
+        batches: reads some columns, a bounded number of rows at a time.
+        reading: how all answers come from the same rows, for the statement; public.
     """
 
     shown: str
     types: pa.Schema
     rows: int
     batches: Batches
+    reading: str
 
     def check(self, codec: Codec, *, ignore_extra: bool) -> None:
         """Refuse columns that do not fit the schema; no rows are needed to know."""
@@ -155,7 +162,9 @@ def _parquet(address: str) -> LakeTable:
             )
         yield from dataset.to_batches(columns=list(names), batch_size=most, batch_readahead=2)
 
-    return LakeTable(shown_address(address), dataset.schema, dataset.count_rows(), batches)
+    return LakeTable(
+        shown_address(address), dataset.schema, dataset.count_rows(), batches, f"Parquet: {_FILES}"
+    )
 
 
 def filesystem_of(address: str) -> tuple[Any, str]:
@@ -258,7 +267,8 @@ def _delta(address: str, shown: str) -> LakeTable:
     def batches(names: Sequence[str], most: int) -> Iterator[pa.RecordBatch]:
         yield from dataset.to_batches(columns=list(names), batch_size=most, batch_readahead=2)
 
-    return LakeTable(shown, dataset.schema, dataset.count_rows(), batches)
+    rows = dataset.count_rows()
+    return LakeTable(shown, dataset.schema, rows, batches, f"Delta: {_VERSION}")
 
 
 def _iceberg(address: str, shown: str) -> LakeTable:
@@ -271,7 +281,8 @@ def _iceberg(address: str, shown: str) -> LakeTable:
     table = package.StaticTable.from_metadata(address)
     scan = table.scan()
     schema = scan.to_arrow_batch_reader().schema
-    return LakeTable(shown, schema, scan.count(), partial(_iceberg_batches, table))
+    batches = partial(_iceberg_batches, table)
+    return LakeTable(shown, schema, scan.count(), batches, f"Iceberg: {_VERSION}")
 
 
 def _iceberg_batches(table: Any, names: Sequence[str], most: int) -> Iterator[pa.RecordBatch]:

@@ -27,7 +27,7 @@ from understudy.cli.main import run
 from understudy.errors import DataError, UnderstudyError, UsageError
 from understudy.facts.codec import Codec
 from understudy.facts.schema import Schema
-from understudy.methods import Independent, Nist
+from understudy.methods import AdaptiveMarginals, Independent, Nist
 from understudy.privacy.spending.ledger import Ledger
 from understudy.rows.engines.databases.database import Database
 from understudy.rows.engines.databases.source import DatabaseSource
@@ -142,6 +142,24 @@ def test_all_questions_see_the_same_rows(server: str) -> None:
         assert isinstance(source, DatabaseSource)
         with pytest.raises(DataError, match="rejects"):
             source.database.fetch("DELETE FROM people RETURNING 1")
+
+
+def test_a_view_cannot_be_replaced_while_it_is_counted(server: str) -> None:
+    """Whoever replaces it waits until the run has ended, and the run sees the view as it was."""
+    fill_postgres(server, ROWS)
+    with connection_to(server) as other:
+        other.execute("DROP VIEW IF EXISTS seen")
+        other.execute("CREATE VIEW seen AS SELECT * FROM people")
+        other.execute("SET lock_timeout = '50ms'")
+        replaced = "CREATE OR REPLACE VIEW seen AS SELECT * FROM people WHERE a = 1"
+        try:
+            with open_source(server, SCHEMA, Access(table="seen")) as source:
+                with pytest.raises(psycopg.errors.LockNotAvailable):
+                    other.execute(replaced)
+                check_equal(source, SCHEMA, ROWS)
+            other.execute(replaced)
+        finally:
+            other.execute("DROP VIEW seen")
 
 
 def test_a_table_of_another_schema_is_found(server: str) -> None:
@@ -352,11 +370,7 @@ def test_a_dropped_connection_is_paid_once(server: str, tmp_path: Path) -> None:
     def run(*, cut: bool) -> None:
         with open_source(server, SCHEMA, TABLE) as source:
             if cut:
-                with connection_to(server) as other:
-                    other.execute(
-                        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                        "WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
-                    )
+                _cut_all(server)
             Independent(SCHEMA, epsilon=1).fit(source, ledger=ledger, dataset="d")
 
     with pytest.raises(DataError, match="stopped answering"):
@@ -365,6 +379,52 @@ def test_a_dropped_connection_is_paid_once(server: str, tmp_path: Path) -> None:
     assert 0 < spent <= 1
     run(cut=False)
     assert spent + 1 == ledger.account("d").spent.epsilon
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", [0, 1], ids=["first", "second"])
+def test_a_connection_that_is_cut_between_rounds_is_paid_once(
+    server: str, tmp_path: Path, place: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run ends in our words; what it had been granted stands in the ledger, and no more."""
+    fill_postgres(server, ROWS)
+    ledger, asked, fetch = Ledger(tmp_path / "ledger.jsonl"), [0], Database.fetch
+    cuts: set[int] = set()
+
+    def cutting(self: Database, query: str) -> list[tuple[Any, ...]]:
+        if asked[0] in cuts:
+            _cut_all(server)
+        asked[0] += 1
+        return fetch(self, query)
+
+    def fit() -> None:
+        with open_source(server, SCHEMA, TABLE) as source:
+            asked[0] = 0
+            monkeypatch.setattr(Database, "fetch", cutting)
+            AdaptiveMarginals(SCHEMA, epsilon=1, delta=1e-6).fit(source, ledger=ledger, dataset="d")
+
+    fit()
+    assert asked[0] >= 2
+    assert 1 == ledger.account("d").spent.epsilon
+    monkeypatch.undo()
+    cuts.add(place)
+    with pytest.raises(DataError, match="stopped answering"):
+        fit()
+    assert [False, False] == [run["open"] for run in ledger.account("d").runs]
+    assert 2 == ledger.account("d").spent.epsilon
+    cuts.clear()
+    monkeypatch.undo()
+    fit()
+    assert 3 == ledger.account("d").spent.epsilon
+
+
+def _cut_all(server: str) -> None:
+    """End every other connection to a server."""
+    with connection_to(server) as other:
+        other.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
+        )
 
 
 def test_a_rejected_query_is_told_without_cells(tmp_path: Path) -> None:

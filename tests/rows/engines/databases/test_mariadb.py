@@ -66,6 +66,23 @@ def test_all_questions_see_the_same_rows(server: str) -> None:
             source.database.fetch("DELETE FROM people")
 
 
+def test_a_view_cannot_be_replaced_while_it_is_counted(server: str) -> None:
+    """Whoever replaces it waits until the run has ended, and the run sees the view as it was."""
+    fill_mysql(server, ROWS)
+    replaced = "CREATE OR REPLACE VIEW seen AS SELECT * FROM people WHERE a = 1"
+    with mysql_to(server) as other:
+        other.execute("CREATE OR REPLACE VIEW seen AS SELECT * FROM people")
+        other.execute("SET lock_wait_timeout = 0")
+        try:
+            with open_source(server, SCHEMA, Access(table="seen")) as source:
+                with pytest.raises(Exception, match="Lock wait timeout"):
+                    other.execute(replaced)
+                check_equal(source, SCHEMA, ROWS)
+            other.execute(replaced)
+        finally:
+            other.execute("DROP VIEW seen")
+
+
 def test_tables_without_snapshots_are_refused(server: str, tmp_path: Path) -> None:
     """By name, with the way out; a view is refused as long as such a table could be behind it."""
     fill_mysql(server, ROWS, "old")

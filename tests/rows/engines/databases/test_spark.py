@@ -20,9 +20,10 @@ from understudy.cli.main import run
 from understudy.errors import DataError
 from understudy.facts.codec.persons import Persons
 from understudy.facts.schema import Schema
-from understudy.methods import Independent
+from understudy.methods import AdaptiveMarginals, Independent
 from understudy.privacy.spending.ledger import Ledger
 from understudy.rows.counting import fitting_rows
+from understudy.rows.engines.databases.database import Database
 from understudy.rows.engines.databases.source import DatabaseSource
 from understudy.rows.sources import Access, dataset_name, open_source
 
@@ -122,6 +123,33 @@ def test_failures_do_not_quote_cells(spark_session: Any, tmp_path: Path) -> None
         table.to_pyarrow()
     assert "xyzzy" in log.getvalue()
     assert {} == ledger.accounts()
+
+
+def test_a_fit_in_rounds_asks_in_batches(
+    spark_session: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The default method asks Spark at most ten questions, and each is one query for its tables."""
+    names = [f"c{i}" for i in range(6)]
+    columns = {name: {"kind": "integer", "min": 0, "max": 2} for name in names}
+    schema = Schema.parse({"columns": columns})
+    rows = pa.table({name: [(i * (j + 3)) % 3 for i in range(400)] for j, name in enumerate(names)})
+    queries: list[str] = []
+    fetch = Database.fetch
+
+    def counting(self: Database, query: str) -> list[tuple[Any, ...]]:
+        queries.append(query)
+        return fetch(self, query)
+
+    monkeypatch.setattr(Database, "fetch", counting)
+    with open_source(spark_table(spark_session, rows), schema) as source:
+        opening = len(queries)
+        AdaptiveMarginals(schema, epsilon=1, delta=1e-6).fit(source, ledger=None)
+    assert opening <= 2
+    assert 1 <= len(queries) - opening <= 10
+    # All pairs are asked about, and several tables at a time.
+    assert 15 <= sum(query.count("(SELECT") for query in queries) + sum(
+        query.count("), (") for query in queries
+    )
 
 
 def test_a_table_of_the_catalog_is_counted(spark_session: Any) -> None:
