@@ -59,6 +59,8 @@ FIGURES = {
     for i, method in enumerate(METHODS)
     for j, epsilon in enumerate(EPSILONS)
 }
+# Networks that were not measured since their law changed: a run measures what is taken off here.
+LATER = tuple(key for key in FIGURES if key not in {("noise-gan", "1")})
 _OF_EACH_CLASS = 6
 
 
@@ -97,13 +99,16 @@ class PrivateImages(Study):
         "*collapsed*.\n"
         "- *Steps* are those of the critic, each of which was paid for. *Seconds* are of one core, "
         "training alone.\n"
-        "- Each line of a network is one run.\n\n"
+        "- Each line of a network is one run. The others of the thesis's table were not measured "
+        "since these methods changed, and are left out.\n\n"
         "How settings were chosen, which no ε covers:\n\n"
         "- Those of `moments` on 10,000 of the training images, by fits on the other 50,000 that "
         "had noise; no test image had a part in that.\n"
-        "- Lessons, their rate and the weight of features by a few trials on the same 10,000 and "
-        "50,000.\n"
-        "- The number of critic steps by the time they take, and nothing else.\n\n"
+        "- The rate of lessons and the weight of features by two trials of 400 lessons at ε = 1 on "
+        "the same 50,000 and 10,000: 82.7 % with features, 81.8 % without them and at twice the "
+        "rate, which came nearer to its lessons. After them latent numbers got one meaning for "
+        "all labels.\n"
+        "- The numbers of lessons and of critic steps by the time they take, and nothing else.\n\n"
         "What others report for MNIST at δ = 10⁻⁵, in per cent of a convolutional network that "
         "learns from generated images:\n\n"
         "- DP-CGAN 63, GS-WGAN 80, DP-MERF 82.1 and DP-Sinkhorn 83.2 at ε = 10; PEARL 78.2 at "
@@ -139,7 +144,9 @@ class PrivateImages(Study):
             for epsilon in size.pick(smoke=("10",), quick=("1", "10"), full=_FROM_MOMENTS)
             for run in range(size.pick(smoke=1, quick=1, full=_RUNS))
         ]
-        return [{**setting, "seed": seed} for seed, setting in enumerate(plan)]
+        numbered = [{**setting, "seed": seed} for seed, setting in enumerate(plan)]
+        later = LATER if size is Size.FULL else ()
+        return [s for s in numbered if (s["method"], s["epsilon"]) not in later]
 
     def measure(self, setting: Setting, shelf: DataFolder) -> CellValues:
         """Measure a student's accuracy, the variety of the images, and their cost."""

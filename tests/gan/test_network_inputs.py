@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from support.halves import QUICK, halves, small_method
+from support.halves import QUICK, Killed, halves, small_method
 from understudy.errors import DataError, UsageError
 from understudy.gan.convolutions import Shape
 from understudy.gan.image_model import ImageGenerator
+from understudy.gan.image_start import FEATURES
 from understudy.gan.images import LabelledImages, labelled_images
+from understudy.gan.moments import MOMENTS, POOLED
 from understudy.jobs.verification import claim_of
 from understudy.models.model import Model
 from understudy.privacy.spending.ledger import Ledger
@@ -150,3 +152,29 @@ def test_the_statement_of_a_started_run_is_recomputed(tmp_path: Path) -> None:
     checks = verified(claim_of(tmp_path / "model.zip"))
     assert not any(check.fails for check in checks)
     assert any("come to no more than it promises" in check.sentence for check in checks)
+
+
+@pytest.mark.slow
+def test_a_killed_run_with_a_start_pays_once(tmp_path: Path) -> None:
+    """Its rounds are not asked again, and progress shows their cost with that of the steps."""
+    ledger, kept, shown = Ledger(tmp_path / "ledger.jsonl"), tmp_path / "game.npz", list[float]()
+
+    def watched(done: int, total: int, epsilon: float | None) -> None:
+        shown.append(epsilon or 0.0)
+        if done == 4 < total:
+            raise Killed
+
+    with pytest.raises(Killed):
+        small_method(settings=TAUGHT, checkpoint=kept, progress=watched).fit(
+            halves(), ledger=ledger, dataset="images"
+        )
+    assert 0 == shown[0] < 1 < shown[1] <= shown[-1] <= 2
+    assert 2 == ledger.account("images").spent.epsilon
+    model = small_method(settings=TAUGHT, checkpoint=kept).fit(
+        halves(), ledger=ledger, dataset="images"
+    )
+    asked = [charge.question for charge in model.statement.charges]
+    assert [1, 1, 1] == [asked.count(name) for name in (POOLED, MOMENTS, FEATURES)]
+    [run] = ledger.account("images").runs
+    assert (False, len(asked)) == (run["open"], run["charges"])
+    assert model.statement.bound.epsilon == ledger.account("images").spent.epsilon

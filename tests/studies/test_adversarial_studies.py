@@ -26,13 +26,15 @@ def _cell(setting: Setting, numbers: Mapping[str, Any]) -> Cell:
 
 
 def test_every_sheet_has_its_figure() -> None:
-    """56 to 67, as in the thesis, and the plan has a cell for each."""
+    """56 to 67, as in the thesis; the plan has a cell for each that is not left for later."""
     study = find("gan-mnist")
     assert list(range(56, 68)) == sorted(private_images.FIGURES.values())
     planned = {(s["method"], s["epsilon"]) for s in study.settings(Size.FULL)}
     moments = {(private_images.MOMENTS, epsilon) for epsilon in private_images.EPSILONS}
     others = {(private_images.REAL, private_images.NONE)} | moments
-    assert set(private_images.FIGURES) | others == planned
+    measured = set(private_images.FIGURES) - set(private_images.LATER)
+    assert measured
+    assert measured | others == planned
 
 
 def test_images_are_judged_by_numbers_alone() -> None:

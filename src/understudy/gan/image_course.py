@@ -22,6 +22,7 @@ def course_facts(census: Census, course: NoiseSchedule, grant: Grant) -> dict[st
         "schedule": [schedule.steps, str(schedule.rate), schedule.cells],
         "ratio": str(course.ratio),
         "delta": str(course.delta),
+        "before": str(course.before),
         "questions": [c.document() for c in grant.charges if c not in set(grant.pricing.listed)],
     }
 
@@ -30,7 +31,8 @@ def resumed_course(facts: dict[str, Any], grant: Grant, step: int) -> tuple[Cens
     """Census and course of the run before, its grant as it was after a step."""
     steps, rate, cells = facts["schedule"]
     schedule = Schedule(int(steps), Fraction(rate), int(cells))
-    course = NoiseSchedule(schedule, Fraction(facts["ratio"]), Fraction(facts["delta"]))
+    numbers = (Fraction(facts[name]) for name in ("ratio", "delta", "before"))
+    course = NoiseSchedule(schedule, *numbers)
     questions = [Charge.parse(document) for document in facts["questions"]]
     grant.restore(questions, [question.charge for question in course.questions], done=step)
     chances = tuple(float(chance) for chance in facts["chances"])

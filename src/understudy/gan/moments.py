@@ -127,7 +127,7 @@ class MomentMethod:
         """
         self.check()
         check_extent(images.pixels, images.labels, self.size)
-        self._check_room(images.rows)
+        self.check_room(images.rows)
         books = self._run.books(ledger, dataset)
         self._warn(images.rows)
         source = ImageSource.of(images, self.size)
@@ -196,7 +196,7 @@ class MomentMethod:
         law = ImageMoments.of(self.size, arrays, ground=ground)
         return ImageMoments.of(self.size, arrays | tone_curve(law, first.tones), ground=ground)
 
-    def _check_room(self, rows: int) -> None:
+    def check_room(self, rows: int) -> None:
         """Refuse vectors and sums that would not fit into memory, before anything is spent.
 
         Privacy: the message leaves out what is needed, because that depends on how many there are.

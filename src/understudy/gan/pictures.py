@@ -23,6 +23,7 @@ from understudy.gan.image_start import ImageStart
 from understudy.gan.images import LABEL, ImageSource, LabelledImages, check_extent, images_behind
 from understudy.gan.lessons import GeneratorLessons, Teaching
 from understudy.gan.moment_teacher import MomentTeacher
+from understudy.gan.moments import MomentMethod
 from understudy.gan.tables import QUESTION_SHARE, Census
 from understudy.gan.training import (
     Hyperparameters,
@@ -154,6 +155,8 @@ class ImageGAN:
         """
         self.check()
         check_extent(images.pixels, images.labels, self.shape)
+        if self.settings.lessons:
+            MomentMethod(size=self.size, epsilon=self.epsilon).check_room(images.rows)
         books = self._run.books(ledger, dataset)
         kept = self._kept(books)
         source = ImageSource.of(images, self.shape)
@@ -237,14 +240,17 @@ class ImageGAN:
         cells = sum(value.numel() for value in game.critic.values())
         if self.settings.lessons == 0:
             census, left = self._census(curator)
-            schedule = self.settings.schedule(census.rows, cells)
-        else:
-            start = ImageStart.asked_of(curator, self.size, self.unit.neighbours)
-            census, left = Census(start.rows, start.law.chances), self._after_start
-            schedule = self.settings.schedule(census.rows, cells)
-            taught = self._taught(start, more=schedule.steps)
-            game.generator, game.averaged = taught.averaged, dict(taught.averaged)
-        return census, game, NoiseSchedule.within(schedule, left)
+            return census, game, self._course(census, cells, left)
+        start = ImageStart.asked_of(curator, self.size, self.unit.neighbours)
+        census = Census(start.rows, start.law.chances)
+        taught = self._taught(start, more=self.settings.schedule(census.rows, cells).steps)
+        game.generator, game.averaged = taught.averaged, dict(taught.averaged)
+        return census, game, self._course(census, cells, self._after_start)
+
+    def _course(self, census: Census, cells: int, left: Budget) -> NoiseSchedule:
+        """As many steps as will be played, with the noise that what is left allows."""
+        before = self.budget.amount - left.amount
+        return NoiseSchedule.within(self.settings.schedule(census.rows, cells), left, before=before)
 
     def _by_sums(
         self,

@@ -114,16 +114,26 @@ def _short(number: float) -> int:
 
 @dataclass(frozen=True)
 class NoiseSchedule:
-    """A schedule with its noise: what every step releases through."""
+    """A schedule with its noise: what every step releases through.
+
+    Attributes:
+        schedule: steps, their rate, and the cells of each.
+        ratio: noise against its sensitivity.
+        delta: of the list of steps.
+        before: the ε of what was released before the first step, which costs add up to.
+    """
 
     schedule: Schedule
     ratio: Fraction
     delta: Fraction
+    before: Fraction = Fraction(0)
 
     @classmethod
-    def within(cls, schedule: Schedule, budget: Budget) -> NoiseSchedule:
+    def within(
+        cls, schedule: Schedule, budget: Budget, *, before: Fraction = Fraction(0)
+    ) -> NoiseSchedule:
         """The course of least noise that stays within the budget."""
-        return cls(schedule, ratio_for(schedule, budget), budget.delta)
+        return cls(schedule, ratio_for(schedule, budget), budget.delta, before)
 
     @property
     def mechanism(self) -> SampledGaussian:
@@ -136,10 +146,11 @@ class NoiseSchedule:
         return [Measurement(QUESTION, self.mechanism)] * self.schedule.steps
 
     def epsilon_after(self, steps: int) -> float | None:
-        """Return the cost of the first steps; the statement claims the cost of all steps."""
+        """Return the cost of the first steps and of all before; the statement claims all steps."""
         if self.ratio == 0:
             return None
-        return float(self.schedule.bound(self.ratio, self.delta, steps=max(steps, 1)).epsilon or 0)
+        found = self.schedule.bound(self.ratio, self.delta, steps=max(steps, 1)).epsilon
+        return float((found or Fraction(0)) + self.before)
 
 
 @dataclass
