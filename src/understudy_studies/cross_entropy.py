@@ -46,7 +46,7 @@ class CrossEntropy(Study):
         "measures all tables and slightly helps the others."
     )
     words = (
-        "Rows of the seven attributes are drawn anew in every run, and bits are exact, over all "
+        "Rows of the seven attributes are drawn again in every run, and bits are exact, over all "
         "192 rows there can be, one row added to every value of a conditional, where the paper "
         "adds one to every possible row; the printed network is lost, and ours is a fixed one of "
         "its shape and entropy, which a greedy search finds with three parents and not with one "
@@ -254,7 +254,7 @@ def _is_true(cell: Cell) -> bool:
 
 
 def _of_degrees(results: Results) -> str:
-    """The bits of every degree."""
+    """Return the bits of every degree."""
     return ", ".join(f"{c.numbers['mean']:.2f} of degree {c.setting['degree']}" for c in results)
 
 
@@ -285,7 +285,7 @@ def _on_diabetes(results: Results) -> list[JudgedClaim]:
 
 
 def _on_degree(results: Results) -> list[JudgedClaim]:
-    """What further parents do to the method that measures the tables of its network alone."""
+    """Compare degrees of the method that measures only the tables of its network."""
     own = results.where(method=PRIVBAYES)
     epsilons, degrees = own.values("epsilon"), own.values("degree")
     gains = [

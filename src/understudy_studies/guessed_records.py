@@ -1,4 +1,4 @@
-"""Guesses of a whole record from a released table, by somebody who knows all other rows.
+"""Guesses of a whole record from a released table, by someone who knows all other rows.
 
 Source: AAU sections 1 and 5 ask for P(X = x | Z). Rows are those of its copula; the release is the
 table of all five columns with discrete Laplace noise. Before the release the record is believed to

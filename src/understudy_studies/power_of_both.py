@@ -181,7 +181,7 @@ def _tested(results: Results) -> Results:
 
 
 def _of_guesses(results: Results) -> list[JudgedClaim]:
-    """What a release tells of a whole record, beside what was believed before."""
+    """Compare what a release says about a whole record with what was believed before."""
     if not results.cells:
         return []
     shown = "; ".join(

@@ -118,7 +118,7 @@ class PrivateImages(Study):
         "- DPDM, a diffusion model, 95.3 at ε = 1 and 98.1 at ε = 10, on eight GPUs.\n"
         "- A classifier that is itself trained by DP-SGD, 88.2 at ε = 1 and 96.4 at ε = 10."
     )
-    reduced = "few critic steps, whose number stands in each line, and one run of each network"
+    reduced = "few critic steps, whose number is in each line, and one run of each network"
     files = MNIST
 
     def check(self, size: Size, shelf: DataFolder) -> None:

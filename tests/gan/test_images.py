@@ -302,7 +302,7 @@ def test_a_game_lost_after_its_checkpoint_was_removed_is_told(
 
 
 def test_lessons_that_lead_nowhere_make_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A generator that is no number is not released."""
+    """A generator whose weights are not numbers is not released."""
     move = TrainingState.move_generator
 
     def broken(self: TrainingState, gradient: Any, pace: float, kept: float) -> None:

@@ -57,7 +57,7 @@ def test_a_lesson_is_an_image_of_its_latent_numbers() -> None:
 
 @pytest.mark.slow
 def test_a_generator_comes_nearer_to_its_lessons() -> None:
-    """And it takes as many steps as it was told to."""
+    """And it takes as many steps as were asked for."""
     torch = need_torch()
     law = _law()
     size = law.size

@@ -55,6 +55,7 @@ from understudy_studies import (
     searched_averages,
     searched_utility,
     seven,
+    two_sensitive,
 )
 from understudy_studies.cells import Cell, Results, Setting, Size, Spread
 from understudy_studies.census import dependent
@@ -491,6 +492,7 @@ def _bits_by_degree(table: str, network: Sequence[float], ends: Sequence[float])
         _cell({**same, "method": "no privacy, network", "degree": k}, {"mean": bits})
         for k, bits in enumerate(network, 1)
     ]
+    setting: Setting
     for k, last in enumerate(ends, 1):
         for epsilon, bits in (("0.1", 6.0 - k / 10), ("1", last)):
             setting = {"table": table, "method": "privbayes", "degree": k, "epsilon": epsilon}
@@ -585,6 +587,46 @@ def test_claims_on_divergence_compare_degrees(two: bool, claims: int) -> None:
     ]
     found = judged_divergence(Results(tuple(cells)))
     assert ["reproduced", "contradicted"][:claims] == [str(f.verdict) for f in found]
+
+
+def _two_columns(protected: float) -> Results:
+    """Attackers of two columns over a zero rule of 0.6, by ordinary and by protected rows."""
+    return Results(
+        tuple(
+            _cell(
+                {"table": "cmc", "network": network, "protects": "a b"},
+                {
+                    c: {"attack_mean": [share], "other_known": [share], "zero_rule": 0.6}
+                    for c in "ab"
+                },
+            )
+            for network, share in (("ordinary", 0.7), ("protected", protected))
+        )
+    )
+
+
+@pytest.mark.parametrize(("protected", "kept"), [(0.61, "are kept"), (0.63, "are not kept")])
+def test_two_sensitive_columns_are_held_against_the_zero_rule(protected: float, kept: str) -> None:
+    """Both columns are told, and cells of two columns leave those of one as they are."""
+    study, results = find("sba-protection"), _two_columns(protected)
+    [found] = study.findings(results)
+    assert kept in found.measured
+    assert "a +10.0 points with ordinary rows" in found.measured
+    alone = _protected(0.61, 0.49)
+    assert study.sentence(alone) == study.sentence(Results((*alone, *results)))
+
+
+@pytest.mark.slow
+def test_two_protected_columns_depend_on_the_target_alone() -> None:
+    """Neither is a parent, and neither has another parent than the target."""
+    setting = {**find("sba-protection").settings(Size.SMOKE)[-1]}
+    assert "c1 c2" == setting["protects"]
+    about = sba.task(sba.SMALL, NOWHERE)
+    found = two_sensitive.attacked_twice(about, setting)
+    assert ["c1", "c2"] == [*found]
+    rules = two_sensitive.protection_of_two(sba.SMALL)
+    assert rules.protection is not None
+    assert {"c1": ("c3",), "c2": ("c3",)} == rules.protection.kept
 
 
 def _search(average: Mapping[tuple[str, int, str], float], seconds: float = 2.0) -> Results:

@@ -205,7 +205,7 @@ def redis_server(port: int | None = None) -> Iterator[str]:
 
 
 def _wait_for(port: int, process: subprocess.Popen[bytes], *, seconds: int = 10) -> None:
-    """Until somebody listens."""
+    """Until a server listens."""
     for _ in range(100 * seconds):
         assert process.poll() is None, "the server ended at once"
         with socket.socket() as probe:

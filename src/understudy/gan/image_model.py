@@ -98,7 +98,7 @@ class ImageGenerator(Distribution):
         shape = self.maker.shape
         colour = "" if shape.channels == 1 else " in colour"
         size = f"{shape.height} × {shape.width} pixels{colour} in {shape.classes} classes"
-        return f"images of {size} unless told otherwise, by a generator"
+        return f"images of {size} by default, by a generator"
 
     def decoder(self, schema: Schema, within: Mapping[str, Region] | None = None) -> Decoder:
         """Return what makes an image for each label."""

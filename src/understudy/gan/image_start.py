@@ -32,7 +32,7 @@ _DRAWS, _BEYOND = 2048, 1.25
 
 @dataclass(frozen=True, eq=False)
 class ImageStart:
-    """What was released of images before a generator is taught.
+    """The release about images before a generator is taught.
 
     Attributes:
         law: Gaussians of every class.

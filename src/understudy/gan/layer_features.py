@@ -117,7 +117,7 @@ class FeatureQuestion(ImageSum):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """A line for each class."""
+        """Return the lines of classes and the cells of each."""
         return self.classes, self.features.cells
 
     def summed(self, pixels: Bytes, labels: Integers) -> Integers:
@@ -129,7 +129,7 @@ class FeatureQuestion(ImageSum):
         return found
 
     def vectors(self, pixels: Bytes, labels: Integers) -> Integers:
-        """What every image adds to the line of its class, of norm UNIT at most. Private."""
+        """Return what every image adds to the line of its class, of norm UNIT at most. Private."""
         apart = self.features.of(pixels) - self.centres[labels]
         steps = np.trunc(apart * (UNIT / self.length)).clip(-_LARGEST, _LARGEST)
         return cut(steps.astype(np.int64))

@@ -285,7 +285,7 @@ class ImageGAN:
 
     @property
     def _first(self) -> Budget:
-        """The budget of dpgan's start."""
+        """Return the budget of dpgan's start."""
         budget = self.budget
         if budget.measure is Measure.UNLIMITED:
             return budget

@@ -179,7 +179,7 @@ class Sizing:
 
 @dataclass(frozen=True)
 class NarrowSizing(Sizing):
-    """The same, by the smaller of both bounds: samples are smaller where entries are of Laplace."""
+    """Sample sizes by the smaller of two bounds: smaller where entries are of Laplace."""
 
     def miss_chance(self, alpha: float, sample: int, *, whole: bool = False) -> float:
         """A bound on the chance that an answer is off by α or more: the smaller of both."""

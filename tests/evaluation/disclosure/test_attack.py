@@ -88,7 +88,7 @@ def test_a_tree_on_the_original_is_the_vote() -> None:
 
 @pytest.mark.slow
 def test_attackers_know_the_key_and_nothing_else() -> None:
-    """By the column that tells they are right 13 of 15 times, by those that do not, a third."""
+    """By the column that decides they are right 13 of 15 times, by those that do not, a third."""
     need("sklearn")
     victims, table = _rows(2_000, 1), _rows(2_000, 2)
     telling, other = _attempt(victims, table, ("a",)), _attempt(victims, table, ("b", "c"))

@@ -233,7 +233,7 @@ worker.serve(sys.stdin.buffer, sys.stdout.buffer)
 
 @pytest.mark.slow
 def test_a_process_does_jobs_until_it_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Libraries are imported once; after a model that took too long, a new process goes on."""
+    """Libraries are imported once; after a model that took too long, a new process continues."""
     monkeypatch.setattr(worker, "COMMAND", (sys.executable, "-c", _NUMBERED))
     first, second = (run(_job(), seconds=AMPLE).predicted for _ in range(2))
     assert first is not None

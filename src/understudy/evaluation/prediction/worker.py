@@ -85,7 +85,7 @@ class LearnerProcess:
         self._busy = threading.Lock()
 
     def ask(self, sent: bytes, seconds: float) -> LearnerOutput:
-        """Send a packed job and read its answer; after so many seconds the child is ended."""
+        """Send a packed job and read its answer; after `seconds` the child is ended."""
         with self._busy:
             child = self._child = self._child or self._started()
             assert child.stdin is not None

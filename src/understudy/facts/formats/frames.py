@@ -51,7 +51,7 @@ def _of_kind(kind: str, types: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _pandas_names(schema: pa.Schema) -> dict[str, str]:
-    """What pandas calls the types of columns that came from it."""
+    """Name the types of columns as pandas calls them."""
     notes = (schema.pandas_metadata or {}).get("columns", [])
     return {note["name"]: note["numpy_type"] for note in notes if note["name"] is not None}
 

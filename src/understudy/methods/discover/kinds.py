@@ -146,7 +146,7 @@ class NoisyDistinct:
 
     @property
     def height(self) -> float:
-        """What the noise alone exceeds in one of 200 columns."""
+        """Return the height that noise by itself exceeds in one of 200 columns."""
         return reached(self.noise, _STRAY)
 
 

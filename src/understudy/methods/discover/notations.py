@@ -34,7 +34,7 @@ class MarkedNumber:
 
     Attributes:
         unit: the sign, and the place of the number.
-        grouped: whether commas stand between thousands.
+        grouped: whether commas separate thousands.
         decimals: their number; None for more than two.
     """
 
@@ -130,7 +130,7 @@ def learned_notation(seen: Iterable[str]) -> LearnedNotation | None:
 
 
 def _keys(marked: Sequence[MarkedNumber]) -> dict[str, Any]:
-    """What declares numbers of one unit, with the most decimals unless some have too many."""
+    """Declare numbers of one unit, with the most decimals unless some have too many."""
     digits = [each.decimals for each in marked]
     known = [number for number in digits if number is not None]
     decimals = {"decimals": max(known)} if len(known) == len(digits) else {}
