@@ -313,7 +313,7 @@ def _apart(results: Results, task: str, ways: tuple[str, str], claim: str) -> Ju
         return JudgedClaim(f"{claim} {task}", shown, Reproduction.NOT_COMPARABLE, _NO_MEANING)
     if abs(gain.mean) <= 2 * gain.error or gain.count < 2:
         most = gain.mean + 2 * gain.error
-        reason = f"{gain.count} fits cannot tell, and would have shown more than {most:+.0f}"
+        reason = f"{gain.count} fits do not decide it, and would have shown more than {most:+.0f}"
         return JudgedClaim(f"{claim} {task}", shown, Reproduction.NOT_COMPARABLE, reason)
     reason = "consistency undoes noise that a sampler of raw tables keeps"
     if ways[0] == REPLACED:

@@ -290,7 +290,7 @@ def test_statistics_are_advised_from_the_least_epsilon_on() -> None:
 
 @pytest.mark.parametrize(("form", "against"), [("as printed", 0), ("improved", 4)])
 def test_the_advice_is_borne_out_by_the_record(form: str, against: int) -> None:
-    """Statistics need fewer bits than votes above the advised ε, more below, or runs do not decide it.
+    """Statistics need fewer bits than votes above the advised ε, more below, or it stays open.
 
     The improved form leaves out tables that noise would drown, so that it is less clear there.
     """

@@ -235,7 +235,7 @@ def test_a_delta_table_is_read_at_one_version(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_statement_does_not_say_which_version_it_was(tmp_path: Path) -> None:
     """Where each row is a write of its own, the version is the number of rows."""
-    _need("deltalake")
+    need("deltalake")
     import deltalake
 
     statements = []
@@ -252,7 +252,7 @@ def test_texts_are_of_the_version_that_is_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A table is opened once, however often its rows are read."""
-    _need("deltalake")
+    need("deltalake")
     import deltalake
 
     place, opened = tmp_path / "visits", []
