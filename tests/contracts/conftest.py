@@ -114,7 +114,7 @@ def in_spark_connect(
 
     with ExitStack() as held:
         yield _within(
-            held, put, most_rows=1000, most_examples=min(10, examples(2)), table=os.fspath(path)
+            held, put, most_rows=1000, most_examples=min(10, examples(2)), name=os.fspath(path)
         )
 
 
@@ -124,7 +124,7 @@ def _within(
     *,
     most_rows: int | None = None,
     most_examples: int = 8,
-    table: str = "contract",
+    name: str = "contract",
 ) -> Engine:
     """An engine of databases; connections are closed when the session ends."""
 
@@ -132,6 +132,6 @@ def _within(
         schema, rows = raw_rows(table)
         held.close()
         data = put(rows.cast(pa.schema([(name, pa.int64()) for name in rows.column_names])))
-        return held.enter_context(open_source(data, schema, Access(table=table)))
+        return held.enter_context(open_source(data, schema, Access(table=name)))
 
     return Engine(opened, examples=most_examples, most_rows=most_rows)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from support.constraints import STATEMENT
 from understudy.facts.axes import Axes, Projectable, projections, sum_groups
+from understudy.facts.codes import Codes
 from understudy.facts.domain import Domain
 from understudy.facts.hierarchy import Level
 from understudy.facts.schema import Schema
@@ -111,7 +112,7 @@ def test_groups_need_no_order() -> None:
 
 COUNTS = np.arange(6).reshape(2, 3)
 SMALL = Domain({"a": 2, "c": 3})
-ROWS = {
+ROWS: dict[str, Codes] = {
     "a": np.repeat(np.arange(2, dtype=np.uint8), 3),
     "c": np.tile(np.arange(3, dtype=np.uint8), 2),
 }
