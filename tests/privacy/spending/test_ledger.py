@@ -473,6 +473,16 @@ def test_a_grant_is_opened_once(ledger: Ledger) -> None:
         Ledger(ledger.path).accounts()
 
 
+def test_a_grant_does_not_say_how_far_a_run_has_come(ledger: Ledger) -> None:
+    """Whoever may spend could write one with a step, and the run's first one would stop all."""
+    ledger.path.parent.mkdir()
+    far = {"step": 9, "checkpoint": "b" * 64, "holder": "c" * 32}
+    first = {**GRANT, "entry": "step", "step": 1, "checkpoint": "a" * 64, "holder": ""}
+    ledger.path.write_text(signed({**GRANT, **far}, first))
+    [run] = ledger.account("a").runs
+    assert (1, "a" * 64, None) == (run["step"], run["checkpoint"], run.get("holder"))
+
+
 def test_a_name_that_cannot_be_written_is_refused(ledger: Ledger) -> None:
     """Half a surrogate pair stands for a byte of a file name that is not text."""
     with pytest.raises(UsageError, match="is not Unicode and cannot be written; name it"):

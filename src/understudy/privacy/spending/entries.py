@@ -75,7 +75,7 @@ def _enter(
         case "limit":
             limits[dataset_of(entry)] = _limit(entry)
         case "grant":
-            known = {**entry, "dataset": dataset_of(entry), "time": _text(entry, "time")}
+            known = {**_opening(entry), "dataset": dataset_of(entry), "time": _text(entry, "time")}
             if entry["grant"] in runs:
                 raise ValueError("a grant is opened once")
             cost = Cost(adjacency_of(entry), _spent(entry), _concentrated(entry))
@@ -102,6 +102,11 @@ def _enter(
                 "open": False,
                 "accounting": entry["accounting"],
             }
+
+
+def _opening(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a grant says; how far a run has come, later entries say."""
+    return {name: said for name, said in entry.items() if name not in steps.MARKS}
 
 
 def _reserved(entry: Mapping[str, Any], cost: Cost) -> Cost:

@@ -24,6 +24,9 @@ from understudy.system.files.locking import open_locked
 # In the place of a checkpoint that could not be written: nothing goes on from such a step.
 NO_CHECKPOINT = "0" * 64
 
+# What is known of a run from its steps alone.
+MARKS = ("step", "checkpoint", "holder")
+
 _DIGEST, _HOLDER = re.compile("[0-9a-f]{64}"), re.compile("[0-9a-f]{32}")
 
 

@@ -413,6 +413,8 @@ STEP = {"entry": "step", "step": 1, "checkpoint": "a" * 64, "holder": ""}
         {**GRANT, "unit": None},
         {**GRANT, "unit": "person", "person_id": 5},
         {**GRANT, "time": 20260101},
+        {**GRANT, "step": "1"},
+        {**GRANT, "holder": "b" * 32},
         {"entry": 5},
         {"entry": "close", **AMOUNTS, "rho_exact": "1/2", "rho_delta_exact": "0"},
         {**GRANT, "time": "now"},

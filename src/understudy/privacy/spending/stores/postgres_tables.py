@@ -166,7 +166,7 @@ BEGIN
             AND coalesce(jsonb_typeof(said->'person_id'), 'null') IN ('string', 'null');
     END IF;
     IF said->>'entry' = 'grant' THEN
-        sound := sound AND said ? 'grant';
+        sound := sound AND said ? 'grant' AND NOT said ?| '{step, checkpoint, holder}';
     ELSIF said->>'entry' = 'close' THEN
         sound := sound AND jsonb_typeof(said->'accounting') = 'string';
     ELSIF said->>'entry' IN ('step', 'resume') THEN

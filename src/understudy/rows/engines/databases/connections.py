@@ -106,7 +106,17 @@ def _postgres(address: str) -> Iterator[Any]:
     except psycopg.Error:
         raise DataError(_UNREACHABLE) from None
     with _disconnected(backend):
+        _check_letters(connection.info.parameter_status("server_encoding"))
         yield backend
+
+
+def _check_letters(encoding: str | None) -> None:
+    """Refuse a database whose texts are bytes: where a character ends is not known there."""
+    if encoding == "SQL_ASCII":
+        raise DataError(
+            "the database keeps texts as bytes of an unknown encoding (SQL_ASCII); copy the table "
+            "to a database in UTF-8, or export it to Parquet"
+        )
 
 
 @contextmanager

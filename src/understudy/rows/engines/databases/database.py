@@ -24,6 +24,8 @@ _CONNECT_SPARK = "SparkConnectGrpcException"
 # PostgreSQL's state, and MySQL's and MariaDB's numbers, of an account that may not read.
 _FORBIDDEN_STATE = "42501"
 _FORBIDDEN_NUMBERS = (1044, 1142, 1143, 1227)
+# PostgreSQL's states of a character that the database's encoding lacks, or cannot be.
+_OTHER_LETTERS = ("22P05", "22021")
 # ibis cannot write a query: a matter of the schema and the column's type, never of a cell.
 _UNWRITTEN = ("IbisError", "UnsupportedError", "SqlglotError")
 
@@ -93,6 +95,11 @@ def _reason(error: Exception) -> str:
         )
     if is_any_of(error, *_LOST, *_LOST_SPARK) or type(error).__name__ == _CONNECT_SPARK:
         return "stopped answering; nothing of this question was used, run again when it is back"
+    if isinstance(error, UnicodeError) or getattr(error, "sqlstate", None) in _OTHER_LETTERS:
+        return (
+            "has another encoding than UTF-8, which lacks letters or white space that texts are "
+            "compared with; copy the table to a database in UTF-8, or export it to Parquet"
+        )
     if is_any_of(error, *_UNWRITTEN):
         return (
             "has no expression for what the schema says of these columns; convert them in a view, "

@@ -59,6 +59,7 @@ class Dialect:
         knows_infinity: whether doubles can be infinite.
         parses_exactly: whether a text becomes the nearest double when it is cast.
         binds_types: whether every cell of a column has the column's type.
+        zero_days: whether a date may have the month or the day 0, as 0000-00-00 does.
         grouping_sets: whether one query groups rows in several ways; else queries are united.
         counts_jointly: whether tables of several sets are summed from one count of a few columns
             together, because each grouping reads all rows.
@@ -86,6 +87,7 @@ class Dialect:
     knows_infinity: bool = True
     parses_exactly: bool = True
     binds_types: bool = True
+    zero_days: bool = False
     grouping_sets: bool = True
     counts_jointly: bool = False
     most_sets: int = 10
@@ -166,6 +168,7 @@ MYSQL = Dialect(
     quote="`",
     knows_nan=False,
     knows_infinity=False,
+    zero_days=True,
     grouping_sets=False,
 )
 SPARK = Dialect(

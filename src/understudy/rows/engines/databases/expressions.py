@@ -119,9 +119,10 @@ def first_of_each(codes: ir.Table, person: str, most: int) -> ir.Table:
     return placed.filter(placed.place < most).select(*names)
 
 
-def _refusal(name: str, held: object, kind: str) -> DataError:
+def _refusal(name: str, held: dt.DataType, kind: str) -> DataError:
+    known = "a type that is not known here" if held.is_unknown() else held
     return DataError(
-        f"column {name!r}: the database holds {held}, the schema says {kind}; "
+        f"column {name!r}: the database holds {known}, the schema says {kind}; "
         "correct the kind, or convert the column in a view and name that"
     )
 
@@ -293,6 +294,11 @@ class _Line:
 
     def reaches(self, ordinate: Ordinate) -> ir.BooleanValue:
         """Whether the cell lies at the ordinate or above."""
+        import ibis
+
+        if self.cell.type().is_unsigned_integer() and ordinate <= 0:
+            # Its type holds nothing below, and no number below that it could be compared with.
+            return ibis.literal(True)
         return self.cell >= self.at(ordinate)
 
     def exceeds(self, ordinate: Ordinate) -> ir.BooleanValue:

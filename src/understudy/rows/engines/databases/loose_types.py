@@ -1,8 +1,9 @@
-"""Databases whose columns have a preferred type, and cells of any: SQLite.
+"""Databases whose cells need not be what their column's type says: SQLite, and days in MariaDB.
 
 A column is counted there as long as every cell has the type that the column declares. Where one
-does not, its text would have to be parsed, and all rows are read out and spelled as those of an
-SQLite file are. Which of the two happens changes no count.
+does not, its text would have to be parsed, and all rows are read out: spelled as those of an SQLite
+file are, or, of a column with days such as 0000-00-00, as the texts that an export would have.
+Which of the two happens changes no count.
 """
 
 from __future__ import annotations
@@ -40,6 +41,20 @@ def firmly_typed(database: Database, rows: ir.Table, codec: Codec) -> ir.Table |
     if database.value(found):
         return None
     return rows.select(**{name: rows[name].cast(kind) for name, kind in known.items()})
+
+
+def days_spelled(database: Database, rows: ir.Table, codec: Codec) -> ir.Table:
+    """The rows, with texts in the place of days and moments where a month or a day is 0."""
+    if not database.dialect.zero_days:
+        return rows
+    kinds = rows.schema()
+    temporal = [n for n in codec.columns if kinds[n].is_date() or kinds[n].is_timestamp()]
+    if not temporal:
+        return rows
+    parts = [part for n in temporal for part in (rows[n].month(), rows[n].day())]
+    if not database.value(rows.filter(_any([part == 0 for part in parts])).limit(1).count()):
+        return rows
+    return rows.mutate(**{name: rows[name].cast("string") for name in temporal})
 
 
 def _firm(kind: dt.DataType) -> str | None:

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from understudy.errors import CapacityError
+from understudy.errors import CapacityError, DataError
 from understudy.facts.codec import Codec
 from understudy.facts.codec.categories import ListedCodec, tally_texts
 from understudy.rows.counting import CountSource, KeyCounts
@@ -20,7 +20,7 @@ from understudy.rows.engines.databases.database import Database, asking
 from understudy.rows.engines.databases.dialects import OneReading
 from understudy.rows.engines.databases.encoding import all_codes, kept_codes, unfit_rows
 from understudy.rows.engines.databases.expressions import must_be_parsed
-from understudy.rows.engines.databases.loose_types import firmly_typed, spelled_blocks
+from understudy.rows.engines.databases.loose_types import days_spelled, firmly_typed, spelled_blocks
 from understudy.rows.engines.databases.snapshots import fixed, one_reading
 from understudy.rows.engines.databases.source import DatabaseSource
 from understudy.rows.engines.databases.texts import compared_by_bytes
@@ -100,7 +100,8 @@ def open_database_blocks(
         _check_names(rows, codec, ignore_extra=ignore_extra)
         database = Database.of(rows)
         with one_reading(database, rows):
-            yield _row_blocks(database, rows.select(list(codec.read_types)))
+            asked = days_spelled(database, rows.select(list(codec.read_types)), codec)
+            yield _row_blocks(database, asked)
 
 
 def _check_names(rows: ir.Table, codec: Codec, *, ignore_extra: bool) -> None:
@@ -115,7 +116,19 @@ def _row_blocks(database: Database, rows: ir.Table) -> Iterator[pa.Table]:
         return
     with asking():
         for batch in rows.to_pyarrow_batches(chunk_size=_BLOCK_ROWS):
-            yield pa.Table.from_batches([batch])
+            yield _as_text(pa.Table.from_batches([batch]))
+
+
+def _as_text(block: pa.Table) -> pa.Table:
+    """A block whose texts are UTF-8, as those of files must be; others are refused by column."""
+    for name, column in zip(block.column_names, block.columns, strict=True):
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid:
+            raise DataError(
+                f"column {name!r}: the database holds text that is not UTF-8; mend its encoding"
+            ) from None
+    return block
 
 
 def _key_counts(database: Database, rows: ir.Table, codec: Codec, name: str) -> KeyCounts:
@@ -132,7 +145,7 @@ def _behind(
     database: Database, rows: ir.Table, codec: Codec, *, room: int
 ) -> Iterator[CountSource]:
     """Rows of an open database behind an engine: counted there, or read out to be parsed."""
-    asked = rows.select(list(codec.read_types))
+    asked = days_spelled(database, rows.select(list(codec.read_types)), codec)
     typed = asked if database.dialect.binds_types else firmly_typed(database, asked, codec)
     if typed is None or _must_be_parsed(typed, codec):
         yield _read_out(database, asked, codec, room)
