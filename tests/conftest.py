@@ -75,7 +75,9 @@ def pytest_collection() -> Generator[None, object, object]:
 @pytest.fixture(autouse=True)
 def _own_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
     """A path that nobody else has; a folder for each of thousands of tests would take longer."""
-    monkeypatch.setenv("UNDERSTUDY_LEDGER", str(_LEDGERS / f"{next(_numbers)}.jsonl"))
+    number = next(_numbers)
+    monkeypatch.setenv("UNDERSTUDY_LEDGER", str(_LEDGERS / f"{number}.jsonl"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(_LEDGERS / f"state{number}"))
 
 
 @pytest.fixture(autouse=True)

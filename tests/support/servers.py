@@ -11,8 +11,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import pytest
 
 from support.promised import missing, need
 
+_DEPLOY = "org.apache.spark.deploy.{}"
 _POSTGRES_PLACES = "/usr/lib/postgresql/*/bin"
 
 
@@ -39,6 +41,16 @@ def free_port() -> int:
 @contextmanager
 def postgres() -> Iterator[str]:
     """A new PostgreSQL server; its address."""
+    with crashing_postgres() as (address, _):
+        yield address
+
+
+@contextmanager
+def crashing_postgres() -> Iterator[tuple[str, Callable[[], None]]]:
+    """A new PostgreSQL server: its address, and what ends it without a word and starts it again.
+
+    It answers a commit before the commit is written, unless a session asks for more.
+    """
     programs = _postgres_programs()
     # It refuses to run as root.
     user = "postgres" if os.geteuid() == 0 else None
@@ -56,9 +68,12 @@ def postgres() -> Iterator[str]:
         # Not before: who asks for a port while a database is set up might be given the same one.
         port = free_port()
         settings = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off"
+        settings += " -c synchronous_commit=off"
         run("pg_ctl", "-w", "-l", str(folder / "log"), "-o", settings, "start")
         try:
-            yield f"postgres://owner@127.0.0.1:{port}/postgres"
+            address = f"postgres://owner@127.0.0.1:{port}/postgres"
+            log = ["-l", str(folder / "log")]
+            yield address, partial(run, "pg_ctl", "-w", *log, "-m", "immediate", "restart")
         finally:
             run("pg_ctl", "-w", "-m", "immediate", "stop")
     finally:
@@ -183,6 +198,51 @@ def connect_server() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
         process.kill()
         process.wait()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def spark_cluster() -> Iterator[tuple[str, dict[str, str], int]]:
+    """A new cluster of Spark: its address, what a driver's environment needs, and its worker.
+
+    The worker's number is that of its process, whose children are the executors.
+    """
+    if shutil.which("java") is None:
+        missing("Java")
+    program = str(Path(need("pyspark").__file__).parent / "bin" / "spark-class")
+    folder, port = Path(tempfile.mkdtemp(prefix="understudy-spark-cluster-")), free_port()
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.executor.memory": "512m",
+        "spark.local.dir": str(folder),
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+    }
+    lines = "".join(f"{name} {value}\n" for name, value in settings.items())
+    (folder / "spark-defaults.conf").write_text(lines)
+    own = {"SPARK_CONF_DIR": str(folder), "SPARK_LOCAL_IP": "127.0.0.1"}
+    here = dict(os.environ) | own | {"PYSPARK_PYTHON": sys.executable}
+    address, common = f"spark://127.0.0.1:{port}", ["--host", "127.0.0.1", "--webui-port", "0"]
+    master = [_DEPLOY.format("master.Master"), *common, "--port", str(port)]
+    worker = [_DEPLOY.format("worker.Worker"), *common, "--cores", "2", "--memory", "1g"]
+    worker += ["--work-dir", str(folder / "work"), address]
+    processes = []
+    with (folder / "log").open("wb") as log:
+        try:
+            for command in (master, worker):
+                started = subprocess.Popen(
+                    [program, *command], cwd=folder, stdout=log, stderr=log, env=here
+                )
+                processes.append(started)
+                _wait_for(port, started, seconds=120)
+            yield address, here, started.pid
+        finally:
+            for process in reversed(processes):
+                process.terminate()
+                process.wait()
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

@@ -40,10 +40,10 @@ class LedgerRequest(JobRequest):
         return (*(f"{each}; {left}" for each in spent[:1]), *spent[1:])
 
     def warn_of_copies(self, name: str, sighting: Sighting) -> None:
-        """Warn at an interactive terminal that these rows were spent on under another name."""
+        """Warn at a terminal that these rows were spent on under another name, or elsewhere."""
         from understudy.privacy.spending.fingerprints import warn
 
-        warn(self.opened().path, name, sighting)
+        warn(self.opened(), name, sighting)
 
 
 def open_ledger(place: str | PathLike[str] | None) -> Ledger:

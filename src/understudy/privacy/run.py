@@ -91,7 +91,7 @@ class PaidRun:
             self._check_rows(source)
             if books.ledger is not None and not isinstance(books.ledger, ScratchLedger):
                 sighting = fingerprints.Sighting(data, source, self.schema)
-                fingerprints.warn(books.ledger.path, books.dataset, sighting)
+                fingerprints.warn(books.ledger, books.dataset, sighting)
             with self.granted(books) as run:
                 curator = run.curator_over(source)
                 fitting = self._asked_first(curator)
@@ -243,9 +243,7 @@ class UnopenedRows:
     def warn_of_copies(self, ledger: LedgerChoice, dataset: str | None) -> None:
         """Tell the owner's terminal where the user's own ledger knows the rows by other names."""
         if ledger is DEFAULT and dataset is not None:
-            fingerprints.warn(
-                Ledger(default_place()).path, dataset, fingerprints.Sighting(self.data)
-            )
+            fingerprints.warn(Ledger(default_place()), dataset, fingerprints.Sighting(self.data))
 
     def __repr__(self) -> str:
         return "UnopenedRows(private)"

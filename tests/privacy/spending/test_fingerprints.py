@@ -8,6 +8,7 @@ import pty
 import stat
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import duckdb
@@ -18,8 +19,15 @@ import pytest
 
 from support.commands import Desk, desk_in
 from understudy.facts.schema import Schema
-from understudy.privacy.spending.fingerprints import Sighting, known_elsewhere, place
-from understudy.privacy.spending.ledger import default_path
+from understudy.jobs.moving import export_ledger
+from understudy.privacy.spending.fingerprints import (
+    Sighting,
+    known_elsewhere,
+    other_ledgers,
+    place,
+    sentence_of_ledgers,
+)
+from understudy.privacy.spending.ledger import Ledger, default_path
 from understudy.rows.sources import Access, open_source
 
 SCHEMA = Schema.parse(
@@ -81,6 +89,28 @@ def test_other_rows_and_the_same_name_are_no_copies(tmp_path: Path) -> None:
     assert [] == _seen(tmp_path, ROWS, "a")
     assert [] == _seen(tmp_path, other, "b")
     assert [[], []] == [_seen(tmp_path, none, name) for name in ("c", "d")]
+
+
+def test_rows_that_were_spent_in_two_ledgers_are_known(tmp_path: Path) -> None:
+    """Each would allow a whole limit; one that was moved, or is gone, allows nothing."""
+    one, two, three = (
+        Ledger(place)
+        for place in (tmp_path / "1.jsonl", f"sqlite:///{tmp_path}/2.db", tmp_path / "3.jsonl")
+    )
+    path = tmp_path / "rows.csv"
+    pyarrow.csv.write_csv(ROWS, path)
+    for ledger in (one, two):
+        ledger.limit("rows", epsilon=Fraction(1))
+    assert [] == other_ledgers(one, Sighting(path))
+    assert [str(one.path.resolve())] == other_ledgers(two, Sighting(str(path)))
+    assert [f"sqlite:///{two.path.resolve()}"] == other_ledgers(one, Sighting(path))
+    export_ledger(three.path, two.place, move=True)
+    assert [str(one.path.resolve())] == other_ledgers(three, Sighting(path))
+    one.path.unlink()
+    assert [] == other_ledgers(three, Sighting(path))
+    assert "in the ledger a.jsonl; b.jsonl does not know of it" in sentence_of_ledgers(
+        ["a.jsonl"], "b.jsonl"
+    )
 
 
 def test_fingerprints_are_keyed_and_their_owners_alone(tmp_path: Path) -> None:
@@ -163,6 +193,9 @@ def test_a_terminal_is_told_and_nothing_else_changes(
         assert "before" not in text
         assert "'people'" not in text
     assert "'people'" not in default_path().read_text().splitlines()[-1]
+    code, _, told = _at_a_terminal(desk, *command, desk.data, *where, "--ledger", "other")
+    known = f"these rows were spent on before in the ledger {default_path()}; other does not know"
+    assert (0, True) == (code, known in told)
     script = (
         "from understudy import Independent, Schema\n"
         f"Independent(Schema.load({str(desk.schema)!r}), epsilon=1)"

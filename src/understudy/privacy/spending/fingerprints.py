@@ -3,7 +3,8 @@
 A ledger knows rows by name, so a renamed copy starts a new account. Where a person looks on, each
 run leaves keyed fingerprints of its rows beside the ledger: one of the file's bytes, and one of the
 encoded rows, which is the same for CSV, Parquet and a table of a database, in any order. The next
-run that has one of them under another name reports it.
+run that has one of them under another name reports it. Another such file, of the user's, has the
+ledgers that rows were spent in: limits of two ledgers are not added up either.
 
 Privacy: this reads rows outside of the Curator. Key and fingerprints have a file of their own, for
 its owner alone, outside the ledger's chain. What comes of them is a sentence on an interactive
@@ -21,8 +22,9 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from understudy.errors import UnderstudyError
 from understudy.facts.schema import Schema
@@ -30,6 +32,9 @@ from understudy.rows.counting import CountSource
 from understudy.rows.engines.databases.source import DatabaseSource
 from understudy.rows.engines.memory import MemorySource
 from understudy.system.files.locking import lock
+
+if TYPE_CHECKING:
+    from understudy.privacy.spending.ledger import Ledger
 
 _OWNER_ONLY = 0o600
 _KEY_BYTES = 32
@@ -61,11 +66,16 @@ class Sighting:
 
     def prints(self, key: bytes) -> list[str]:
         """Keyed fingerprints of the file's bytes and of the encoded rows, as far as at hand."""
+        return [hashlib.blake2b(digest, key=key).hexdigest() for digest in self._digests]
+
+    @cached_property
+    def _digests(self) -> list[bytes]:
+        """Without a key, and so for this process alone: rows are read once for several keys."""
         found = []
         if isinstance(self.data, str | os.PathLike):
-            found += _of_bytes(Path(self.data), key)
+            found += _of_bytes(Path(self.data))
         if self.schema is not None and isinstance(self.source, MemorySource | DatabaseSource):
-            found += _of_rows(self.source, self.schema, key)
+            found += _of_rows(self.source, self.schema)
         return found
 
 
@@ -89,13 +99,54 @@ def sentence(names: Sequence[str], dataset: str) -> str:
     )
 
 
-def warn(ledger: Path, dataset: str, sighting: Sighting) -> None:
+def other_ledgers(ledger: Ledger, sighting: Sighting) -> list[str]:
+    """The other ledgers that this user has spent these rows in, and that are still spent from.
+
+    Privacy: exact, and for an interactive terminal alone; see the module.
+    """
+    import platformdirs
+
+    from understudy.privacy.spending.stores.places import lasting_place
+
+    user = platformdirs.user_state_path("understudy") / "ledgers"
+    with suppress(*_PASSED_OVER):
+        found = known_elsewhere(user, lasting_place(ledger.store), sighting)
+        return [place for place in found if _is_spent_from(place)]
+    return []
+
+
+def _is_spent_from(place: str) -> bool:
+    """Whether a ledger of this machine is there and was not moved; servers are not asked."""
+    from understudy.privacy.spending.ledger import Ledger, moved_to
+    from understudy.privacy.spending.stores.places import POSTGRES
+
+    if place.startswith(POSTGRES):
+        return True
+    ledger = Ledger(place)
+    if not ledger.exists:
+        return False
+    with ledger.store.locked() as book:
+        return moved_to(book.chain) is None
+
+
+def sentence_of_ledgers(places: Sequence[str], ledger: str) -> str:
+    """Word the warning of other ledgers for the owner."""
+    return (
+        f"these rows were spent on before in the ledger {', '.join(places)}; {ledger} does not "
+        "know of it, and no limit adds the two up; spend from one of them (--ledger)"
+    )
+
+
+def warn(ledger: Ledger, dataset: str, sighting: Sighting) -> None:
     """Warn of copies on an interactive terminal; do nothing where nobody looks on."""
     if not is_watched():
         return
-    names = known_elsewhere(ledger, dataset, sighting)
+    names = known_elsewhere(ledger.path, dataset, sighting)
     if names:
         sys.stderr.write(f"{sentence(names, dataset)}\n")
+    places = other_ledgers(ledger, sighting)
+    if places:
+        sys.stderr.write(f"{sentence_of_ledgers(places, ledger.place)}\n")
 
 
 @dataclass
@@ -144,30 +195,30 @@ def _read(file: IO[bytes]) -> _Memory:
     return _Memory(str(document["key"]), {str(k): list(v) for k, v in document["names"].items()})
 
 
-def _of_bytes(path: Path, key: bytes) -> list[str]:
-    """Fingerprint the bytes of a file, or of all files in a folder, whatever their names."""
+def _of_bytes(path: Path) -> list[bytes]:
+    """The digest of a file's bytes, or of all files in a folder, whatever their names."""
     files = [path] if path.is_file() else sorted(p for p in path.glob("*.parquet") if p.is_file())
-    each = sorted(_file(file, key) for file in files)
+    each = sorted(_file(file) for file in files)
     if len(each) < 2:
         return each
-    return [hashlib.blake2b("".join(each).encode(), key=key).hexdigest()]
+    return [hashlib.blake2b(b"".join(each)).digest()]
 
 
-def _file(path: Path, key: bytes) -> str:
-    found = hashlib.blake2b(key=key)
+def _file(path: Path) -> bytes:
+    found = hashlib.blake2b()
     with path.open("rb") as file:
         while block := file.read(_BLOCK):
             found.update(block)
-    return found.hexdigest()
+    return found.digest()
 
 
-def _of_rows(source: CountSource, schema: Schema, key: bytes) -> list[str]:
-    """Fingerprint the exact one-way counts of all attributes, which no order of rows changes."""
+def _of_rows(source: CountSource, schema: Schema) -> list[bytes]:
+    """The digest of the exact one-way counts of all attributes, which no order of rows changes."""
     sets = [(attribute,) for attribute in source.domain]
     tables = [marginal.counts for marginal in source.count(sets)]
     if not tables or not tables[0].any():
         return []
-    found = hashlib.blake2b(schema.fingerprint.encode(), key=key)
+    found = hashlib.blake2b(schema.fingerprint.encode())
     for counts in tables:
         found.update(counts.astype("<i8").tobytes())
-    return [found.hexdigest()]
+    return [found.digest()]

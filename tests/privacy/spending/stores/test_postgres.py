@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from support.ledgers import new_database, new_ledger, server_of
-from support.servers import free_port
+from support.servers import crashing_postgres, free_port
 from understudy.cli.main import run
 from understudy.errors import BudgetExceeded, LedgerError, UsageError
 from understudy.jobs.moving import import_ledger
@@ -612,6 +612,24 @@ def test_a_commit_whose_fate_is_unknown_counts_as_spent(
     [known] = Ledger(place).account("a").runs
     assert (True, 2) == (known["open"], known["charges"])
     assert Spent(F(1)) == Ledger(place).account("a").spent
+
+
+@pytest.mark.slow
+def test_a_server_that_crashes_keeps_what_was_charged(tmp_path: Path) -> None:
+    """It ends without a word while a run charges; what the run had heard is there afterwards."""
+    with crashing_postgres() as (server, crash):
+        place = new_ledger("postgres", tmp_path, server)
+        ledger = Ledger(place)
+        grant = Grant(Budget.pure(1), log=ledger)
+        ledger.open("a", grant)
+        for _ in range(3):
+            grant.charge([QUARTER])
+        crash()
+        with pytest.raises(LedgerError, match=r"connection was lost|cannot be reached"):
+            grant.charge([QUARTER])
+        [known] = Ledger(place).account("a").runs
+        assert (True, 3) == (known["open"], known["charges"])
+        assert Spent(F(1)) == Ledger(place).account("a").spent
 
 
 def test_a_ledger_that_was_set_back_is_refused(place: str) -> None:
