@@ -27,6 +27,7 @@ import pyreadstat
 import pytest
 
 from support.commands import Desk
+from support.sas import write_sas
 from support.tiers import slow_but
 
 Cells = Mapping[str, list[Any]]
@@ -454,6 +455,22 @@ def _statistics(suffix: str) -> Trouble:
     )
 
 
+def _sas() -> Trouble:
+    """A file of SAS, which is read and not written."""
+
+    def read(path: Path) -> pd.DataFrame:
+        rows = pd.read_sas(path, encoding="utf-8")
+        assert isinstance(rows, pd.DataFrame)
+        return rows
+
+    return Trouble(
+        *("survey.sas7bdat", lambda path: write_sas(PEOPLE, path), _PEOPLE, read, _PEOPLE_ACCEPTS),
+        output="out.csv",
+        # All numbers of SAS are doubles.
+        read_made=lambda path: pd.read_csv(path).astype({"age": float}),
+    )
+
+
 TROUBLES: dict[str, Trouble] = {
     "semicolons and decimal commas": _office(),
     "currency and percent": _money(),
@@ -473,6 +490,7 @@ TROUBLES: dict[str, Trouble] = {
     "SQLite": _database(),
     "SPSS": _statistics("sav"),
     "Stata": _statistics("dta"),
+    "SAS": _sas(),
 }
 
 
