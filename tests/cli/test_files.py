@@ -116,3 +116,11 @@ def test_an_unreviewed_format_is_refused(desk: Desk) -> None:
     assert "format: unreviewed" in refused.err
     assert 0 == desk.run("schema", "confirm", desk.schema).code
     assert 0 == desk.synth().code
+
+
+def test_a_title_above_the_header_is_asked_about(desk: Desk) -> None:
+    """A skeleton of one column says how to name the header's line, and one of two does not."""
+    rows = desk.folder / "ward.csv"
+    rows.write_text("Ward 7\nage,sex\n1,f\n")
+    assert "--header-line" in desk.run("schema", "init", rows).err
+    assert "--header-line" not in desk.run("schema", "init", rows, "--header-line", 2).err

@@ -27,6 +27,7 @@ import pyreadstat
 import pytest
 
 from support.commands import Desk
+from support.sas import write_sas
 from support.tiers import slow_but
 
 Cells = Mapping[str, list[Any]]
@@ -454,6 +455,22 @@ def _statistics(suffix: str) -> Trouble:
     )
 
 
+def _sas() -> Trouble:
+    """A file of SAS, which is read and not written."""
+
+    def read(path: Path) -> pd.DataFrame:
+        rows = pd.read_sas(path, encoding="utf-8")
+        assert isinstance(rows, pd.DataFrame)
+        return rows
+
+    return Trouble(
+        *("survey.sas7bdat", lambda path: write_sas(PEOPLE, path), _PEOPLE, read, _PEOPLE_ACCEPTS),
+        output="out.csv",
+        # All numbers of SAS are doubles.
+        read_made=lambda path: pd.read_csv(path).astype({"age": float}),
+    )
+
+
 TROUBLES: dict[str, Trouble] = {
     "semicolons and decimal commas": _office(),
     "currency and percent": _money(),
@@ -473,6 +490,7 @@ TROUBLES: dict[str, Trouble] = {
     "SQLite": _database(),
     "SPSS": _statistics("sav"),
     "Stata": _statistics("dta"),
+    "SAS": _sas(),
 }
 
 
@@ -508,16 +526,38 @@ _UNDECLARED_ACCEPTS = {
 }
 
 
-def test_without_a_schema_codes_and_notations_stay(desk: Desk) -> None:
+# A file of an office as its programs write it, of which nothing is declared but the encoding.
+OFFICE: Cells = {
+    "Fläche": [cell.replace(".", ",") for cell in DRAW.numbers(18, 160, "{:.1f}")],
+    "Miete": [f"{cell[0]}.{cell[1:4]},{cell[5:]}" for cell in DRAW.numbers(1000, 9999, "{:.2f}")],
+    "Preis": [cell.replace(".", ",") for cell in DRAW.numbers(1, 90, "{:.2f} EUR")],
+    "Eingang": [f"{day} 07:{minute:02}" for minute, day in enumerate(PEOPLE["born"][:60])] * 4,
+}
+_OFFICE_ACCEPTS = {
+    "Fläche": spelled("-?[0-9]+,[0-9]"),
+    "Miete": spelled(r"-?([0-9]{1,3}\.)?[0-9]+,[0-9]{2}"),
+    "Preis": spelled("-?[0-9]+,[0-9]{2} EUR"),
+    "Eingang": spelled(r"[0-3][0-9]\.[01][0-9]\.20[0-9]{2} [0-2][0-9]:[0-5][0-9]"),
+}
+
+
+@pytest.mark.parametrize(
+    ("cells", "accepts", "separator"),
+    [(UNDECLARED, _UNDECLARED_ACCEPTS, ","), (OFFICE, _OFFICE_ACCEPTS, ";")],
+    ids=["codes and units", "office"],
+)
+def test_without_a_schema_codes_and_notations_stay(
+    desk: Desk, cells: Cells, accepts: Mapping[str, Callable[[Any], bool]], separator: str
+) -> None:
     """Kinds, values and ranges are learned, and cells come back as they were written."""
     real, made = desk.folder / "undeclared.csv", desk.folder / "made.csv"
-    text(UNDECLARED)(real)
+    text(cells, separator, "cp1252")(real)
     asked = ("synth", real, "--method", "independent", "-e", 200, "-d", "1e-6")
-    result = desk.run(*asked, "-o", made)
+    result = desk.run(*asked, "--encoding", "cp1252", "-o", made)
     assert 0 == result.code, result.err
-    rows = pd.read_csv(made, dtype=str)
-    found = {name: accepts(rows[name]) for name, accepts in _UNDECLARED_ACCEPTS.items()}
-    assert dict.fromkeys(UNDECLARED, True) == found, rows.head()
+    rows = pd.read_csv(made, dtype=str, sep=separator, encoding="cp1252")
+    found = {name: accepts[name](rows[name]) for name in cells}
+    assert dict.fromkeys(cells, True) == found, rows.head()
     assert "code or number" not in result.err
 
 

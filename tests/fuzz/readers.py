@@ -389,6 +389,19 @@ def statistics(suffix: str) -> Reader:
     return Reader(partial(_either, name, samples, []), name, _read_rows)
 
 
+def sas() -> Reader:
+    """Rows as a file of SAS."""
+    import polars
+
+    from support.sas import write_sas
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "people.sas7bdat"
+        write_sas(polars.read_csv(io.BytesIO(CSV.encode())).to_dict(as_series=False), path)
+        samples = [path.read_bytes()]
+    return Reader(partial(_either, path.name, samples, []), path.name, _read_rows)
+
+
 def _parquet_samples() -> list[bytes]:
     import pyarrow as pa
     import pyarrow.csv as pc
@@ -1049,6 +1062,7 @@ READERS: dict[str, Callable[[], Reader]] = {
     "xlsx": excel,
     "sav": partial(statistics, "sav"),
     "dta": partial(statistics, "dta"),
+    "sas": sas,
     "model": model,
     "model-folder": model_folder,
     "model-log-linear": log_linear,

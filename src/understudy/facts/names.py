@@ -6,6 +6,7 @@ Privacy: names are public, as the header is. No cell is looked at.
 from __future__ import annotations
 
 import re
+import shlex
 
 # The last word of a name, and words before it that make a code of what would be an identifier.
 _IDENTIFIERS = ("id", "ids", "nbr", "uuid", "guid", "email", "mail", "ssn", "iban", "mrn")
@@ -47,10 +48,16 @@ def is_person(name: str) -> bool:
 
 
 def remark_on(name: str) -> str:
-    """Return the remark on a column that its name makes an identifier; empty otherwise."""
+    """Return the remark on a column that its name makes an identifier; empty otherwise.
+
+    Example:
+        >>> remark_on("Patient ID").split()[-3:]
+        ['--person-id', "'Patient", "ID'"]
+    """
     if not is_identifier(name):
         return ""
     advice = "an id by its name: generated, never learned; a code would be categorical"
     if is_person(name):
-        advice += f". If persons have several rows, protect them with --person-id {name}"
+        named = shlex.quote(name)
+        advice += f". If persons have several rows, protect them with --person-id {named}"
     return advice

@@ -22,7 +22,7 @@ from understudy.errors import BudgetExceeded, DataError, SchemaError, UsageError
 from understudy.evaluation.marginals.fidelity import total_variation
 from understudy.facts.codec import Codec
 from understudy.facts.codec.categories import ListedCodec
-from understudy.facts.column import CategoricalColumn, FloatColumn
+from understudy.facts.column import CategoricalColumn, DatetimeColumn, FloatColumn
 from understudy.facts.schema import Schema
 from understudy.facts.unlisted import substitutes
 from understudy.facts.workload import workload
@@ -538,6 +538,21 @@ def test_bins_are_cut_at_the_declared_decimals(key: dict[str, Any], scale: int) 
         assert np.allclose(edges, edges.round())
         assert key.items() >= schema.document()["columns"]["x"].items() & key.items()
         assert column.declared_steps is not None
+
+
+def test_moments_without_seconds_are_cut_at_whole_minutes() -> None:
+    """A format without seconds implies a step, and learned bounds and edges keep to it."""
+    start = np.datetime64("2023-01-01T00:00", "m")
+    moments = [m.strftime("%d.%m.%Y %H:%M") for m in (start + 7 * np.arange(4000)).tolist()]
+    skeleton = Skeleton.parse(
+        {"columns": {"x": {"kind": "datetime", "format": "%d.%m.%Y %H:%M", "missing": []}}}
+    )
+    for rows in (moments, moments[:1] * 4000):
+        schema = seeded_schema({"x": rows}, skeleton, epsilon=2).schema
+        column = schema.columns["x"]
+        assert isinstance(column, DatetimeColumn)
+        assert 60 == column.step
+        assert {0} == {edge % 60 for edge in (*column.left_edges, column.bounds[1])}
 
 
 def test_decimals_that_doubles_cannot_hold_are_left_out() -> None:

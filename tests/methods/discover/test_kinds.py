@@ -225,7 +225,19 @@ def test_usual_markers_are_declared_as_missing(
         *(("$5", "$#, 0 decimals"), ("-$1,234.50", "$# in thousands, 2 decimals")),
         *(("61.1%", "#%, 1 decimals"), ("5 €", "# €, 0 decimals")),
         *(("61.123%", "#%, more decimals"), ("1,234%", "#% in thousands, 0 decimals")),
-        *(("$", None), ("$x", None), ("5 kg", None), ("$1,23", None)),
+        *(("$", None), ("$x", None), ("5 kg", None), ("$1,23", "$#, 2 decimals, decimal comma")),
+        *(("12,5", "#, 1 decimals, decimal comma"), ("1,234", None), ("1,2,3", None)),
+        *(("-1.102,89", "# in thousands, 2 decimals, decimal comma"), ("12,5x", None)),
+        *(("2,43 EUR", "# EUR, 2 decimals, decimal comma"), ("EUR 5", "EUR #, 0 decimals")),
+        *(
+            ("12,34567 %", "# %, more decimals, decimal comma"),
+            ("$1,234", "$# in thousands, 0 decimals"),
+        ),
+        *(
+            ("13/02/2021 10:30", "%d/%m/%Y %H:%M"),
+            ("1/2/2021 10:30:59", "day or month first %H:%M:%S"),
+        ),
+        *(("18.04.2021 24:00", None), ("18.04.2021 07:05:01", "%d.%m.%Y %H:%M:%S")),
     ],
 )
 def test_a_cell_has_one_notation_at_most(text: str, notation: str | None) -> None:
@@ -256,6 +268,37 @@ def test_a_cell_has_one_notation_at_most(text: str, notation: str | None) -> Non
         ({"#%, 1 decimals": 900, "#%, more decimals": 90}, "float", {"percent": True}),
         ({"# %, 0 decimals": 900}, "float", {"unit": "# %", "decimals": 0}),
         ({"# €, 2 decimals": 900, "text": 300}, "categorical", {}),
+        (
+            {f"#{g}, 2 decimals, decimal comma": 900 for g in ("", " in thousands")},
+            "float",
+            {"decimals": 2, "decimal": ",", "thousands": "."},
+        ),
+        (
+            {"#, 1 decimals, decimal comma": 900, "integer": 300},
+            "float",
+            {"decimals": 1, "decimal": ","},
+        ),
+        ({"#, 1 decimals, decimal comma": 900, "float": 300}, "categorical", {}),
+        # Marks between thousands change no kind, and are seen in fewer cells than a kind is.
+        (
+            {"#, 2 decimals, decimal comma": 900, "# in thousands, 2 decimals, decimal comma": 40},
+            "float",
+            {"decimals": 2, "decimal": ",", "thousands": "."},
+        ),
+        # A kind that noise may well show does not contradict a notation that it cannot.
+        (
+            {"#, 1 decimals, decimal comma": 900, "text": 45},
+            "float",
+            {"decimals": 1, "decimal": ","},
+        ),
+        (
+            {"# €, 2 decimals, decimal comma": 900, "# €, 0 decimals": 300},
+            "float",
+            {"unit": "# €", "decimals": 2, "decimal": ","},
+        ),
+        ({"# €, 2 decimals, decimal comma": 900, "# €, 1 decimals": 300}, "categorical", {}),
+        ({"%d.%m.%Y %H:%M": 3000}, "datetime", {"format": "%d.%m.%Y %H:%M"}),
+        ({"%d.%m.%Y %H:%M": 3000, "%d.%m.%Y": 900}, "categorical", {}),
         ({"# €, 2 decimals": 900, "integer": 300}, "categorical", {}),
         ({"# €, 2 decimals": 900, "$#, 2 decimals": 300}, "categorical", {}),
     ],

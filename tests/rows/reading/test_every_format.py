@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 import openpyxl
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.feather
 import pyreadstat
 import pytest
 
+from support.sas import write_sas
 from understudy.errors import CapacityError, DataError, UsageError
 from understudy.facts.codec import Codec
 from understudy.facts.file_format import FileFormat
@@ -123,6 +125,12 @@ def _dta(path: Path) -> None:
     pyreadstat.write_dta(pl.from_arrow(_table()), str(path))
 
 
+def _sas(path: Path) -> None:
+    cells = {name: column.to_pylist() for name, column in zip(COLUMNS, _table(), strict=True)}
+    # SAS knows numbers and texts, and nothing else.
+    write_sas({**cells, "alive": [str(cell).lower() for cell in cells["alive"]]}, path)
+
+
 WRITERS: dict[str, Callable[[Path], None]] = {
     "rows.CSV": _csv,
     "rows.tsv": _tabs,
@@ -138,6 +146,7 @@ WRITERS: dict[str, Callable[[Path], None]] = {
     "rows.xlsx": _excel,
     "rows.sav": _sav,
     "rows.dta": _dta,
+    "rows.sas7bdat": _sas,
 }
 
 
@@ -165,6 +174,17 @@ def test_every_format_holds_the_same_rows(
         blocks = [codes_of(block) for block in read_blocks(path, CODEC, memory=1 << 20)]
         assert expected == {n: [c for block in blocks for c in block[n]] for n in COLUMNS}
     assert "rows" == dataset_name(path)
+
+
+def test_a_file_of_sas_is_what_another_reader_finds_in_it(tmp_path: Path) -> None:
+    """The reader of pandas, which shares no code with ours, finds the same cells."""
+    path = tmp_path / "rows.sas7bdat"
+    _sas(path)
+    found = pd.read_sas(path, encoding="utf-8")
+    assert found["alive"].tolist() == ["true", "false", "true", "false"]
+    assert found["born"].dt.date.tolist() == [row[3] for row in ROWS]
+    numbers = read_rows(path, CODEC).select(["age", "pay"]).to_pandas()
+    pd.testing.assert_frame_equal(found[["age", "pay"]], numbers)
 
 
 WRITTEN = ["o.csv", "o.tsv", "o.txt", "o.csv.gz", "o.tsv.zst", "o.jsonl", "o.feather", "o.arrow"]

@@ -319,6 +319,16 @@ def on_steps(found: LearnedRange, steps: Steps, declared: Declared) -> LearnedRa
     return LearnedRange((start, *edges), end, middle, found.found)
 
 
+def around(found: LearnedRange, steps: Steps) -> LearnedRange:
+    """The range from the last value at its lower edge or below to the first one above its end.
+
+    It is for ranges that lie between two values that are written.
+    """
+    start = steps.value(steps.last_to(found.edges[0]))
+    end = steps.value(steps.first_from(found.high))
+    return LearnedRange((start,), end, start, found.found)
+
+
 def _step(column: BinnedColumn, place: Ordinate, towards: float) -> Ordinate:
     """Return the next place on the line."""
     if column.whole:

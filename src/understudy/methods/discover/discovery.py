@@ -27,6 +27,7 @@ from understudy.methods.discover.bins import (
     Estimates,
     LearnedRange,
     agreeing,
+    around,
     cut,
     fitted,
     on_steps,
@@ -301,10 +302,13 @@ class Discovery:
         column, steps = self.skeleton.binned(name), self.skeleton.steps(name)
         if steps is None:
             return learned.document(column)
+        implied = self.skeleton.implied_step(name)
         cut_at = on_steps(learned, steps, self.skeleton.declared(name))
+        if cut_at is None and implied:
+            return around(learned, steps).document(column) | implied
         if cut_at is None:
             return learned.document(column) | {"decimals": None, "step": None}
-        return cut_at.document(column)
+        return cut_at.document(column) | implied
 
     @property
     def _run(self) -> PaidRun:

@@ -30,7 +30,7 @@ from understudy.facts.schema import Schema
 from understudy.facts.schema_cost import Inference
 from understudy.facts.unit import Neighbours, Unit
 from understudy.methods.discover.discovery import NAMELESS, Opening, cost_of
-from understudy.methods.discover.notations import NOTATIONS, learned_notation, notation_of
+from understudy.methods.discover.notations import NOTATIONS, alike, learned_notation, notation_of
 from understudy.methods.discover.shares import (
     CountNoise,
     GaussianShares,
@@ -188,8 +188,12 @@ class LearnedKind:
         for kind, parts in apart.items():
             counts[kind] += sum(_standing_out(every, parts, noise, chance=_MISTAKEN).values())
         least = reached(noise, _STRAY / len(KINDS))
-        seen = _seen(counts, noise)
-        noted = _standing_out(every, NOTATIONS, noise, chance=_MISTAKEN if seen else _STRAY)
+        seen = _seen(counts, noise, noted=max(every[name] for name in NOTATIONS))
+        noted = _standing_out(every, NOTATIONS, noise, chance=_MISTAKEN)
+        if not noted and not seen:
+            noted = _standing_out(every, NOTATIONS, noise)
+        if kin := alike(noted):
+            noted |= _standing_out(every, kin, noise)
         filled = sum(counts[kind] for kind in KINDS if kind != "missing" and kind in seen)
         codes, hidden = every[CODE], reached(noise, _CODED)
         filled += sum(noted.values()) + (codes if codes > hidden else 0)
@@ -197,7 +201,8 @@ class LearnedKind:
         few = counts["text"] - least <= _UNREADABLE * filled
         others = seen - {"missing", "text"} if few else seen - {"missing"}
         others |= {"text"} if codes - hidden > _UNREADABLE * filled else set()
-        notation = learned_notation(noted) if noted and not others else None
+        notation = learned_notation(noted) if noted else None
+        notation = notation if notation is not None and others <= notation.beside else None
         kind = _kind(others) if notation is None else notation.kind
         # Beside other kinds of cells a notation is one of texts.
         kind = "categorical" if noted and notation is None else kind
@@ -240,15 +245,20 @@ _CODE_OR_NUMBER = (
 )
 
 
-def _seen(counts: Mapping[str, int], noise: CountNoise) -> set[str]:
+def _seen(counts: Mapping[str, int], noise: CountNoise, *, noted: int) -> set[str]:
     """The kinds that stand out; beside the most frequent one, only those that no chance explains.
 
     Missing cells change no kind.
+
+    Args:
+        counts: of cells of every kind.
+        noise: what was added to them.
+        noted: how many cells have the most frequent notation.
     """
     least, sure = (reached(noise, chance / len(KINDS)) for chance in (_STRAY, _MISTAKEN))
     filled = {kind: count for kind, count in counts.items() if kind != "missing"}
     most = max(filled, key=filled.__getitem__)
-    easy = {"missing", most}
+    easy = {"missing", most} if filled[most] >= noted else {"missing"}
     return {k for k, count in counts.items() if count > (least if k in easy else sure)}
 
 

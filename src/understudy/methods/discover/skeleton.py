@@ -31,6 +31,7 @@ from understudy.facts.column import (
     text_of,
 )
 from understudy.facts.column.dtypes import check_dtype
+from understudy.facts.column.moment_notation import MomentNotation
 from understudy.facts.column.steps import Steps
 from understudy.facts.schema import Schema, read_document
 from understudy.facts.unlisted import CATCH_ALL
@@ -147,13 +148,22 @@ class Skeleton:
         return self.bodies[name].get("outside") is None
 
     def steps(self, name: str) -> Steps | None:
-        """The values that a column of reals writes, where it says so: from zero, or from `min`."""
+        """The values that a column writes, where it says so: reals from zero, or from `min` on.
+
+        Moments are whole minutes, hours or days where their format has nothing finer.
+        """
         body = self.bodies[name]
+        if implied := self.implied_step(name):
+            return Steps(stride=implied["step"])
         if body.get("kind") != "float" or all(body.get(key) is None for key in _OF_STEPS):
             return None
         if body.get("decimals") is not None:
             return Steps.of_decimals(body["decimals"])
         return Steps.of_reals(float(body["step"]), float(body.get("min") or 0.0))
+
+    def implied_step(self, name: str) -> dict[str, int]:
+        """The step that the format of a column of moments implies, as the key of a schema."""
+        return _implied_step(self.bodies[name])
 
     def declared(self, name: str) -> Declared:
         """Which bounds of a column of numbers or dates are declared."""
@@ -399,10 +409,20 @@ def _with_wide_range(body: Mapping[str, Any]) -> dict[str, Any]:
     left_out = ("edges", *_OF_STEPS) if body["kind"] == "float" else ("edges",)
     given = {key: value for key, value in body.items() if key not in left_out}
     given = {"min": low, "max": high} | {k: v for k, v in given.items() if v is not None}
+    given |= _implied_step(body)
     if isinstance(given.get("missing"), list):
         kind = _BINNED[body["kind"]]
         given["missing"] = [m for m in given["missing"] if not _is_placed(kind, m)]
     return given
+
+
+def _implied_step(body: Mapping[str, Any]) -> dict[str, int]:
+    """The step of moments whose format leaves out seconds, minutes or hours."""
+    written = body.get("format")
+    if body["kind"] != "datetime" or not isinstance(written, str):
+        return {}
+    finest = MomentNotation(written, days=False).resolution or 1
+    return {"step": finest} if finest > 1 else {}
 
 
 def _is_placed(kind: type[BinnedColumn], marker: object) -> bool:

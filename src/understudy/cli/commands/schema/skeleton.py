@@ -96,6 +96,12 @@ class SkeletonOptions(SkeletonRequest):
     ] = False
 
 
+_ONE_COLUMN = (
+    "the header has one name; if it is a title, say by --header-line where the names are, and if "
+    "it is a whole line, what separates names by --separator"
+)
+
+
 @grouped
 def init(
     *,
@@ -129,6 +135,8 @@ def init(
         _write(made.draft if known is None else with_code_book(made.draft, known), output)
         for remark in made.remarks:
             messages().print(f"{remark} (for your eyes, not for release)")
+        if len(made.draft.columns) == 1:
+            messages().print(_ONE_COLUMN)
         return
     learned = learn_kinds(asked, learning, output=output, book=known, progress=TerminalProgress())
     _show(learned.draft, output)
