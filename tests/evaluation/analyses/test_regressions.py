@@ -91,6 +91,25 @@ def test_what_cannot_be_estimated_is_left_out() -> None:
     assert estimates(matrix, np.ones(50), logistic=True) is None
 
 
+def test_a_flag_of_one_class_takes_no_other_coefficient_along() -> None:
+    """It has none, and the others are those of the rows whose class no flag decides."""
+    matrix, _, classes = _drawn(300, 4)
+    flags = np.column_stack([np.arange(300) < 40, np.arange(300) >= 280]).astype(float)
+    classes[:40], classes[280:] = 0.0, 1.0
+    found = estimates(np.column_stack([matrix, flags]), classes, logistic=True)
+    assert found is not None
+    assert [None, None] == found[3:]
+    expected = estimates(matrix[40:280], classes[40:280], logistic=True)
+    assert expected == found[:3]
+
+
+def test_flags_that_decide_every_row_leave_nothing_to_fit() -> None:
+    """A flag that is the class itself, and one that is its opposite."""
+    matrix, _, classes = _drawn(300, 5)
+    for flag in (classes, 1 - classes):
+        assert estimates(np.column_stack([matrix, flag]), classes, logistic=True) is None
+
+
 def test_overlap_is_the_mean_of_both_parts() -> None:
     """Half of one interval and a quarter of the other, none, and all."""
     one = CoefficientEstimate(1.0, 0.0, 2.0)
@@ -141,6 +160,35 @@ def test_a_column_that_separates_the_classes_is_left_out() -> None:
     assert found.reason is None
     assert found.terms
     assert "income" not in found.columns
+
+
+def test_a_value_of_one_class_in_the_synthetic_rows_loses_only_itself() -> None:
+    """Where nobody of a region is ill, the coefficients of other columns are compared as before."""
+    real, made = honest("clinic")
+    made = {name: values.copy() for name, values in made.items()}
+    made["ill"][made["region"] == "far"] = False
+    found = evaluate(real, made, schema_of("clinic"), classifiers="none").regression
+    synthetic = {term.term: term.synthetic for term in found.terms}
+    assert synthetic.pop("region = far") is None
+    assert None not in synthetic.values()
+    assert found.reason is None
+    assert (found.results[0].value or 0.0) > 0.5
+
+
+def test_synthetic_rows_without_a_fit_are_said_to_have_none() -> None:
+    """All coefficients count as lost, and the page says why."""
+    real, made = honest("clinic")
+    found = evaluate(
+        real,
+        made | {"ill": np.zeros_like(made["ill"])},
+        schema_of("clinic"),
+        classifiers="none",
+    )
+    assert 0.0 == found.regression.results[0].value
+    assert "do not determine" in (found.regression.reason or "")
+    figure = coefficients(found)
+    assert figure is not None
+    assert "all count as lost" in figure.caption
 
 
 def test_numbers_have_a_linear_regression_and_no_target_a_reason() -> None:

@@ -138,3 +138,19 @@ def test_rows_that_stay_inside_are_good_for_use_inside() -> None:
     assert Decision.NO_PROMISE is verdict.decision
     assert "Good for, where real rows may be used" == verdict.good_title
     assert "Good for" == replace(verdict, decision=Decision.RELEASE).good_title
+
+
+@pytest.mark.parametrize(("population", "flaw"), STAND_INS)
+def test_the_gravest_limit_is_first(population: str, flaw: str | None) -> None:
+    """Limits that break a rule come before those that only say where the stand-in ends."""
+    order = [Colour.RED, Colour.AMBER, Colour.UNKNOWN, Colour.GREEN]
+    places = [order.index(use.colour) for use in bad_uses(_found(population, flaw))]
+    assert sorted(places) == places
+
+
+def test_the_first_limit_of_independent_columns_is_what_they_lost() -> None:
+    """Relations or groups, and not a range that one value overstepped."""
+    for population in POPULATIONS:
+        first = bad_uses(_found(population, "independent columns"))[0]
+        assert Colour.RED is first.colour
+        assert first.words.startswith(("groups such as", "the relation of"))

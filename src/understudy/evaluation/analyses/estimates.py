@@ -51,13 +51,21 @@ class CoefficientEstimate:
 def estimates(
     matrix: Floats, targets: Floats, *, logistic: bool
 ) -> list[CoefficientEstimate | None] | None:
-    """Every coefficient, None for a term that these rows do not vary; None where there is no fit.
+    """Every coefficient, None for a term that has none; None where there is no fit.
+
+    A term that these rows do not vary has no coefficient. Nor has a flag of a logistic regression
+    whose rows are all of one class: it is left out with those rows, as Stata's `logit` does, and
+    the others keep theirs.
 
     Args:
         matrix: a column of ones, then a column for each term.
         targets: a number for each row; 0 or 1 for a logistic regression.
         logistic: which of the two regressions it is.
     """
+    if logistic:
+        matrix, targets = _undecided(matrix, targets)
+    if not targets.size:
+        return None
     varies = np.flatnonzero(np.ptp(matrix, axis=0) > 0)
     used = np.concatenate([[0], varies])
     if len(targets) <= 2 * used.size or np.ptp(targets) == 0:
@@ -70,6 +78,34 @@ def estimates(
         ends = (value - _TIMES * error, value + _TIMES * error)
         found[place] = CoefficientEstimate(float(value), float(ends[0]), float(ends[1]))
     return found
+
+
+def _undecided(matrix: Floats, targets: Floats) -> tuple[Floats, Floats]:
+    """The rows whose class no flag decides by itself; where a flag did, it does not vary there."""
+    while targets.size:
+        deciding = _deciding(matrix, targets)
+        if deciding is None:
+            break
+        kept = matrix[:, deciding[0]] != deciding[1]
+        matrix, targets = matrix[kept], targets[kept]
+    return matrix, targets
+
+
+def _deciding(matrix: Floats, targets: Floats) -> tuple[int, float] | None:
+    """A flag and a value of it whose rows are all of one class, where others are not."""
+    if np.ptp(targets) == 0:
+        return None
+    ones = targets @ (matrix == 1.0)
+    rows = (matrix == 1.0).sum(axis=0)
+    flags = np.flatnonzero(((matrix == 0.0) | (matrix == 1.0)).all(axis=0))
+    for flag in flags.tolist():
+        for value, share, of in (
+            (1.0, ones[flag], rows[flag]),
+            (0.0, targets.sum() - ones[flag], len(targets) - rows[flag]),
+        ):
+            if 0 < of < len(targets) and share in (0, of):
+                return flag, value
+    return None
 
 
 _Fit = tuple[Floats, Floats]

@@ -27,6 +27,7 @@ from understudy.system.arrays import Floats
 
 MOST_COLUMNS = 8
 _MOST_ROWS = 10_000
+_NO_SYNTHETIC_FIT = "the synthetic rows do not determine the coefficients, and all count as lost"
 
 
 def _metric(name: str, about: str) -> Metric:
@@ -58,7 +59,7 @@ OVERLAP = _metric(
 
 @dataclass(frozen=True)
 class TermPair:
-    """One coefficient in both tables; None in the synthetic one where its term never varies."""
+    """One coefficient in both tables; None in the synthetic one where it has none."""
 
     term: str
     real: CoefficientEstimate
@@ -97,11 +98,12 @@ class RegressionPair:
     """One regression on both tables.
 
     Attributes:
-        model: logistic or linear; None where `reason` says why there is none.
+        model: logistic or linear; None where there is none.
         outcome: the class whose chance is modelled, or the number.
         columns: that the outcome is regressed on.
         terms: every coefficient but the constant.
         results: signs kept, coefficients inside, overlap of intervals.
+        reason: why there is no regression, or none of the synthetic rows.
     """
 
     model: str | None = None
@@ -140,7 +142,8 @@ def regression(
         return RegressionPair(reason=found)
     asked, ours = found
     others = [comparison.synthetic, *comparison.resampled[:1], *comparison.independent[:1]]
-    pairs = [asked.compared(ours, asked.fitted(sheet)) for sheet in others]
+    fits = [asked.fitted(sheet) for sheet in others]
+    pairs = [asked.compared(ours, fit) for fit in fits]
     if not pairs[0]:
         return RegressionPair(reason="no coefficient of the real rows can be estimated")
     return RegressionPair(
@@ -149,6 +152,7 @@ def regression(
         columns=asked.columns,
         terms=pairs[0],
         results=tuple(_result(metric, measure, pairs) for metric, measure in _MEASURES),
+        reason=_NO_SYNTHETIC_FIT if fits[0] is None else None,
     )
 
 

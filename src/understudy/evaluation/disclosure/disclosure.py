@@ -54,7 +54,7 @@ from understudy.system.notebooks import notebook_bar
 ORIGINAL = "original"
 _OWN_ROWS = (
     "in the original every real row is attacked with itself in the table, as SBA does: its numbers "
-    "are an upper end"
+    "are an upper limit"
 )
 _NO_STRANGERS = "no held-out rows were given; membership is inferred by comparing with them"
 

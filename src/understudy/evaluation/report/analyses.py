@@ -51,7 +51,7 @@ def coefficients(found: Evaluation) -> Figure | None:
     return Figure(
         title=f"Regression of {pair.outcome}",
         picture=chart.picture(),
-        caption=_CAPTION,
+        caption=_CAPTION if pair.reason is None else f"{_CAPTION} Here {pair.reason}.",
         data=_terms(pair.terms),
         legend=(
             ("real-dot", "from real rows"),
@@ -64,8 +64,9 @@ def coefficients(found: Evaluation) -> Figure | None:
 
 _CAPTION = (
     "The same regression on both tables. Numbers are standardised by the real rows, and values are "
-    "compared with the most frequent one of their column. Intervals from synthetic rows are those "
-    "of an analyst who takes them for real: the noise of privacy is not in them."
+    "compared with the most frequent one of their column. A value whose rows are all of one "
+    "class has no coefficient. Intervals from synthetic rows are those of an analyst who takes "
+    "them for real: the noise of privacy is not in them."
 )
 
 

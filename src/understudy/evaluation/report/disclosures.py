@@ -40,7 +40,12 @@ def disclosure_notes(found: Disclosure) -> list[str]:
         f"{scenario.sensitive}. Without any table they would always name {found.most_frequent}."
     )
     reasons = [f"membership: {m.reason}" for m in found.memberships.values() if m.reason]
-    return [told, *found.notes, *dict.fromkeys(reasons)]
+    return [told, *map(_sentence, (*found.notes, *dict.fromkeys(reasons)))]
+
+
+def _sentence(clause: str) -> str:
+    """A clause with a capital letter and a full stop."""
+    return f"{clause[:1].upper()}{clause[1:]}".rstrip(".") + "."
 
 
 def singled_out(found: Disclosure) -> Listing:

@@ -108,7 +108,7 @@ def usable_counts(found: Evaluation) -> Figure | None:
         picture=chart.picture(),
         caption=f"{words} can be used: {100 * MOST_OF:.0f} % of them are within "
         f"{100 * CLOSE:.0f} % of the real count, in cross tables of two columns. Resampled rows "
-        "have an error of about 1/√count.",
+        "are off by about √n rows where the count is n.",
         data=data,
         legend=(
             ("synthetic-dot", "synthetic rows"),

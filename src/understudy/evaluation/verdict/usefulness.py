@@ -112,16 +112,22 @@ def _score(found: Prediction, side: str) -> float:
     return value if found.task == "regression" else (value + 1) / 2
 
 
+def kept_relations(pairs: Sequence[Relation]) -> float | None:
+    """The share of clear and invented relations that are kept; None where there are none."""
+    clear = [pair for pair in pairs if pair.is_clear]
+    judged = len(clear) + sum(pair.is_invented for pair in pairs)
+    return sum(pair.is_kept for pair in clear) / judged if judged else None
+
+
 def _kept(pairs: Sequence[Relation]) -> list[Finding]:
     clear = [pair for pair in pairs if pair.is_clear]
     invented = [pair for pair in pairs if pair.is_invented]
     if not clear and not invented:
         return []
     kept = sum(pair.is_kept for pair in clear)
-    part = kept / (len(clear) + len(invented))
     more = f", and {len(invented):,} are new" if invented else ""
     said = (
         f"{kept:,} of {len(clear):,} relations between two columns (Cramér’s V from "
         f"{CLEAR_RELATION} on) are as strong in the synthetic rows{more}."
     )
-    return [RELATIONS.finding(part, said)]
+    return [RELATIONS.finding(kept_relations(pairs), said)]

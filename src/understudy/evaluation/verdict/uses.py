@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from understudy.evaluation.evaluation import Evaluation
 from understudy.evaluation.failures.cells import CLOSE, MOST_OF
 from understudy.evaluation.verdict.criteria import (
+    CHANGED,
     LOST_GROUPS,
     LOST_VALUE,
     OUT_OF_RANGE,
     PREDICTION,
+    RELATIONS,
     SINGLE_COLUMN,
 )
 from understudy.evaluation.verdict.fidelity import (
@@ -25,11 +27,17 @@ from understudy.evaluation.verdict.fidelity import (
     out_of_range_columns,
 )
 from understudy.evaluation.verdict.light import Colour
-from understudy.evaluation.verdict.usefulness import Relation, kept_skill, relations
+from understudy.evaluation.verdict.usefulness import (
+    Relation,
+    kept_relations,
+    kept_skill,
+    relations,
+)
 
 _NAMED = 5
 # Raw columns farther apart than this, where codes are near, differ inside their bins.
 _INSIDE_BINS = 0.1
+_GRAVITY = {Colour.RED: 0, Colour.AMBER: 1, Colour.UNKNOWN: 2, Colour.GREEN: 3}
 
 
 @dataclass(frozen=True)
@@ -40,12 +48,14 @@ class Use:
         words: the use for people.
         columns: columns that it speaks of as a whole.
         pairs: relations that it speaks of. `target`: the column that models predict.
+        colour: how grave a bad use is, by the rule that it breaks; green breaks none.
     """
 
     words: str
     columns: frozenset[str] = frozenset()
     pairs: frozenset[tuple[str, str]] = frozenset()
     target: str | None = None
+    colour: Colour = Colour.GREEN
 
 
 def named(names: Iterable[str], most: int = _NAMED) -> str:
@@ -58,7 +68,7 @@ def named(names: Iterable[str], most: int = _NAMED) -> str:
 
 def bad_uses(found: Evaluation) -> list[Use]:
     """List what the stand-in should not be used for, the gravest first."""
-    return [
+    uses = [
         *_bad_reach(found),
         *_bad_constraints(found),
         *_bad_columns(found),
@@ -70,6 +80,7 @@ def bad_uses(found: Evaluation) -> list[Use]:
         *_bad_schema(found),
         *_bad_inside(found),
     ]
+    return sorted(uses, key=lambda use: _GRAVITY[use.colour])
 
 
 def good_uses(
@@ -153,7 +164,8 @@ def _bad_reach(found: Evaluation) -> list[Use]:
         return []
     words = named((f"{c.column} (values {c.reach})" for c in columns), 3)
     grave = (c.column for c in columns if OUT_OF_RANGE.colour(c.out_of_range) is not Colour.GREEN)
-    return [Use(f"the range of {words}", columns=frozenset(grave))]
+    colour = OUT_OF_RANGE.colour(columns[0].out_of_range)
+    return [Use(f"the range of {words}", columns=frozenset(grave), colour=colour)]
 
 
 def _bad_constraints(found: Evaluation) -> list[Use]:
@@ -161,7 +173,8 @@ def _bad_constraints(found: Evaluation) -> list[Use]:
     if not broken:
         return []
     texts = (f"{each.words} ({each.synthetic:,} rows break it)" for each in broken)
-    return [Use(f"what rests on a declared constraint: {named(texts, 3)}")]
+    words = f"what rests on a declared constraint: {named(texts, 3)}"
+    return [Use(words, colour=Colour.RED)]
 
 
 def _bad_columns(found: Evaluation) -> list[Use]:
@@ -177,7 +190,8 @@ def _bad_columns(found: Evaluation) -> list[Use]:
         f"the distribution of {named(names)}: up to {100 * bad[0].distance:.0f} % of rows would "
         "have to change"
     )
-    return [Use(words, columns=frozenset(names))]
+    colour = SINGLE_COLUMN.colour(beyond_floor(bad[0]))
+    return [Use(words, columns=frozenset(names), colour=colour)]
 
 
 def _lost_values(found: Evaluation) -> list[tuple[str, str, float]]:
@@ -195,7 +209,7 @@ def _bad_values(found: Evaluation) -> list[Use]:
     grave = {column for column, _, share in lost if LOST_VALUE.colour(share) is not Colour.GREEN}
     texts = (f"{column} = {label}" for column, label, _ in lost)
     words = f"the single values {named(texts)}: no synthetic row has them"
-    return [Use(words, columns=frozenset(grave))]
+    return [Use(words, columns=frozenset(grave), colour=LOST_VALUE.colour(lost[0][2]))]
 
 
 def _bad_groups(found: Evaluation) -> list[Use]:
@@ -203,7 +217,8 @@ def _bad_groups(found: Evaluation) -> list[Use]:
     if not lost:
         return []
     texts = (f"({cell.words})" for cell in lost)
-    return [Use(f"groups such as {named(texts, 3)}: more than half is lost")]
+    colour = LOST_GROUPS.colour(found.cells.lost_groups / max(found.cells.groups, 1))
+    return [Use(f"groups such as {named(texts, 3)}: more than half is lost", colour=colour)]
 
 
 def _bad_counts(found: Evaluation) -> list[Use]:
@@ -211,7 +226,8 @@ def _bad_counts(found: Evaluation) -> list[Use]:
         return []
     size = found.cells.usable_from
     if size is None:
-        return [Use("counts in cross tables of two columns, whatever their size")]
+        words = "counts in cross tables of two columns, whatever their size"
+        return [Use(words, colour=Colour.RED)]
     return [Use(f"counts of groups of fewer than about {size:,} rows")]
 
 
@@ -223,7 +239,8 @@ def _bad_relations(found: Evaluation) -> list[Use]:
     if not lost:
         return []
     words = f"the relation of {named(map(_strengths, lost), 3)}"
-    return [Use(words, pairs=frozenset(pair.columns for pair in lost))]
+    colour = RELATIONS.colour(kept_relations(relations(found)))
+    return [Use(words, pairs=frozenset(pair.columns for pair in lost), colour=colour)]
 
 
 def _strengths(pair: Relation) -> str:
@@ -237,7 +254,8 @@ def _bad_models(found: Evaluation) -> list[Use]:
     if part is None or PREDICTION.colour(part) is Colour.GREEN:
         return []
     kept = f"{PREDICTION.text(part)} of the skill is kept"
-    return [Use(f"models that predict {target}: {kept}", target=target)]
+    words = f"models that predict {target}: {kept}"
+    return [Use(words, target=target, colour=PREDICTION.colour(part))]
 
 
 def _bad_schema(found: Evaluation) -> list[Use]:
@@ -246,7 +264,8 @@ def _bad_schema(found: Evaluation) -> list[Use]:
         return []
     texts = (f"{c.column} ({c.sentence})" for c in changed)
     columns = frozenset(c.column for c in changed)
-    return [Use(f"what the schema lost: {named(texts, 3)}", columns=columns)]
+    words = f"what the schema lost: {named(texts, 3)}"
+    return [Use(words, columns=columns, colour=CHANGED.colour(changed[0].changed))]
 
 
 def _bad_inside(found: Evaluation) -> list[Use]:
