@@ -267,7 +267,7 @@ def test_the_finding_on_streams_follows_the_numbers() -> None:
     """The budgets at which counters beat independent columns are named; none contradicts."""
     for error, verdict, said in ((1.8, "reproduced", "at ε = 1"), (1.9, "contradicted", "no ε")):
         numbers = {name: {"error": error} for name in streamed_networks.WAYS}
-        setting = {"kind": "streams", "epsilon": "1", "runs": 1, "seed": 0}
+        setting: dict[str, Any] = {"kind": "streams", "epsilon": "1", "runs": 1, "seed": 0}
         results = Results((Cell(setting, numbers, 0.0, "0"),))
         [found] = sketches.STUDY.findings(results)
         assert verdict == found.verdict

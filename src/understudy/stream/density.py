@@ -339,10 +339,10 @@ def _is_strict(outside: str) -> bool:
 def worded(state: State, union: Union) -> DistinctCount:
     """A released estimate as an answer, with what it cost."""
     design, size = state.design, state.design.universe.size
-    scaled = (union.density * size, union.standard_error * size)
-    return counted(
-        state, (union, *(union.users_behind(size) if design.universe.collides else scaled))
-    )
+    users = (union.density * size, union.standard_error * size)
+    if design.universe.collides:
+        users = union.users_behind(size)
+    return counted(state, (union, *users))
 
 
 def counted(state: State, found: tuple[Union, float, float]) -> DistinctCount:

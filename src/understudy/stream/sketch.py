@@ -20,7 +20,7 @@ from understudy.stream.design import Design
 from understudy.stream.state import State
 from understudy.stream.union import Union, possible
 from understudy.stream.universe import LEVELS
-from understudy.system.arrays import Floats, Integers
+from understudy.system.arrays import Floats, Integers, Numbers
 
 # The search for the likeliest number: points of a grid, and how often it is repeated closer in.
 _POINTS, _ZOOMS = 400, 4
@@ -45,7 +45,7 @@ def level_sums(state: State) -> Integers:
     return sums
 
 
-def likeliest(design: Design, sums: Integers) -> float:
+def likeliest(design: Design, sums: Numbers) -> float:
     """The number of users under which these noisy sums are the likeliest.
 
     Sums are taken as normal, with the variance of entries and noise at each number of users.
@@ -55,9 +55,9 @@ def likeliest(design: Design, sums: Integers) -> float:
         grid = np.linspace(low, high, _POINTS)
         means, variances = _expected(design, np.expm1(grid))
         fit = ((sums - means) ** 2 / variances + np.log(variances)).sum(axis=1)
-        best, step = grid[fit.argmin()], grid[1] - grid[0]
+        best, step = float(grid[fit.argmin()]), float(grid[1] - grid[0])
         low, high = max(best - step, 0.0), best + step
-    return math.expm1(float(best))
+    return math.expm1(best)
 
 
 def standard_error(design: Design, users: float) -> float:
@@ -76,6 +76,7 @@ def level_shares() -> Floats:
     """The share of users at each level: halves of halves, and what is left at the last one."""
     shares = 0.5 ** (np.arange(LEVELS) + 1)
     shares[-1] *= 2
+    shares.flags.writeable = False
     return shares
 
 
