@@ -74,7 +74,7 @@ def standard_error(design: Design, users: float) -> float:
 @lru_cache(maxsize=1)
 def level_shares() -> Floats:
     """The share of users at each level: halves of halves, and what is left at the last one."""
-    shares = 0.5 ** (np.arange(LEVELS) + 1)
+    shares: Floats = np.ldexp(1.0, -np.arange(1, LEVELS + 1))
     shares[-1] *= 2
     shares.flags.writeable = False
     return shares
