@@ -34,17 +34,23 @@ def bits_beyond_entropy(epsilon: float, generator: np.random.Generator) -> dict[
     again = ({p: _noised(t, scale, generator) for p, t in tables.items()} for _ in range(_FURTHER))
     trees = [best_tree(tables), *(best_tree(further) for further in again)]
     chances = [row_chances(tree, tables) for tree in trees]
-    return {ONE: _beyond(chances[0]), SEVERAL: _beyond(np.mean(chances, axis=0))}
+    return {ONE: beyond_entropy(chances[0]), SEVERAL: beyond_entropy(np.mean(chances, axis=0))}
 
 
 def noisy_tables(scale: float, generator: np.random.Generator) -> dict[AttributePair, Floats]:
     """All tables of two of the seven attributes with Laplace noise, negative counts set to zero."""
-    counts, rows = generator.multinomial(_ROWS, seven.chances()), seven.every_row().codes
+    exact = exact_tables(_ROWS, generator)
+    return {pair: _noised(table, scale, generator) for pair, table in exact.items()}
+
+
+def exact_tables(rows: int, generator: np.random.Generator) -> dict[AttributePair, Floats]:
+    """All tables of two of the seven attributes, of this number of rows, which are drawn."""
+    counts, codes = generator.multinomial(rows, seven.chances()), seven.every_row().codes
     found = {}
     for one, other in _PAIRS:
         exact = np.zeros((seven.SIZES[one], seven.SIZES[other]))
-        np.add.at(exact, (rows[one], rows[other]), counts)
-        found[one, other] = _noised(exact, scale, generator)
+        np.add.at(exact, (codes[one], codes[other]), counts)
+        found[one, other] = exact
     return found
 
 
@@ -97,7 +103,7 @@ def row_chances(tree: list[AttributePair], tables: PairTables) -> Floats:
     return chances
 
 
-def _beyond(chances: Floats) -> float:
+def beyond_entropy(chances: Floats) -> float:
     """Bits by these chances less those by the true ones."""
     truth = seven.chances()
     return float((truth * np.log2(truth / chances)).sum())

@@ -19,10 +19,17 @@ from understudy_studies.sketched_tables import (
     cell_error,
     entropy_error,
 )
+from understudy_studies.streamed_networks import (
+    COUNTERS,
+    WAYS,
+    bits_beyond_by_stream,
+    columns_beyond,
+)
 from understudy_studies.study import JudgedClaim, Reproduction, Study, StudyTable
 from understudy_studies.tables import DataFolder
 
 TABLES, USERS, NETWORKS, INFORMATION = "tables", "users", "networks", "information"
+STREAMS = "streams"
 _PLAIN, _SAMPLED, _SKETCH = "whole tables", "bits of sampled users", "Flajolet and Martin"
 _AGREED, _FOURIER = "whole tables, made to agree", "Fourier coefficients"
 _HALF = "count sketch of half the size"
@@ -40,7 +47,7 @@ class Sketches(Study):
         "Sketches could take the place of whole tables among holders, the entropy of a union could "
         "be estimated from sketches, and distinct sampling or the sketch of Flajolet and Martin "
         "could take the place of sampling users of a stream; early work on the last failed. "
-        "Networks could be averaged."
+        "Networks could be averaged, and learned from distributed streams."
     )
     words = (
         "Tables: three holders share 30,000 rows of dependent two-valued attributes and release "
@@ -58,7 +65,12 @@ class Sketches(Study):
         "Information: three holders of the same rows release the same tables; section 3.4.2 knows "
         "by how much their noise biases an entropy, but for the shares of cells, which are "
         "private, so that even shares or the noisy ones stand for them. Errors are bits of the "
-        "information of two attributes; beside them is what the best tree of such scores misses."
+        "information of two attributes; beside them is what the best tree of such scores misses. "
+        "Streams: three streams of the same rows, each of which an intruder may see once while it "
+        "is counted, and the best tree of their sums. Where each user brings one row, counters "
+        "hold noise from the start, for half of ε, and get as much again when they are read; "
+        "where users may come again, every user has a bit for each cell, of whose ε each of 21 "
+        "tables has its part. Tables of kept rows are those of holders without streams."
     )
     reduced = "the paper has no experiment on it; 40 runs for each setting"
     across = 2
@@ -84,7 +96,7 @@ class Sketches(Study):
         budgets = size.pick(smoke=["1"], quick=["0.1", "1"], full=["0.03", "0.1", "0.3", "1", "3"])
         plan += [
             {"kind": kind, "epsilon": e, "runs": runs}
-            for kind in (NETWORKS, INFORMATION)
+            for kind in (NETWORKS, INFORMATION, STREAMS)
             for e in budgets
         ]
         return [{**each, "seed": seed} for seed, each in enumerate(plan)]
@@ -117,6 +129,7 @@ class Sketches(Study):
             *_of_users(results.where(kind=USERS)),
             *_of_networks(results.where(kind=NETWORKS)),
             *_of_information(results.where(kind=INFORMATION)),
+            *_of_streams(results.where(kind=STREAMS)),
         ]
 
     def sentence(self, results: Results) -> str:
@@ -146,6 +159,7 @@ class Sketches(Study):
         own_tables = {
             "seven attributes, trees": results.where(kind=NETWORKS),
             "seven attributes, information": results.where(kind=INFORMATION),
+            "seven attributes, streams": results.where(kind=STREAMS),
         }
         return [
             *(
@@ -169,6 +183,9 @@ def _errors(setting: Setting, generator: np.random.Generator) -> dict[str, dict[
     if setting["kind"] == NETWORKS:
         beyond = bits_beyond_entropy(float(setting["epsilon"]), generator)
         return {name: {"error": bits} for name, bits in beyond.items()}
+    if setting["kind"] == STREAMS:
+        streamed = bits_beyond_by_stream(float(setting["epsilon"]), generator)
+        return {name: {"error": bits} for name, bits in streamed.items()}
     if setting["kind"] == INFORMATION:
         return information_errors(float(setting["epsilon"]), generator)
     asked = TableRelease(
@@ -307,10 +324,32 @@ def _of_information(results: Results) -> list[JudgedClaim]:
     ]
 
 
+def _of_streams(results: Results) -> list[JudgedClaim]:
+    """From which ε on a tree of streams needs fewer bits than columns without a network."""
+    if not results.cells:
+        return []
+    alone = columns_beyond()
+    shown = "; ".join(
+        f"{name} " + ", ".join(f"{c.numbers[name]['error']:.2f}" for c in results) for name in WAYS
+    )
+    budgets = ", ".join(str(c.setting["epsilon"]) for c in results)
+    won = [str(c.setting["epsilon"]) for c in results if c.numbers[COUNTERS]["error"] < alone]
+    return [
+        JudgedClaim.judged(
+            "Networks can be learned from distributed streams",
+            f"bits for a row beyond the entropy at ε = {budgets}: {shown}; independent columns "
+            f"{alone:.2f} without noise, which {COUNTERS} beat at "
+            f"{'ε = ' + ', '.join(won) if won else 'no ε'}",
+            bool(won),
+            otherwise="noise leaves less than independent columns have",
+        )
+    ]
+
+
 def _shape(setting: Mapping[str, Any]) -> str:
     if setting["kind"] == TABLES:
         return f"{setting['attributes']} attributes, {setting['ways']}-way"
-    if setting["kind"] in (NETWORKS, INFORMATION):
+    if setting["kind"] in (NETWORKS, INFORMATION, STREAMS):
         return "seven attributes"
     return f"{setting['bits']:,} bits, {setting['seen']:,} seen"
 
@@ -324,6 +363,7 @@ def _panel(results: Results, over: str, title: str) -> Panel:
         USERS: "relative error",
         NETWORKS: "bits beyond",
         INFORMATION: "error, bits",
+        STREAMS: "bits beyond",
     }[str(results.cells[0].setting["kind"])]
     label = "ε" if over == "epsilon" else "users seen"
     return Panel(title, label, up, lines, log_across=True, log_up=True)

@@ -101,16 +101,19 @@ def test_columns_of_files_hold_ids(desk: Desk) -> None:
     assert 2 == _density(desk, desk.folder / "v.parquet").code
 
 
-def test_universes_are_given_in_four_ways(desk: Desk) -> None:
-    """By size, by keys, as a hash space, as the edges of a graph; one of them."""
+def test_universes_are_given_in_five_ways(desk: Desk) -> None:
+    """By size, by keys, as a hash space, as a sketch, as the edges of a graph; one of them."""
     names = _ids(desk, "\n".join(f"user {i}" for i in range(USERS)), "names.txt")
     some = _ids(desk, "\n".join(f"user {i}" for i in range(USERS // 2)), "some.txt")
     assert 6 > _off(_density(desk, some, "--users", names).document, 0.5)
     hashed = _density(desk, some, "--hash-space", 4 * USERS).document
     assert 6 > abs(hashed["distinct"] - USERS / 2) / hashed["distinct_error"]
+    sketched = _density(desk, some, "--sketch", 200).document
+    assert 7 > abs(sketched["distinct"] - USERS / 2) / sketched["distinct_error"]
     edges = _ids(desk, "\n".join(f"{i} {j}" for i in range(100) for j in range(50)), "edges.txt")
     assert 6 > _off(_density(desk, edges, "--vertices", 100).document, 1 - 25 * 49 / 4950)
-    for ways in (("--vertices", 9, "--universe", 9), ("--column", "x")):
+    two = ("--sketch", 9, "--universe", 9)
+    for ways in (("--vertices", 9, "--universe", 9), two, ("--sketch", 0), ("--column", "x")):
         assert 2 == _density(desk, _ids(desk), *ways).code
 
 
@@ -120,6 +123,7 @@ def test_deletions_are_lines_with_a_minus(desk: Desk) -> None:
     data = _ids(desk, lines)
     assert 6 > _off(_density(desk, data, "--universe", USERS, "--deletions").document, 0.5)
     assert 2 == _density(desk, data, "--hash-space", USERS, "--deletions").code
+    assert 2 == _density(desk, data, "--sketch", USERS, "--deletions").code
 
 
 @pytest.mark.parametrize("lines", ["", "\n\n", SECRET, f"{USERS}\n-1\n1.5\n{'9' * 40}\n0x1\n"])

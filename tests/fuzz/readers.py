@@ -971,13 +971,14 @@ def _read_delta(path: Path) -> None:
 
 def stream_state() -> Reader:
     """States of streams: damaged as they are, and in the header with a right check."""
-    from understudy.stream import Design, Hashed, Range
+    from understudy.stream import Design, Hashed, Range, Sketch
     from understudy.stream.header import document_of
 
     key = 64 * "0"
     designs = [
         Design.of(Range(500, 1, key=key), epsilon="0.25", answers=3, sample=100),
         Design.of(Hashed(700, key), epsilon=1, estimator="quantised", levels=5),
+        Design.of(Sketch(3, key), epsilon=1),
     ]
     texts = [json.dumps(document_of(design) | {"given": 1, "epochs": 1}) for design in designs]
     wholes = [_with_header(json.loads(text)) for text in texts]

@@ -20,7 +20,7 @@ from understudy.errors import (
     UnderstudyError,
     UsageError,
 )
-from understudy.stream import DensityEstimator, Edges, Hashed, Keys, Range
+from understudy.stream import DensityEstimator, Edges, Hashed, Keys, Range, Sketch
 from understudy.stream.reading import key_lines
 from understudy.stream.universe import Universe
 
@@ -47,7 +47,9 @@ def test_a_state_goes_on_where_it_stopped(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "universe", [Range(100, first=7), Hashed(100), Edges(20)], ids=lambda universe: universe.kind
+    "universe",
+    [Range(100, first=7), Hashed(100), Sketch(9), Edges(20)],
+    ids=lambda universe: universe.kind,
 )
 def test_universes_come_back(tmp_path: Path, universe: Universe) -> None:
     """A resumed state finds every user where they were."""

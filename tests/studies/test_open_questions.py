@@ -16,6 +16,7 @@ from understudy_studies import (
     private_networks,
     score_and_degree,
     sketches,
+    streamed_networks,
 )
 from understudy_studies.cells import Cell, Results, Size, Spread
 from understudy_studies.guessed_records import guess, guesses
@@ -228,6 +229,50 @@ def test_averaged_trees_need_fewer_bits_where_noise_is_large() -> None:
     runs = [averaged_trees.bits_beyond_entropy(0.1, np.random.default_rng(s)) for s in range(10)]
     assert 8 <= sum(run[averaged_trees.SEVERAL] < run[averaged_trees.ONE] for run in runs)
     assert min(bits for run in runs for bits in run.values()) > 0
+
+
+def test_all_ways_of_counting_streams_agree_without_noise() -> None:
+    """With a budget beyond measure each finds the same tree, well below independent columns."""
+    found = streamed_networks.bits_beyond_by_stream(1e6, np.random.default_rng(4))
+    alone = streamed_networks.columns_beyond()
+    assert alone == pytest.approx(1.841, abs=1e-3)
+    assert [pytest.approx(found[streamed_networks.KEPT], abs=0.01)] * 3 == [*found.values()]
+    assert max(found.values()) < 0.5 * alone
+
+
+def test_counters_of_streams_have_eight_times_the_variance() -> None:
+    """Noise twice, each for half of ε; bits of users and cells are unbiased, and far noisier."""
+    random = np.random.default_rng(6)
+    exact = averaged_trees.exact_tables(20_000, random)
+    noise = {
+        name: np.concatenate(
+            [
+                (found[pair] - exact[pair]).ravel()
+                for found in (way(exact, 1.0, random) for _ in range(60))
+                for pair in exact
+            ]
+        )
+        for name, way in streamed_networks.WAYS.items()
+    }
+    kept, counters, bits = (noise[name].std() for name in streamed_networks.WAYS)
+    # A cell of kept rows has Laplace noise of scale 2·21/ε; 5,600 draws and more.
+    assert 42 * 2**0.5 == pytest.approx(kept, rel=0.15)
+    assert 8**0.5 == pytest.approx(counters / kept, rel=0.2)
+    assert bits > 20 * counters
+    for draws in noise.values():
+        assert 7 > abs(draws.mean()) / (draws.std() / draws.size**0.5)
+
+
+def test_the_finding_on_streams_follows_the_numbers() -> None:
+    """The budgets at which counters beat independent columns are named; none contradicts."""
+    for error, verdict, said in ((1.8, "reproduced", "at ε = 1"), (1.9, "contradicted", "no ε")):
+        numbers = {name: {"error": error} for name in streamed_networks.WAYS}
+        setting: dict[str, Any] = {"kind": "streams", "epsilon": "1", "runs": 1, "seed": 0}
+        results = Results((Cell(setting, numbers, 0.0, "0"),))
+        [found] = sketches.STUDY.findings(results)
+        assert verdict == found.verdict
+        assert found.measured.endswith(said)
+        assert 3 == len(sketches.STUDY.summary(results).lines)
 
 
 def test_guesses_of_a_record_follow_its_table() -> None:

@@ -25,6 +25,7 @@ class StreamRequest(JobRequest):
         first: the number of the first user.
         users: a public file that names every user.
         hash_space: how many places there are for users that nobody can list.
+        sketch: how many buckets there are for users of whom there may be any number.
         vertices: how many vertices a graph has; its edges are the users.
         estimator: how entries answer.
         levels: how many levels an entry has.
@@ -39,6 +40,7 @@ class StreamRequest(JobRequest):
     first: int = 0
     users: Path | None = None
     hash_space: int | None = None
+    sketch: int | None = None
     vertices: int | None = None
     estimator: str = "bernoulli"
     levels: int = 2
@@ -64,14 +66,15 @@ class StreamRequest(JobRequest):
         )
 
     def _universe(self) -> Universe:
-        from understudy.stream import Edges, Hashed, Keys, Range
+        from understudy.stream import Edges, Hashed, Keys, Range, Sketch
         from understudy.stream.reading import key_lines
         from understudy.stream.universe import new_key
 
-        ways = (self.universe, self.users, self.hash_space, self.vertices)
+        ways = (self.universe, self.users, self.hash_space, self.sketch, self.vertices)
         if sum(way is not None for way in ways) != 1:
             raise UsageError(
-                "say in one way who could appear: --universe, --users, --hash-space or --vertices"
+                "say in one way who could appear: --universe, --users, --hash-space, --sketch or "
+                "--vertices"
             )
         key = self._shared_key() if self.like else new_key()
         if self.universe is not None:
@@ -80,6 +83,8 @@ class StreamRequest(JobRequest):
             return Keys(key_lines(self.users), key)
         if self.hash_space is not None:
             return Hashed(self.hash_space, key)
+        if self.sketch is not None:
+            return Sketch(self.sketch, key)
         return Edges(self.vertices or 0, key=key)
 
     def _shared_key(self) -> str:
@@ -91,11 +96,14 @@ class StreamRequest(JobRequest):
     def check_same(self, design: Design, state: Path) -> None:
         """Refuse terms that differ from those with which a state was started."""
         from understudy.privacy.budget import exact
+        from understudy.stream import Sketch
 
+        universe = design.universe
         same = (
             self.epsilon is None or exact(self.epsilon, what="epsilon") == design.epsilon,
             self.universe in (None, design.universe.size),
             self.hash_space in (None, design.universe.size),
+            self.sketch in (None, universe.buckets if isinstance(universe, Sketch) else 0),
             self.sample in (None, design.sample),
         )
         if not all(same):

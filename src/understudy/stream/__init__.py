@@ -3,7 +3,7 @@
 from understudy.stream.cropped import CroppedMean, VisitStatistic, heavy_hitters, incidence
 from understudy.stream.density import DensityEstimator, DistinctCount, StreamEstimator
 from understudy.stream.design import Design
-from understudy.stream.universe import Edges, Hashed, Keys, Range
+from understudy.stream.universe import Edges, Hashed, Keys, Range, Sketch
 
 __all__ = [
     "CroppedMean",
@@ -14,6 +14,7 @@ __all__ = [
     "Hashed",
     "Keys",
     "Range",
+    "Sketch",
     "StreamEstimator",
     "VisitStatistic",
     "heavy_hitters",

@@ -23,10 +23,11 @@ from understudy.privacy.spending.record import DEFAULT, LedgerChoice
 from understudy.privacy.statements.scope import SEIZED
 from understudy.stream.account import StreamAccount
 from understudy.stream.design import Design
+from understudy.stream.sketch import released_users
 from understudy.stream.state import FileState, State, check_answers_left, state_bytes
 from understudy.stream.texts import Texts
 from understudy.stream.union import Union, released_union
-from understudy.stream.universe import Ids, Universe, ids_of
+from understudy.stream.universe import Ids, Sketch, Universe, ids_of
 from understudy.system.amounts import at_most
 from understudy.system.arrays import Bytes
 
@@ -273,6 +274,10 @@ class DensityEstimator:
 
     def announce_intrusion(self) -> None:
         """The state was seen: keep it as public, and continue with a fresh one, for another ε."""
+        if isinstance(self.design.universe, Sketch):
+            raise UsageError(
+                "a sketch has one epoch; announce intrusions with a hash space instead"
+            )
         if self.design.response.levels > 2:
             raise UsageError(
                 "epochs are put together only for entries of two levels; "
@@ -284,8 +289,9 @@ class DensityEstimator:
     def answer(self) -> DistinctCount:
         """The density, paid for and with noise."""
         self._pay()
-        union = released_union(self._state, self._noise)
-        return worded(self._state, union)
+        if isinstance(self.design.universe, Sketch):
+            return counted(self._state, released_users(self._state, self._noise))
+        return worded(self._state, released_union(self._state, self._noise))
 
     def _pay(self) -> None:
         if self.design.shards > 1:
@@ -333,8 +339,15 @@ def _is_strict(outside: str) -> bool:
 def worded(state: State, union: Union) -> DistinctCount:
     """A released estimate as an answer, with what it cost."""
     design, size = state.design, state.design.universe.size
-    scaled = (union.density * size, union.standard_error * size)
-    users, users_error = union.users_behind(size) if design.universe.collides else scaled
+    users = (union.density * size, union.standard_error * size)
+    if design.universe.collides:
+        users = union.users_behind(size)
+    return counted(state, (union, *users))
+
+
+def counted(state: State, found: tuple[Union, float, float]) -> DistinctCount:
+    """An answer: a density, the number of users behind it, and the error of that number."""
+    (union, users, users_error), design = found, state.design
     return DistinctCount(
         density=union.density,
         distinct=users,

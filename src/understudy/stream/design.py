@@ -16,7 +16,7 @@ from understudy.privacy.budget import Amount, exact
 from understudy.stream.entries import bytes_for
 from understudy.stream.response import Response, response_of
 from understudy.stream.sizing import Sizing, default_sample
-from understudy.stream.universe import Edges, Range, Universe
+from understudy.stream.universe import Edges, Range, Sketch, Universe
 from understudy.system.machine import whole_memory
 
 _MOST_ANSWERS = 10**6
@@ -64,6 +64,8 @@ class Design:
         """
         if isinstance(universe, int):
             universe = Range(universe)
+        if isinstance(universe, Sketch) and shards > 1:
+            raise UsageError("a sketch has no shards; start them on a hash space instead")
         amount = exact(epsilon, what="epsilon")
         for what, number, most in (("answers", answers, _MOST_ANSWERS), ("shards", shards, 64)):
             if not 1 <= number <= most:
@@ -119,7 +121,9 @@ class Design:
 def _sample(universe: Universe, asked: int | None, sizing: Sizing) -> int:
     if universe.collides:
         if asked not in (None, universe.size):
-            raise UsageError("a hash space is kept whole; make it smaller instead of a sample")
+            raise UsageError(
+                "a hash space or a sketch is kept whole; make it smaller instead of a sample"
+            )
         return universe.size
     sample = default_sample(sizing, universe.size) if asked is None else asked
     if not 1 <= sample <= universe.size:

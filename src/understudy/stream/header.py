@@ -15,7 +15,7 @@ from understudy.errors import DataError, UsageError
 from understudy.privacy.budget import exactly
 from understudy.stream.design import Design
 from understudy.stream.texts import Texts
-from understudy.stream.universe import Edges, Hashed, Keys, Range, Universe
+from understudy.stream.universe import Edges, Hashed, Keys, Range, Sketch, Universe
 from understudy.system.files.descriptors import read_at
 
 SECTOR = 512
@@ -65,7 +65,7 @@ def document_of(design: Design) -> dict[str, Any]:
         "format": _FORMAT,
         "version": _VERSION,
         "kind": universe.kind,
-        "size": universe.vertices if isinstance(universe, Edges) else universe.size,
+        "size": _stated_size(universe),
         "first": universe.first if isinstance(universe, Range) else 0,
         "key": universe.key,
         "epsilon": str(design.epsilon),
@@ -75,6 +75,17 @@ def document_of(design: Design) -> dict[str, Any]:
         "sample": design.sample,
         "shards": design.shards,
     }
+
+
+def _stated_size(universe: Universe) -> int:
+    """The number that a universe is made of."""
+    match universe:
+        case Edges(vertices=vertices):
+            return vertices
+        case Sketch(buckets=buckets):
+            return buckets
+        case _:
+            return universe.size
 
 
 def design_of(path: Path, header: Mapping[str, Any], names: Texts | None) -> Design:
@@ -102,6 +113,8 @@ def _universe(header: Mapping[str, Any], names: Texts | None) -> Universe:
             return Edges(size, key=key)
         case "hash":
             return Hashed(size, key)
+        case "sketch":
+            return Sketch(size, key)
         case "keys":
             if names is None or len(names) != size:
                 raise UsageError(

@@ -22,7 +22,7 @@ from understudy.stream.density import DistinctCount, worded
 from understudy.stream.design import Design
 from understudy.stream.state import State, check_answers_left
 from understudy.stream.union import Union, entries_variance, possible, product_weights
-from understudy.stream.universe import Range
+from understudy.stream.universe import Range, Sketch
 from understudy.system.arrays import Integers
 
 _CHUNK = 1 << 20
@@ -94,6 +94,8 @@ def _common(shards: Sequence[State], *, disjoint: bool) -> Design:
     if not shards:
         raise UsageError("no shards were given; name the state files of all of them")
     design = shards[0].design
+    if isinstance(design.universe, Sketch):
+        raise UsageError("sketches cannot be merged; start the shards on a hash space instead")
     if any(_terms(shard.design) != _terms(design) for shard in shards):
         raise UsageError(
             "the shards were started on different terms or keys; start every one like the first"

@@ -110,6 +110,16 @@ class StreamOptions(StreamRequest):
             help="Hash users that nobody can list into this many places.",
         ),
     ] = None
+    sketch: Annotated[
+        int | None,
+        typer.Option(
+            "--sketch",
+            metavar="BUCKETS",
+            rich_help_panel=DATA,
+            help="Hash users that nobody can list into this many buckets of 24 bits, for any "
+            "number of users (the sketch of Flajolet and Martin).",
+        ),
+    ] = None
     vertices: Annotated[
         int | None,
         typer.Option(
