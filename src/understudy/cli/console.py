@@ -93,7 +93,7 @@ def print_result(result: JobResult, *, as_json: bool) -> None:
 
 
 def is_terminal(stream: object) -> bool:
-    """Whether a person is at the other end; a process may have no such stream at all."""
+    """Whether a person is at the other end; a process may lack the stream."""
     asked = getattr(stream, "isatty", None)
     return bool(asked and asked())
 
@@ -103,9 +103,9 @@ class TerminalProgress:
 
     Where there is no terminal, a bar is a line now and then.
 
-    Privacy: what stands beside a spinner may be exact. Whether there is a terminal is therefore
-    asked of stderr itself: rich also takes a file for one where FORCE_COLOR or TTY_COMPATIBLE says
-    so, which they do in many scripts.
+    Privacy: the text beside a spinner may be exact. Whether there is a terminal is therefore asked
+    of stderr itself: rich also takes a file for one where FORCE_COLOR or TTY_COMPATIBLE says so,
+    which they do in many scripts.
     """
 
     @contextmanager
