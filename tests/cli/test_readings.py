@@ -43,6 +43,20 @@ def test_no_terminal_is_told_nothing(desk: Desk) -> None:
         assert "rows/s" not in text
 
 
+@pytest.mark.parametrize("log", [(), ("--log", "json")])
+@pytest.mark.parametrize("forced", ["FORCE_COLOR", "TTY_COMPATIBLE"])
+def test_a_file_that_is_taken_for_a_terminal_is_told_nothing(
+    log: tuple[str, ...], forced: str, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scripts that force colours get no exact number of rows in their logs."""
+    monkeypatch.setenv(forced, "1")
+    asked = ("--schema", desk.schema, "-e", 1, "-o", desk.output, "--unchecked")
+    result = desk.run(*log, "synth", desk.data, *asked, "--memory", "100")
+    assert 0 == result.code
+    assert "rows/s" not in result.err
+    assert "reading 1" not in result.err
+
+
 @pytest.mark.slow
 def test_a_terminal_is_told_how_far_it_is(desk: Desk) -> None:
     """On stderr, while stdout holds the result alone."""

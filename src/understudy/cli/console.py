@@ -92,15 +92,28 @@ def print_result(result: JobResult, *, as_json: bool) -> None:
         console.print(remark, style="dim")
 
 
+def is_terminal(stream: object) -> bool:
+    """Whether a person is at the other end; a process may lack the stream."""
+    asked = getattr(stream, "isatty", None)
+    return bool(asked and asked())
+
+
 class TerminalProgress:
     """Shows progress on stderr: spinners and bars on a terminal, sentences anywhere.
 
     Where there is no terminal, a bar is a line now and then.
+
+    Privacy: the text beside a spinner may be exact. Whether there is a terminal is therefore asked
+    of stderr itself: rich also takes a file for one where FORCE_COLOR or TTY_COMPATIBLE says so,
+    which they do in many scripts.
     """
 
     @contextmanager
     def spinner(self, message: str) -> Iterator[Callable[[str], None]]:
         """Show a spinner on a terminal; the function it gives changes the message beside it."""
+        if not is_terminal(sys.stderr):
+            yield lambda text: None
+            return
         from rich.text import Text
 
         # A plain text would be read as markup.
@@ -110,7 +123,7 @@ class TerminalProgress:
     @contextmanager
     def bar(self, label: str) -> Iterator[BarUpdate]:
         """Show a bar on a terminal, or lines elsewhere; the function it gives moves it."""
-        if not messages().is_terminal:
+        if not is_terminal(sys.stderr):
             yield ProgressLines(label, self.message)
             return
         with _bar() as progress:

@@ -20,6 +20,7 @@ from understudy.cli.companions import without_companions
 from understudy.cli.logs import LOG, logged, wanted_log
 from understudy.errors import ExitCode, UnderstudyError
 from understudy.jobs.choices import unknown_choice
+from understudy.system.faults import SHOWN_BY, place_of, shows_messages
 from understudy.system.printable import printable
 from understudy.system.version import __version__
 
@@ -187,7 +188,7 @@ def _run(arguments: list[str]) -> int:
         _print_error("memory ran out; use fewer bins or values, or a larger machine")
         return ExitCode.USAGE
     except Exception as error:
-        if os.environ.get("UNDERSTUDY_TRACEBACK"):
+        if shows_messages():
             raise
         _print_error(_without_values(error))
         return ExitCode.FAULT
@@ -205,7 +206,7 @@ def _unraisable(fault: sys.UnraisableHookArgs) -> None:
     if isinstance(fault.exc_value, KeyboardInterrupt):
         if hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_REAL, 0.01)
-    elif os.environ.get("UNDERSTUDY_TRACEBACK"):
+    elif shows_messages():
         sys.__unraisablehook__(fault)
 
 
@@ -230,15 +231,9 @@ def _show_usage(error: ClickException) -> None:
 
 def _without_values(error: Exception) -> str:
     """Describe a fault of ours without its message, which may quote a private value."""
-    place = error.__traceback__
-    while place and place.tb_next:
-        place = place.tb_next
-    where = (
-        f"{os.path.basename(place.tb_frame.f_code.co_filename)}:{place.tb_lineno}" if place else "?"
-    )
     return (
-        f"this is a fault in understudy ({type(error).__name__} at {where}); please report it. "
-        "Its message may quote rows and is shown only with UNDERSTUDY_TRACEBACK=1"
+        f"this is a fault in understudy ({place_of(error)}); please report it. "
+        f"Its message may quote rows and is shown only with {SHOWN_BY}=1"
     )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from understudy.cli.console import messages
+from understudy.cli.console import is_terminal, messages
 
 if TYPE_CHECKING:
     from understudy.rows.checking import DataCheck
@@ -62,10 +62,4 @@ def _by_column(found: DataCheck) -> str:
 
 def owner_at_terminal(*, yes: bool = False) -> TerminalOwner | None:
     """The owner, where a person can read stderr and answer; None in scripts."""
-    return TerminalOwner(yes) if _is_terminal(sys.stdin) and _is_terminal(sys.stderr) else None
-
-
-def _is_terminal(stream: object) -> bool:
-    """Whether a person is at the other end; a process may have no such stream at all."""
-    asked = getattr(stream, "isatty", None)
-    return bool(asked and asked())
+    return TerminalOwner(yes) if is_terminal(sys.stdin) and is_terminal(sys.stderr) else None

@@ -373,6 +373,24 @@ def test_a_fault_tells_the_analyst_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     assert ("fault", False) == (reply.body.because, "secret" in reply.body.reason)
 
 
+@pytest.mark.parametrize("wanted", [False, True])
+def test_a_fault_is_logged_without_its_message(
+    wanted: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It may quote a cell, and a holder's log is kept; only the owner can ask for all of it."""
+    if wanted:
+        monkeypatch.setenv("UNDERSTUDY_TRACEBACK", "1")
+    holder = _begun(_fresh())
+
+    def broken(*_: object) -> None:
+        raise KeyError("a secret of row 17")
+
+    monkeypatch.setattr(type(holder._source), "count", broken)
+    asked(holder, HALF)
+    assert "a fault while answering: KeyError at test_holder.py:" in caplog.text
+    assert wanted is ("secret" in caplog.text)
+
+
 def test_noise_that_anyone_knows_is_no_entry_for_a_ledger(tmp_path: Path) -> None:
     """A seeded holder keeps no ledger."""
     seeded = Instruments(noise=SeededNoise(1))

@@ -12,6 +12,7 @@ from understudy.errors import (
     UsageError,
 )
 from understudy.federated.messages import Refused
+from understudy.system.faults import place_of, shows_messages
 
 _LOG = logging.getLogger(__name__)
 _LONGEST_REASON = 2000
@@ -40,6 +41,8 @@ def refused(error: Exception) -> Refused:
         case UsageError():
             return Refused(because="request", reason=str(error)[:_LONGEST_REASON])
         case _:
-            # What went wrong may have to do with rows, and is for the holder's own log alone.
-            _LOG.error("a fault while answering", exc_info=error)
+            # What went wrong may have to do with rows: nobody but the owner who asks reads of it.
+            what = str(error) if isinstance(error, UnderstudyError) else place_of(error)
+            shown = error if shows_messages() else None
+            _LOG.error("a fault while answering: %s", what, exc_info=shown)
             return Refused(because="fault", reason="something failed here; ask the holder")

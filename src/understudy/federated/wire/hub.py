@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import secrets
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from understudy.federated.wire import bundle, flower
 from understudy.federated.wire.channel import FlowerChannel, FlowerRun
 from understudy.federated.wire.keys import public_key
 from understudy.federated.wire.superlink import OPEN_CALL, LaunchOptions
+from understudy.system.faults import shows_messages
 
 _START_SECONDS = 120.0
 _END_SECONDS = 10.0
@@ -88,7 +88,7 @@ def _superlink(listening: Listening, secret: str) -> Iterator[int]:
         key=str(listening.key),
         secret=secret,
     )
-    loud = bool(os.environ.get("UNDERSTUDY_TRACEBACK"))
+    loud = shows_messages()
     process = subprocess.Popen(
         [sys.executable, "-m", "understudy.federated.wire.superlink"],
         stdin=subprocess.PIPE,
