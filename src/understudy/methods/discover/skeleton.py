@@ -107,8 +107,16 @@ class Skeleton:
                 "every column declares its values, so nothing is left to find out; "
                 "leave values, or min and max, away where they are to be learned"
             )
-        checked = _checked_shares(shares, keyed, ranged), _checked_lengths(lengths, keyed)
-        return cls(bodies, provisional, keyed, ranged, flagged, *checked, types=types)
+        return cls(
+            bodies=bodies,
+            provisional=provisional,
+            keyed=keyed,
+            ranged=ranged,
+            flagged=flagged,
+            shares=_checked_shares(shares, keyed, ranged),
+            prefix_lengths=_checked_lengths(lengths, keyed),
+            types=types,
+        )
 
     def weights(self, names: Iterable[str]) -> dict[str, Fraction]:
         """How much of the budget some columns get, in parts of what one without a share gets."""
