@@ -150,8 +150,9 @@ def _as_toml(document: object) -> bytes | None:
 
 def _read_schema(path: Path) -> None:
     """As `schema check` and `confirm` do: read, sizes, fingerprint, and written again."""
+    from understudy.facts.documents import read_document
     from understudy.facts.formats import marked, without_marks
-    from understudy.facts.schema import Schema, read_document
+    from understudy.facts.schema import Schema
 
     schema = Schema.load(path)
     _ = schema.attributes, schema.fingerprint, schema.unreviewed

@@ -32,7 +32,8 @@ from understudy.facts.column import (
 )
 from understudy.facts.column.dtypes import check_dtype
 from understudy.facts.column.steps import Steps
-from understudy.facts.schema import Schema, read_document
+from understudy.facts.documents import read_document
+from understudy.facts.schema import Schema
 from understudy.facts.unlisted import CATCH_ALL
 from understudy.methods.discover.tails import Declared
 
