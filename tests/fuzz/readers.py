@@ -755,7 +755,7 @@ def _resume_once(book: Any) -> None:
 
     from understudy.privacy.accounting.events import Charge, LaplaceEvent
     from understudy.privacy.budget import Budget
-    from understudy.privacy.spending.pricing import QuestionsThenList
+    from understudy.privacy.spending.list_pricing import QuestionsThenList
     from understudy.privacy.spending.steps import Told
 
     budget = Budget.approximate(1, "1e-6")
