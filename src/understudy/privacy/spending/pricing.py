@@ -229,7 +229,37 @@ class SecondPayment(Adaptive):
 
 
 @dataclass(frozen=True)
-class BasicSums(Pricing):
+class _Sums(Pricing):
+    """Two numbers of every charge add up, and neither sum may exceed what was fixed beforehand."""
+
+    amounts: ClassVar[str]
+    """What is added up beside δ, as messages call it."""
+
+    accounting: ClassVar[str]
+    """How the bound is called."""
+
+    @abstractmethod
+    def _cost(self, event: Event) -> Price | None:
+        """The two numbers of a charge; None where they are not known."""
+
+    def price(self, charges: Sequence[Charge], counted: Budget) -> Price:
+        """Add up both numbers."""
+        del counted
+        costs = [self._cost(charge.event) for charge in charges]
+        if any(cost is None for cost in costs):
+            raise UsageError(f"this mechanism cannot be paid for in {self.amounts} and delta")
+        return sum((cost for cost in costs if cost is not None), Price())
+
+    def bound(self, charges: Sequence[Charge], paid: Price, budget: Budget) -> Bound:
+        """Claim the whole grant, once anything was charged."""
+        del paid
+        if not charges:
+            return Bound(self.accounting, Fraction(0), Fraction(0))
+        return Bound(self.accounting, budget.amount, budget.delta)
+
+
+@dataclass(frozen=True)
+class BasicSums(_Sums):
     """Charges count in ε and δ themselves, for mechanisms that have a δ of their own.
 
     Privacy: both add up under adaptive choice of mechanisms (RRUV16), while neither sum exceeds
@@ -237,18 +267,16 @@ class BasicSums(Pricing):
     """
 
     no_plan: ClassVar[str] = "a grant by basic composition takes no plan; charge it as you go"
+    amounts: ClassVar[str] = "epsilon"
+    accounting: ClassVar[str] = BASIC
 
     def reserve(self, counted: Budget) -> Concentrated:
         """Pure parts as in every grant, and all of δ."""
         return Concentrated(counted.amount**2 / 2, counted.delta)
 
-    def price(self, charges: Sequence[Charge], counted: Budget) -> Price:
-        """Add up all ε and all δ."""
-        del counted
-        costs = [approximate_cost(charge.event) for charge in charges]
-        if any(cost is None for cost in costs):
-            raise UsageError("this mechanism cannot be paid for in epsilon and delta")
-        return sum((Price(*cost) for cost in costs if cost is not None), Price())
+    def _cost(self, event: Event) -> Price | None:
+        cost = approximate_cost(event)
+        return None if cost is None else Price(*cost)
 
     def refusal(self, asked: Price, paid: Price, counted: Budget) -> BudgetExceeded:
         """Say what was asked for, and what is left."""
@@ -261,16 +289,9 @@ class BasicSums(Pricing):
             remaining=left,
         )
 
-    def bound(self, charges: Sequence[Charge], paid: Price, budget: Budget) -> Bound:
-        """Claim the whole grant, once anything was charged."""
-        del paid
-        if not charges:
-            return Bound(BASIC, Fraction(0), Fraction(0))
-        return Bound(BASIC, budget.amount, budget.delta)
-
 
 @dataclass(frozen=True)
-class ConcentratedSums(Pricing):
+class ConcentratedSums(_Sums):
     """Charges count in δ-approximate zCDP: ρ adds up, and so do the δ of key releases.
 
     Privacy: a run of δ₁-approximate ρ-zCDP is (ε, δ₁ + δ₂)-differentially private where ρ implies
@@ -284,6 +305,8 @@ class ConcentratedSums(Pricing):
     of_keys: Fraction
 
     no_plan: ClassVar[str] = "a grant in approximate zCDP takes no plan; charge it as you go"
+    amounts: ClassVar[str] = "rho"
+    accounting: ClassVar[str] = APPROXIMATE_ZCDP
 
     def counted(self, budget: Budget) -> Budget:
         """The largest ρ within ε and the rest of δ, beside the δ of the keys."""
@@ -294,13 +317,9 @@ class ConcentratedSums(Pricing):
         """All of ρ, and the δ of the keys."""
         return Concentrated(counted.amount, counted.delta)
 
-    def price(self, charges: Sequence[Charge], counted: Budget) -> Price:
-        """Add up all ρ and all δ."""
-        del counted
-        costs = [concentrated(charge.event) for charge in charges]
-        if any(cost is None for cost in costs):
-            raise UsageError("this mechanism cannot be paid for in rho and delta")
-        return sum((Price(one.rho, one.delta) for one in costs if one is not None), Price())
+    def _cost(self, event: Event) -> Price | None:
+        cost = concentrated(event)
+        return None if cost is None else Price(cost.rho, cost.delta)
 
     def refusal(self, asked: Price, paid: Price, counted: Budget) -> BudgetExceeded:
         """Say what was asked for, and what is left."""
@@ -312,13 +331,6 @@ class ConcentratedSums(Pricing):
             requested=(asked.amount, asked.delta),
             remaining=left,
         )
-
-    def bound(self, charges: Sequence[Charge], paid: Price, budget: Budget) -> Bound:
-        """Claim the whole grant, once anything was charged."""
-        del paid
-        if not charges:
-            return Bound(APPROXIMATE_ZCDP, Fraction(0), Fraction(0))
-        return Bound(APPROXIMATE_ZCDP, budget.amount, budget.delta)
 
 
 def events_of(charges: Sequence[Charge]) -> list[Event]:
