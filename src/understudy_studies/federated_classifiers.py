@@ -162,11 +162,11 @@ class FederatedClassifiers(Study):
             *(_by_protocol(results, t, k, POINTS) for k, t in pairs),
             *(_by_protocol(results, t, k, BITS) for t in tables for k in degrees),
             *(
-                _by_split(results, t, k, p, POINTS)
+                _by_split(results, t, k, p, measure=POINTS)
                 for t, k, p in product(split_by, degrees, PROTOCOLS)
             ),
             *(
-                _by_split(results, t, k, p, BITS)
+                _by_split(results, t, k, p, measure=BITS)
                 for t, k, p in product(tables, degrees, PROTOCOLS[:2])
             ),
         ]
@@ -204,7 +204,7 @@ def _by_protocol(results: Results, table: str, degree: int, measure: DrawnNumber
 
 
 def _by_split(
-    results: Results, table: str, degree: int, protocol: str, measure: DrawnNumber
+    results: Results, table: str, degree: int, protocol: str, *, measure: DrawnNumber
 ) -> Panel:
     """Figures 26 to 49: one line for each split."""
     of_table = results.where(table=table)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -27,9 +25,25 @@ from understudy.rows.table import Table
 from understudy.testing import SeededNoise
 from understudy_studies.cells import CellValues, Results, Setting, Size, Spread, settings
 from understudy_studies.census import SPECIFICATION, census_schema, dependent
+from understudy_studies.nist_claims import (
+    DEALT,
+    INDEPENDENT,
+    REPLACED,
+    RESAMPLED,
+    SAMPLERS,
+    STEPPED,
+    TASKS,
+    ScoreEnds,
+    falls,
+    judged_scores,
+    range_of,
+    range_of_clustering,
+    said_to_fall,
+    said_to_grow,
+)
 from understudy_studies.printed_nist import PrintedNist
 from understudy_studies.raw_tables import RawTape
-from understudy_studies.study import JudgedClaim, Reproduction, Study, StudyTable
+from understudy_studies.study import JudgedClaim, Study, StudyTable
 from understudy_studies.tables import (
     ADULT,
     Coded,
@@ -39,10 +53,6 @@ from understudy_studies.tables import (
     integer_schema,
 )
 
-TASKS = ("clustering", "classification", "regression")
-REPLACED, DEALT, STEPPED = "with replacement", "without replacement", "inconsistent tables"
-SAMPLERS = (REPLACED, DEALT, STEPPED)
-RESAMPLED, INDEPENDENT = "resampled", "independent"
 DELTA = "1e-9"
 # Cells have a price, as here by default, or tables a cap, as in the paper: an average cell of a
 # table is then at least four times its noise.
@@ -52,9 +62,6 @@ PUBLISHED = "as published"
 _EPSILONS = ["0.5", "1", "2", "4"]
 # How many fits on Adult full size has: three could not tell most of the paper's differences.
 _ADULT_FITS = {"priced": 20, "capped": 20, PUBLISHED: 50}
-# Tables whose rows are made up: a regression on them shows nothing of the paper's.
-_MADE_UP = ("census", "small")
-_NO_MEANING = "cities, genders and incomes of this table are made up"
 # Adult has neither cities nor incomes; these stand for them.
 ADULT_ROLES = {"city": "occupation", "gender": "sex", "income": "hours-per-week"}
 
@@ -136,19 +143,19 @@ class NistTasks(Study):
     def sentence(self, results: Results) -> str:
         """Judge each part of the claim, over all tables and rules."""
         groups = _groups(results)
-        ends, epsilons = [_Ends.of(group) for group in groups], results.values("epsilon")
+        ends, epsilons = [ScoreEnds.of(group) for group in groups], results.values("epsilon")
         grown = [t for t in TASKS if not any(falls(group, t) for group in groups)]
         apart = [e.gain(t, DEALT, STEPPED) for e in ends for t in e.telling if t != TASKS[2]]
         stepped = [e.gain("regression", DEALT, STEPPED) for e in ends]
         dealt = [e.gain("regression", REPLACED, DEALT) for e in ends]
         return (
             f"From ε = {epsilons[0]} to {epsilons[-1]} clustering goes from "
-            f"{', '.join(map(_clustering, groups))} of 1,000; from one ε to the next "
-            f"{_grown(grown)}{_fallen(groups)}; at ε = {epsilons[0]} rows from "
-            f"inconsistent tables change scores by {_range(apart)} in clustering and "
-            f"classification (the paper: negligible) and by {_range(stepped)} in regression (the "
+            f"{', '.join(map(range_of_clustering, groups))} of 1,000; from one ε to the next "
+            f"{said_to_grow(grown)}{said_to_fall(groups)}; at ε = {epsilons[0]} rows from "
+            f"inconsistent tables change scores by {range_of(apart)} in clustering and "
+            f"classification (the paper: negligible) and by {range_of(stepped)} in regression (the "
             f"paper: better), and "
-            f"not replacing adds {_range(dealt)} to regression (the paper: significantly better)."
+            f"not replacing adds {range_of(dealt)} to regression (the paper: significantly better)."
         )
 
     methods = ("nist",)
@@ -159,7 +166,7 @@ class NistTasks(Study):
         for table in results.values("table"):
             of_table = results.where(table=table)
             rule = next(r for r in (PUBLISHED, "capped", *RULES) if r in of_table.values("rule"))
-            found += _judged(of_table.where(rule=rule), f"{table}, {rule}")
+            found += judged_scores(of_table.where(rule=rule), f"{table}, {rule}")
         return found
 
     def summary(self, results: Results) -> StudyTable:
@@ -227,138 +234,6 @@ def _panel(results: Results, task: str, title: str) -> Panel:
         parts = ([getattr(s, part) for s in spreads] for part in ("mean", "low", "high"))
         lines.append(Line(name, over, *parts))
     return Panel(title, "ε", "score of 1,000", lines, log_across=True)
-
-
-def falls(results: Results, task: str, *, errors: float = 0.0) -> list[str]:
-    """The steps of ε at which a task's mean score falls, for rows drawn without replacement.
-
-    Args:
-        errors: how many standard errors of the two means a fall must exceed to be listed.
-    """
-    epsilons = results.values("epsilon")
-    scores = [Spread.of(results.where(epsilon=e).numbers(DEALT, task)) for e in epsilons]
-    return [
-        f"{a} to {b}: {x.mean:.0f} to {y.mean:.0f}"
-        for (a, x), (b, y) in itertools.pairwise(zip(epsilons, scores, strict=True))
-        if x.mean - y.mean > errors * math.hypot(x.error, y.error)
-    ]
-
-
-def _grown(tasks_grown: Sequence[str]) -> str:
-    if not tasks_grown:
-        return "every task's mean score falls somewhere"
-    return f"the mean scores of {', '.join(tasks_grown)} never fall"
-
-
-def _fallen(groups: Sequence[Results]) -> str:
-    """List the falls in brackets, where there are any."""
-    found = [
-        f"{task} on {group.values('table')[0]}, {group.values('rule')[0]}, {'; '.join(steps)}"
-        for group in groups
-        for task in TASKS
-        if (steps := falls(group, task))
-    ]
-    return f" (falls: {'. '.join(found)})" if found else ""
-
-
-def _judged(results: Results, where: str) -> list[JudgedClaim]:
-    """The claims on one table, for one rule; a task that shows nothing is not comparable."""
-    ends = _Ends.of(results)
-    return [
-        *(_grows(results, ends, task, where) for task in TASKS),
-        _apart(results, "regression", (REPLACED, DEALT), f"On {where} not replacing helps"),
-        _apart(results, "regression", (DEALT, STEPPED), f"On {where} inconsistent tables help"),
-        _better(ends, where),
-    ]
-
-
-def _better(ends: _Ends, where: str) -> JudgedClaim:
-    """Whether regression does better than classification, where that shows anything."""
-    claim = f"On {where} regression is much better than classification"
-    regression, classification = (ends.high[DEALT][task] for task in reversed(TASKS[1:]))
-    shown = f"{regression:.0f} and {classification:.0f} at the largest ε"
-    if "classification" not in ends.telling:
-        reason = "no row meets the conditions of its classification"
-        return JudgedClaim(claim, shown, Reproduction.NOT_COMPARABLE, reason)
-    other = "with our shares of the budget both are close"
-    return JudgedClaim.judged(claim, shown, regression > classification, otherwise=other)
-
-
-def _grows(results: Results, ends: _Ends, task: str, where: str) -> JudgedClaim:
-    epsilons, steps = results.values("epsilon"), falls(results, task)
-    clear = falls(results, task, errors=2)
-    means = [Spread.of(results.where(epsilon=e).numbers(DEALT, task)).mean for e in epsilons]
-    claim = f"On {where} the scores of {task} grow with ε"
-    shown = ", ".join(f"{m:.0f} at {e}" for m, e in zip(means, epsilons, strict=True))
-    if task not in ends.telling:
-        reason = "independent columns score as high as real rows on this table"
-        return JudgedClaim(claim, shown, Reproduction.NOT_COMPARABLE, reason)
-    if task == "regression" and results.values("table")[0] in _MADE_UP:
-        return JudgedClaim(claim, shown, Reproduction.NOT_COMPARABLE, _NO_MEANING)
-    if steps and not clear:
-        fits = len(results.where(epsilon=epsilons[0]).cells)
-        reason = f"it falls within chance of {fits} fits from {', '.join(steps)}"
-        return JudgedClaim(claim, shown, Reproduction.PARTLY, reason)
-    reason = f"it falls by more than chance from {', '.join(clear)}"
-    return JudgedClaim.judged(claim, shown, not steps, otherwise=reason)
-
-
-def _apart(results: Results, task: str, ways: tuple[str, str], claim: str) -> JudgedClaim:
-    """Whether a second way of drawing rows is better at the least ε by more than chance."""
-    least = results.where(epsilon=results.values("epsilon")[0])
-    pairs = zip(*(least.numbers(way, task) for way in ways), strict=True)
-    gain = Spread.of([second - first for first, second in pairs])
-    shown = f"{gain.mean:+.0f} of 1,000 at ε = {results.values('epsilon')[0]}, ± {gain.error:.0f}"
-    if results.values("table")[0] in _MADE_UP:
-        return JudgedClaim(f"{claim} {task}", shown, Reproduction.NOT_COMPARABLE, _NO_MEANING)
-    if abs(gain.mean) <= 2 * gain.error or gain.count < 2:
-        most = gain.mean + 2 * gain.error
-        reason = f"{gain.count} fits do not decide it, and would have shown more than {most:+.0f}"
-        return JudgedClaim(f"{claim} {task}", shown, Reproduction.NOT_COMPARABLE, reason)
-    reason = "consistency undoes noise that a sampler of raw tables keeps"
-    if ways[0] == REPLACED:
-        reason = "it harms here, by more than the fits scatter"
-    return JudgedClaim.judged(f"{claim} {task}", shown, gain.mean > 0, otherwise=reason)
-
-
-@dataclass(frozen=True)
-class _Ends:
-    """The mean scores of one table and rule at the least ε and at the largest."""
-
-    low: dict[str, dict[str, float]]
-    high: dict[str, dict[str, float]]
-
-    @classmethod
-    def of(cls, results: Results) -> _Ends:
-        epsilons = results.values("epsilon")
-        return cls(*(_means(results.where(epsilon=e)) for e in (epsilons[0], epsilons[-1])))
-
-    @property
-    def telling(self) -> list[str]:
-        """Tasks in which independent columns do worse than resampled rows."""
-        return [t for t in TASKS if self.high[INDEPENDENT][t] < self.high[RESAMPLED][t] - 1]
-
-    def gain(self, task: str, first: str, second: str) -> float:
-        """Return how much one way of drawing rows improves another's score at the least ε."""
-        return self.low[second][task] - self.low[first][task]
-
-
-def _clustering(results: Results) -> str:
-    ends = _Ends.of(results)
-    low, high = ends.low[DEALT]["clustering"], ends.high[DEALT]["clustering"]
-    [about] = {f"{c.setting['table']}, {c.setting['rule']}" for c in results}
-    return f"{low:.0f} to {high:.0f} ({about})"
-
-
-def _range(values: Sequence[float]) -> str:
-    return f"{min(values):+.0f} to {max(values):+.0f}"
-
-
-def _means(results: Results) -> dict[str, dict[str, float]]:
-    return {
-        name: {task: Spread.of(results.numbers(name, task)).mean for task in TASKS}
-        for name in (*SAMPLERS, RESAMPLED, INDEPENDENT)
-    }
 
 
 @cache

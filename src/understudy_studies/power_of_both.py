@@ -85,7 +85,7 @@ class PowerOfBoth(Study):
         "rejects where its p-value is among the least twentieth of those of independent columns "
         "that went through the same method, so that noise that looks like dependence counts for "
         "nothing. The squares show the share of rows in each cell of one table and of its "
-        "stand-ins, in hundredths. Guesses of a whole record (sections 1 and 5) are by somebody "
+        "stand-ins, in hundredths. Guesses of a whole record (sections 1 and 5) are by someone "
         "who knows all other rows of the copula and sees the table of all five columns with "
         "Laplace noise at ε: the posterior is exact."
     )

@@ -23,42 +23,34 @@ from understudy.gan.student import Student, variety, worth
 from understudy.gan.training import QUESTION
 from understudy.models.distribution import CodedRows
 from understudy.models.model import Model
-from understudy.models.pictures.charts import Line, Panel
+from understudy.models.pictures.charts import Panel
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Instruments
 from understudy.system.extras import require
 from understudy.testing import SeededNoise
-from understudy_studies.cells import Cell, CellValues, Results, Setting, SettingValue, Size
+from understudy_studies.cells import CellValues, Results, Setting, SettingValue, Size
 from understudy_studies.digits import BARS, MNIST, Digits, digits
+from understudy_studies.image_lines import (
+    FIGURES,
+    METHODS,
+    MOMENTS,
+    NONE,
+    REAL,
+    about_cell,
+    about_runs,
+    accuracy_panel,
+    by_epsilon,
+    figure_of,
+    generated,
+    line_of,
+    line_of_runs,
+    percent,
+    runs_of_moments,
+)
 from understudy_studies.study import JudgedClaim, Reproduction, Study, StudyTable
 from understudy_studies.tables import DataFolder
 
-REAL = "real images"
-NONE = "none"
-METHODS = ("dpgan", "noise-gan")
-MOMENTS = "moments"
-EPSILONS = ("0.5", "1", "5", "10", "20", NONE)
 _DELTA = "1e-5"
-# Accuracies that the thesis prints, by method and ε.
-PRINTED = {
-    (REAL, NONE): 0.9858,
-    ("dpgan", "0.5"): 0.8685,
-    ("dpgan", "1"): 0.9035,
-    ("dpgan", "10"): 0.9571,
-    ("dpgan", "20"): 0.9632,
-    ("dpgan", NONE): 0.9667,
-    ("noise-gan", "0.5"): 0.8481,
-    ("noise-gan", "1"): 0.9167,
-    ("noise-gan", "10"): 0.9489,
-    ("noise-gan", "20"): 0.9661,
-    ("noise-gan", NONE): 0.9667,
-}
-# Which of the thesis's figures a sheet stands for.
-FIGURES = {
-    (method, epsilon): 56 + 6 * i + j
-    for i, method in enumerate(METHODS)
-    for j, epsilon in enumerate(EPSILONS)
-}
 # Networks that were not measured since their law changed: a run measures what is taken off here.
 LATER = tuple(key for key in FIGURES if key not in {("noise-gan", "1")})
 _OF_EACH_CLASS = 6
@@ -181,18 +173,16 @@ class PrivateImages(Study):
     def sentence(self, results: Results) -> str:
         """Compare the accuracies of students of real and of generated images."""
         real = results.where(method=REAL).numbers("accuracy")
-        parts = (
-            [f"A student of real images finds {_percent(real[0])} % of classes."] if real else []
-        )
+        parts = [f"A student of real images finds {percent(real[0])} % of classes."] if real else []
         for method in METHODS:
             cells = results.where(method=method)
             if cells.cells:
-                said = ", ".join(_about(cell) for cell in _by_epsilon(cells))
+                said = ", ".join(about_cell(cell) for cell in by_epsilon(cells))
                 parts.append(f"Taught by {method}: {said}.")
-        repeated = ", ".join(_about_runs(runs) for runs in _runs_of_moments(results))
+        repeated = ", ".join(about_runs(runs) for runs in runs_of_moments(results))
         parts += [f"Taught by {MOMENTS}, on average: {repeated}."] if repeated else []
         collapsed = sum(bool(cell.numbers.get("collapsed")) for cell in results)
-        generators = len(_generated(results)) + len(results.where(method=MOMENTS).cells)
+        generators = len(generated(results)) + len(results.where(method=MOMENTS).cells)
         parts.append(f"{collapsed} of {generators} generators collapsed.")
         return " ".join(parts)
 
@@ -210,14 +200,14 @@ class PrivateImages(Study):
             *("diversity", "fewest %", "most %", "collapsed", "figure"),
             *("lessons", "steps", "images", "made", "seconds"),
         )
-        ordered = [*results.where(method=REAL), *_generated(results)]
-        repeated = [_line_of_runs(runs) for runs in _runs_of_moments(results)]
-        return StudyTable(columns, [*(_line(cell) for cell in ordered), *repeated])
+        ordered = [*results.where(method=REAL), *generated(results)]
+        repeated = [line_of_runs(runs) for runs in runs_of_moments(results)]
+        return StudyTable(columns, [*(line_of(cell) for cell in ordered), *repeated])
 
     def panels(self, results: Results) -> Sequence[Panel]:
         """Accuracy by own labels and relabelled, over ε."""
         return [
-            _panel(results, name, key)
+            accuracy_panel(results, name, key)
             for name, key in (
                 ("labels of the generator", "accuracy"),
                 ("relabelled: not covered by ε", "relabelled"),
@@ -227,10 +217,10 @@ class PrivateImages(Study):
     def pictures(self, results: Results) -> Mapping[str, bytes]:
         """A sheet of samples for each generator, named by its figure in the thesis."""
         figures = {
-            f"figure-{_figure(cell)}-{cell.setting['method']}-{cell.setting['epsilon']}": cell
-            for cell in _generated(results)
+            f"figure-{figure_of(cell)}-{cell.setting['method']}-{cell.setting['epsilon']}": cell
+            for cell in generated(results)
         }
-        for first, *_ in _runs_of_moments(results):
+        for first, *_ in runs_of_moments(results):
             figures[f"{MOMENTS}-{first.setting['epsilon']}"] = first
         return {name: base64.b64decode(cell.numbers["sheet"]) for name, cell in figures.items()}
 
@@ -361,104 +351,6 @@ def _sheet(model: Model) -> str:
     drawn = model.decoder.decode(codes, generator=np.random.default_rng(2))
     made = labelled_images([drawn]).pixels
     return base64.b64encode(png(sheet(made, across=2 * _OF_EACH_CLASS))).decode()
-
-
-def _generated(results: Results) -> list[Cell]:
-    """Cells of generators, by method and by ε."""
-    return [cell for method in METHODS for cell in _by_epsilon(results.where(method=method))]
-
-
-def _runs_of_moments(results: Results) -> list[list[Cell]]:
-    """The runs of moments that differ in their noise alone, by ε."""
-    ordered = _by_epsilon(results.where(method=MOMENTS))
-    return [
-        [cell for cell in ordered if cell.setting["epsilon"] == epsilon]
-        for epsilon in dict.fromkeys(cell.setting["epsilon"] for cell in ordered)
-    ]
-
-
-def _about_runs(runs: Sequence[Cell]) -> str:
-    epsilon = str(runs[0].setting["epsilon"])
-    where = "without noise" if epsilon == NONE else f"at ε = {epsilon}"
-    accuracies = [cell.numbers["accuracy"] for cell in runs]
-    extremes = f"{_percent(min(accuracies))} to {_percent(max(accuracies))}"
-    return f"{_percent(float(np.mean(accuracies)))} % {where} ({len(runs)} runs, {extremes})"
-
-
-def _line_of_runs(runs: Sequence[Cell]) -> tuple[object, ...]:
-    """One line for all runs at an ε, with the means of their numbers."""
-
-    def mean(name: str) -> float:
-        return float(np.mean([cell.numbers[name] for cell in runs]))
-
-    setting = runs[0].setting
-    seen = np.sum([cell.numbers["histogram"] for cell in runs], axis=0)
-    shares = 100 * seen / seen.sum()
-    collapsed = "yes" if any(cell.numbers["collapsed"] for cell in runs) else "no"
-    head = (f"{MOMENTS}, mean of {len(runs)}", setting["epsilon"], mean("accuracy"), None, None)
-    varied = (mean("diversity"), float(shares.min()), float(shares.max()), collapsed, None)
-    sizes = (None, None, runs[0].numbers["images"], setting["made"], mean("seconds"))
-    return (*head, *varied, *sizes)
-
-
-def _by_epsilon(results: Results) -> list[Cell]:
-    return sorted(results, key=lambda cell: EPSILONS.index(str(cell.setting["epsilon"])))
-
-
-def _figure(cell: Cell) -> int:
-    return FIGURES[str(cell.setting["method"]), str(cell.setting["epsilon"])]
-
-
-def _about(cell: Cell) -> str:
-    epsilon = str(cell.setting["epsilon"])
-    where = "without noise" if epsilon == NONE else f"at ε = {epsilon}"
-    steps = f" ({cell.numbers['steps']:,} steps)" if cell.numbers["steps"] else ""
-    return f"{_percent(cell.numbers['accuracy'])} % {where}{steps}"
-
-
-def _percent(share: float) -> str:
-    """A share in per cent, rounded as the table rounds it: to three digits of the share."""
-    return f"{100 * round(share, 3):.1f}"
-
-
-def _line(cell: Cell) -> tuple[object, ...]:
-    setting, numbers = cell.setting, cell.numbers
-    method, epsilon = str(setting["method"]), str(setting["epsilon"])
-    head = (method, epsilon, numbers["accuracy"], numbers.get("relabelled"))
-    printed = PRINTED.get((method, epsilon))
-    if method == REAL:
-        return (*head, printed, *[None] * 7, numbers["images"], None, None)
-    shares = [100 * count / sum(numbers["histogram"]) for count in numbers["histogram"]]
-    varied = (numbers["diversity"], min(shares), max(shares))
-    collapsed = "yes" if numbers["collapsed"] else "no"
-    sizes = (setting["lessons"], numbers["steps"], numbers["images"], setting["made"])
-    return (*head, printed, *varied, collapsed, _figure(cell), *sizes, numbers["seconds"])
-
-
-def _panel(results: Results, name: str, key: str) -> Panel:
-    generated = [cell for cell in _generated(results) if cell.setting["epsilon"] != NONE]
-    ends = [float(cell.setting["epsilon"]) for cell in generated]
-    lines = []
-    for method in METHODS:
-        cells = [cell for cell in generated if cell.setting["method"] == method]
-        across = [float(cell.setting["epsilon"]) for cell in cells]
-        if cells:
-            lines.append(Line(method, across, [cell.numbers[key] for cell in cells]))
-    if key == "accuracy":
-        lines += _line_of_moments(results)
-    real = results.where(method=REAL).numbers("accuracy")
-    if real and ends:
-        lines.append(Line(REAL, [min(ends), max(ends)], real * 2))
-    return Panel(name, "ε", "accuracy", lines, log_across=True, between=(0.0, 1.0))
-
-
-def _line_of_moments(results: Results) -> list[Line]:
-    means = {
-        float(runs[0].setting["epsilon"]): float(np.mean([c.numbers["accuracy"] for c in runs]))
-        for runs in _runs_of_moments(results)
-        if runs[0].setting["epsilon"] != NONE
-    }
-    return [Line(MOMENTS, [*means], [*means.values()])] if means else []
 
 
 STUDY = PrivateImages()

@@ -51,7 +51,7 @@ def measure(name: str, setting: Setting, shelf: DataFolder) -> Cell:
     study = find(name)
     numbers = study.measure(setting, shelf)
     seconds = time.perf_counter() - started
-    return Cell(setting, numbers, seconds, __version__, study.laws(setting))
+    return Cell(setting, numbers, seconds, version=__version__, laws=study.laws(setting))
 
 
 @contextmanager

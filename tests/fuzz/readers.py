@@ -150,8 +150,9 @@ def _as_toml(document: object) -> bytes | None:
 
 def _read_schema(path: Path) -> None:
     """As `schema check` and `confirm` do: read, sizes, fingerprint, and written again."""
+    from understudy.facts.documents import read_document
     from understudy.facts.formats import marked, without_marks
-    from understudy.facts.schema import Schema, read_document
+    from understudy.facts.schema import Schema
 
     schema = Schema.load(path)
     _ = schema.attributes, schema.fingerprint, schema.unreviewed
@@ -767,7 +768,7 @@ def _resume_once(book: Any) -> None:
 
     from understudy.privacy.accounting.events import Charge, LaplaceEvent
     from understudy.privacy.budget import Budget
-    from understudy.privacy.spending.pricing import QuestionsThenList
+    from understudy.privacy.spending.list_pricing import QuestionsThenList
     from understudy.privacy.spending.steps import Told
 
     budget = Budget.approximate(1, "1e-6")

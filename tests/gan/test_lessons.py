@@ -21,7 +21,7 @@ from understudy.gan.training import NoiseSchedule
 from understudy.privacy.budget import Budget
 from understudy.privacy.mechanisms.sampled import Schedule
 from understudy.privacy.spending.grant import Grant
-from understudy.privacy.spending.pricing import RoundsThenList
+from understudy.privacy.spending.list_pricing import RoundsThenList
 
 
 def _law() -> ImageMoments:

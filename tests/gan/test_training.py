@@ -17,7 +17,7 @@ from understudy.gan.training import Hyperparameters, NoiseSchedule, Trainer, Tra
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Curator, Instruments
 from understudy.privacy.spending.grant import Grant
-from understudy.privacy.spending.pricing import QuestionsThenList
+from understudy.privacy.spending.list_pricing import QuestionsThenList
 from understudy.rows.engines.memory import MemorySource
 from understudy.testing import SeededNoise
 

@@ -27,13 +27,8 @@ from understudy.privacy.preflight import QUESTION, FittingRows, Preflight, tail,
 from understudy.privacy.spending.grant import Grant
 from understudy.privacy.spending.ledger import Ledger
 from understudy.privacy.spending.limits import Limit, Spent
-from understudy.privacy.spending.pricing import (
-    Adaptive,
-    BasicSums,
-    GaussianRounds,
-    Pricing,
-    QuestionsThenList,
-)
+from understudy.privacy.spending.list_pricing import QuestionsThenList
+from understudy.privacy.spending.pricing import Adaptive, BasicSums, GaussianRounds, Pricing
 from understudy.rows.made_up import MadeUp
 from understudy.system.arrays import Integers
 

@@ -12,7 +12,7 @@ import pytest
 from support.torches import need_torch
 from understudy.errors import DataError
 from understudy.models.pictures.charts import Panel
-from understudy_studies import digits, find, private_images, private_rows
+from understudy_studies import digits, find, image_lines, private_images, private_rows
 from understudy_studies.cells import Cell, Results, Setting, Size
 from understudy_studies.page import write_page
 from understudy_studies.running import run
@@ -28,11 +28,11 @@ def _cell(setting: Setting, numbers: Mapping[str, Any]) -> Cell:
 def test_every_sheet_has_its_figure() -> None:
     """56 to 67, as in the thesis; the plan has a cell for each that is not left for later."""
     study = find("gan-mnist")
-    assert list(range(56, 68)) == sorted(private_images.FIGURES.values())
+    assert list(range(56, 68)) == sorted(image_lines.FIGURES.values())
     planned = {(s["method"], s["epsilon"]) for s in study.settings(Size.FULL)}
-    moments = {(private_images.MOMENTS, epsilon) for epsilon in private_images.EPSILONS}
-    others = {(private_images.REAL, private_images.NONE)} | moments
-    measured = set(private_images.FIGURES) - set(private_images.LATER)
+    moments = {(image_lines.MOMENTS, epsilon) for epsilon in image_lines.EPSILONS}
+    others = {(image_lines.REAL, image_lines.NONE)} | moments
+    measured = set(image_lines.FIGURES) - set(private_images.LATER)
     assert measured
     assert measured | others == planned
 
@@ -40,7 +40,7 @@ def test_every_sheet_has_its_figure() -> None:
 def test_images_are_judged_by_numbers_alone() -> None:
     """The line of a cell has its sizes; the sentence counts collapses; a sheet is a file."""
     sizes = {"images": 9, "lessons": 3, "made": 4}
-    real = _cell({"method": private_images.REAL, "epsilon": "none"}, {"accuracy": 0.9, "images": 9})
+    real = _cell({"method": image_lines.REAL, "epsilon": "none"}, {"accuracy": 0.9, "images": 9})
     numbers = {
         "accuracy": 0.5,
         "relabelled": 0.75,
@@ -58,7 +58,7 @@ def test_images_are_judged_by_numbers_alone() -> None:
     assert said.startswith("A student of real images finds 90.0 % of classes.")
     assert "Taught by dpgan: 50.0 % at ε = 10 (1,200 steps). 1 of 1 generators collapsed." in said
     [first, second] = study.summary(results).document()
-    assert (private_images.REAL, 0.9) == (first["method"], first["accuracy"])
+    assert (image_lines.REAL, 0.9) == (first["method"], first["accuracy"])
     assert (25, 75, 59, "yes") == tuple(
         second[name] for name in ("fewest %", "most %", "figure", "collapsed")
     )

@@ -46,6 +46,7 @@ from understudy_studies import (
     find,
     genetic_search,
     genetic_search_claims,
+    nist_claims,
     nist_tasks,
     power_over_mixture,
     private_networks,
@@ -443,7 +444,7 @@ def test_only_falls_beyond_chance_are_held_against_growth() -> None:
         cells = [
             _cell(
                 {**setting, "epsilon": e},
-                _tasks(dict.fromkeys(nist_tasks.SAMPLERS, (score,) * 3) | rest),
+                _tasks(dict.fromkeys(nist_claims.SAMPLERS, (score,) * 3) | rest),
             )
             for e, scores in fits.items()
             for score in scores
@@ -607,7 +608,7 @@ def _two_columns(protected: float) -> Results:
 
 @pytest.mark.parametrize(("protected", "kept"), [(0.61, "are kept"), (0.63, "are not kept")])
 def test_two_sensitive_columns_are_held_against_the_zero_rule(protected: float, kept: str) -> None:
-    """Both columns are told, and cells of two columns leave those of one as they are."""
+    """Both columns are reported, and cells of two columns leave those of one as they are."""
     study, results = find("sba-protection"), _two_columns(protected)
     [found] = study.findings(results)
     assert kept in found.measured

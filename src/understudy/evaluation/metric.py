@@ -100,4 +100,4 @@ StepProgress = Callable[[int, int, str], None]
 
 
 def unwatched_steps(done: int, total: int, what: str) -> None:
-    """Nobody is told how far an evaluation has come."""
+    """Show nobody how far an evaluation has come."""

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tomllib
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -36,6 +34,7 @@ from understudy.facts.column import (
 )
 from understudy.facts.column.numbers import NumberBase
 from understudy.facts.constraints import Constraint, check_satisfiable, read_constraint
+from understudy.facts.documents import parsed_json, read_document
 from understudy.facts.file_format import FileFormat
 from understudy.facts.schema_cost import Inference
 from understudy.system.printable import unseen_in
@@ -46,11 +45,8 @@ if TYPE_CHECKING:
 _COLUMN: TypeAdapter[Column] = TypeAdapter(Annotated[Column, Field(discriminator="kind")])
 
 _LONGEST_SHOWN = 200
-_MOST_DEPTH = 64
 # Bins of all columns together: a few bytes of text ask for as many numbers as a column may have.
 _MOST_CODES = 2**22
-# Python writes no integer of more than 4,300 digits, which TOML may spell in hexadecimal.
-_MOST_BITS = 14_000
 
 _UNREVIEWED = (
     "unreviewed, its values may have been computed from the rows; if you know them without "
@@ -98,7 +94,7 @@ class Schema:
     @classmethod
     def from_json(cls, text: str | bytes) -> Schema:
         """A schema from JSON text, such as `to_json` writes."""
-        return cls.parse(_from_json(text))
+        return cls.parse(parsed_json(text))
 
     @classmethod
     def load(cls, path: str | Path) -> Schema:
@@ -358,64 +354,3 @@ def _shown(value: object) -> str:
         # Python writes no integer of more than 4,300 digits.
         return "a number of too many digits"
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
-
-
-def read_document(path: Path) -> Any:
-    """Read a TOML or JSON file; the suffix says which it is."""
-    return read_json(path) if path.suffix.lower() == ".json" else _parsed(path, tomllib.loads)
-
-
-def read_json(path: Path) -> Any:
-    """Read a JSON file in which every name occurs once in its table, and every text is Unicode."""
-    return _parsed(path, _from_json)
-
-
-def _parsed(path: Path, parse: Callable[[str], object]) -> object:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise SchemaError([f"schema {path}: cannot be read: {reason}; check the path"]) from None
-    try:
-        document = parse(text)
-    except (ValueError, RecursionError) as error:
-        raise SchemaError([f"schema {path}: {error}; correct the file"]) from None
-    fault = _unwritable(document)
-    if fault:
-        raise SchemaError([f"schema {path}: {fault}; correct the file"])
-    return document
-
-
-def _unwritable(document: object) -> str:
-    """Why what was read could not be written again, if so: a model is saved after it is paid."""
-    level = [document]
-    for _ in range(_MOST_DEPTH):
-        if any(isinstance(node, int) and node.bit_length() > _MOST_BITS for node in level):
-            return "a number has thousands of digits"
-        level = [item for node in level for item in _items(node)]
-    return f"tables are nested {_MOST_DEPTH} deep" if level else ""
-
-
-def _items(node: object) -> Iterable[object]:
-    if isinstance(node, dict):
-        return node.values()
-    return node if isinstance(node, list) else ()
-
-
-def _from_json(text: str | bytes) -> object:
-    document = json.loads(text, object_pairs_hook=_without_repeats)
-    try:
-        json.dumps(document, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        raise SchemaError(
-            ["the schema holds a text that is not valid Unicode; spell it out"]
-        ) from None
-    return document
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    document = dict(pairs)
-    if len(document) < len(pairs):
-        [(name, _)] = Counter(name for name, _ in pairs).most_common(1)
-        raise SchemaError([f"{name!r} occurs twice in one table of the schema; keep one"])
-    return document

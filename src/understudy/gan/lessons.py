@@ -70,7 +70,9 @@ class GeneratorLessons:
         random, bar = random_from(self.teaching.seed), notebook_bar("Teaching")
         first = self.generator.initial(random)
         adam = Adam(self.teaching.rate, momentum=0.9, memory=0.999)
-        state = TrainingState({}, first, dict(first), Adam(0.0), adam, random)
+        state = TrainingState(
+            {}, first, dict(first), critic_steps=Adam(0.0), generator_steps=adam, random=random
+        )
         while state.step < self.teaching.steps:
             self._step(state)
             state.step += 1

@@ -36,12 +36,8 @@ from understudy.models.model import Model
 from understudy.privacy.budget import Amount, Budget, Measure
 from understudy.privacy.curator import Curator, Instruments
 from understudy.privacy.run import OpenRun, PaidRun
-from understudy.privacy.spending.pricing import (
-    GaussianRounds,
-    Pricing,
-    QuestionsThenList,
-    RoundsThenList,
-)
+from understudy.privacy.spending.list_pricing import QuestionsThenList, RoundsThenList
+from understudy.privacy.spending.pricing import GaussianRounds, Pricing
 from understudy.privacy.spending.record import DEFAULT, Books, LedgerChoice
 
 METHODS = {"dpgan": Neighbours.ADD_REMOVE, "noise-gan": Neighbours.ADD_REMOVE}

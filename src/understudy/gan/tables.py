@@ -29,7 +29,8 @@ from understudy.models.generator import RowGenerator
 from understudy.models.model import Model
 from understudy.privacy.budget import Budget, Measure
 from understudy.privacy.curator import Curator
-from understudy.privacy.spending.pricing import Pricing, QuestionsThenList
+from understudy.privacy.spending.list_pricing import QuestionsThenList
+from understudy.privacy.spending.pricing import Pricing
 from understudy.rows.counting import Counts, CountSource, NumbersRows
 from understudy.system.arrays import Integers, Numbers
 

@@ -258,8 +258,8 @@ def confirm(schema: Path, columns: Sequence[str] = ()) -> dict[str, Mapping[str,
         schema: the file, which is changed in place.
         columns: the columns to confirm; all that are unreviewed unless given.
     """
+    from understudy.facts.documents import read_document
     from understudy.facts.formats import marked, without_marks
-    from understudy.facts.schema import read_document
 
     found = marked(read_document(schema))
     strange = [name for name in columns if name not in found]
@@ -312,7 +312,7 @@ def _inferring(path: Path) -> str:
 
 def _open_columns(path: Path) -> list[str]:
     """The columns of a file that leave something to be learned, whatever is wrong with others."""
-    from understudy.facts.schema import read_document
+    from understudy.facts.documents import read_document
     from understudy.methods.discover.skeleton import is_open
 
     try:

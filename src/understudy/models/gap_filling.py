@@ -57,7 +57,7 @@ def fill_table(model: Model, rows: pa.Table, *, seed: int | None = None) -> Fill
     made = codec.decode(full, generator=generator)
     texts = codec.spell(made)
     for name, gap in gaps.items():
-        rows = _replaced(rows, name, gap, made.column(name), texts.column(name))
+        rows = _replaced(rows, name, gap, made.column(name), texts=texts.column(name))
     return FilledTable(rows, sum(int(gap.sum()) for gap in gaps.values()))
 
 
@@ -88,7 +88,7 @@ def _open(schema: Schema) -> Schema:
 
 
 def _replaced(
-    rows: pa.Table, name: str, gap: Mask, made: pa.ChunkedArray, texts: pa.ChunkedArray
+    rows: pa.Table, name: str, gap: Mask, made: pa.ChunkedArray, *, texts: pa.ChunkedArray
 ) -> pa.Table:
     """The rows with some cells of a column replaced: by texts among texts, else by values."""
     own = rows.column(name)

@@ -143,7 +143,7 @@ def fill(model: Model, codes: CodedRows, gaps: Gaps, generator: np.random.Genera
     for _ in range(_SWEEPS if several else 1):
         for name, hole in holes.items():
             rows[name] = rows[name].copy()
-            rows[name][hole] = _drawn(model, rows, name, hole, generator)
+            rows[name][hole] = _drawn(model, rows, name, hole, generator=generator)
     found = dict(codes)
     for name in asked:
         found[name] = codes[name].copy()
@@ -164,14 +164,14 @@ def _begun(model: Model, rows: CodedRows, holes: Gaps, generator: np.random.Gene
 
 
 def _drawn(
-    model: Model, rows: CodedRows, name: str, hole: Mask, generator: np.random.Generator
+    model: Model, rows: CodedRows, name: str, hole: Mask, *, generator: np.random.Generator
 ) -> npt.NDArray[np.int64]:
     """New codes for the gaps of one attribute, given all other cells of their rows."""
     held = {other: column[hole] for other, column in rows.items()}
     levels = model.schema.learned[name].levels
     weights = _weights(model, held, name, levels)
     if weights is None:
-        return _lent(model, held, name, levels, generator)
+        return _lent(model, held, name, levels, generator=generator)
     reached = weights.cumsum(axis=1)
     draws = generator.random(len(reached))[:, None] * reached[:, -1:]
     return np.asarray(np.minimum((reached <= draws).sum(axis=1), levels - 1), np.int64)
@@ -209,7 +209,7 @@ def _obeys(model: Model, codes: CodedRows) -> Mask:
 
 
 def _lent(
-    model: Model, held: CodedRows, name: str, levels: int, generator: np.random.Generator
+    model: Model, held: CodedRows, name: str, levels: int, *, generator: np.random.Generator
 ) -> npt.NDArray[np.int64]:
     """The codes of released rows that agree with each row in most other columns."""
     pool = _pool_of(model.law)

@@ -118,7 +118,9 @@ class LogLinear(Distribution):
     @cached_property
     def _drawing(self) -> PoolDrawing:
         """Return the part that draws rows and weighs them."""
-        return PoolDrawing(self.base, self.aims, self.total, self.calibrated, self.last)
+        return PoolDrawing(
+            self.base, self.aims, self.total, calibrated=self.calibrated, last=self.last
+        )
 
     @cached_property
     def _depended_on(self) -> frozenset[str]:

@@ -13,7 +13,7 @@ import pytest
 from support.discovery import Rows, audit
 from understudy.facts.unit import Neighbours, Unit
 from understudy.methods.discover import Discovery, Skeleton
-from understudy.methods.discover.discovery import _keys as keys_of
+from understudy.methods.discover.keys import keys_of
 from understudy.methods.discover.shares import (
     CountNoise,
     GaussianShares,

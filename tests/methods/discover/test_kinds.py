@@ -27,18 +27,17 @@ from understudy.methods.discover import (
     infer_kinds,
     infer_schema,
 )
-from understudy.methods.discover.kinds import (
+from understudy.methods.discover.cell_kinds import (
     CODE,
     COUNTED,
     DECIMALS,
     KINDS,
     MARKS,
     ROUND,
-    LearnedKind,
-    NoisyDistinct,
     kinds_of,
     narrowest,
 )
+from understudy.methods.discover.learned_kind import LearnedKind, NoisyDistinct
 from understudy.methods.discover.notations import NOTATIONS, notation_of
 from understudy.privacy.curator import Instruments
 from understudy.privacy.mechanisms.additive import DiscreteGaussian

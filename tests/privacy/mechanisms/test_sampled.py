@@ -31,7 +31,7 @@ from understudy.privacy.mechanisms.sampled import (
 from understudy.privacy.noise.system import SystemNoise
 from understudy.privacy.spending.grant import Grant
 from understudy.privacy.spending.ledger import Ledger
-from understudy.privacy.spending.pricing import QuestionsThenList
+from understudy.privacy.spending.list_pricing import QuestionsThenList
 from understudy.privacy.spending.steps import Told
 from understudy.privacy.statements.statement import Statement
 from understudy.system.arrays import Integers

@@ -32,12 +32,8 @@ from understudy.privacy.spending.accounts import Account
 from understudy.privacy.spending.grant import Grant
 from understudy.privacy.spending.ledger import Ledger
 from understudy.privacy.spending.limits import Cost, Limit, Rule, Spent
-from understudy.privacy.spending.pricing import (
-    BasicSums,
-    GaussianRounds,
-    Pricing,
-    QuestionsThenList,
-)
+from understudy.privacy.spending.list_pricing import QuestionsThenList
+from understudy.privacy.spending.pricing import BasicSums, GaussianRounds, Pricing
 
 ROW = Adjacency()
 REPLACED = Adjacency(neighbours=Neighbours.REPLACE)

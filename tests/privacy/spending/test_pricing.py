@@ -19,15 +19,14 @@ from understudy.privacy.accounting.events import (
 from understudy.privacy.accounting.gaussian_curve import curve_rho
 from understudy.privacy.budget import Budget
 from understudy.privacy.spending.grant import Grant
+from understudy.privacy.spending.list_pricing import Committed, QuestionsThenList
 from understudy.privacy.spending.pricing import (
     Adaptive,
     Announced,
     BasicSums,
-    Committed,
     GaussianRounds,
     Price,
     Pricing,
-    QuestionsThenList,
     SecondPayment,
 )
 

@@ -13,7 +13,7 @@ from understudy.privacy.budget import Budget, Measure
 from understudy.privacy.mechanisms.additive import Additive, additive
 from understudy.privacy.mechanisms.sampled import Schedule, ratio_for
 from understudy.privacy.spending.grant import Grant
-from understudy.privacy.spending.pricing import WITH_ROUNDS, RoundsThenList
+from understudy.privacy.spending.list_pricing import WITH_ROUNDS, RoundsThenList
 
 BUDGET, FIRST = Budget.approximate(2, "1e-5"), Budget.approximate(1, "5e-6")
 LEFT = Budget.approximate(1, "5e-6")

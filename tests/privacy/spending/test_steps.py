@@ -15,7 +15,7 @@ from understudy.privacy.accounting.events import Charge, LaplaceEvent
 from understudy.privacy.budget import Budget
 from understudy.privacy.spending.grant import Grant
 from understudy.privacy.spending.ledger import Ledger
-from understudy.privacy.spending.pricing import QuestionsThenList
+from understudy.privacy.spending.list_pricing import QuestionsThenList
 from understudy.privacy.spending.steps import NO_CHECKPOINT, Told, hold_path
 from understudy.privacy.spending.stores.chain import checksum
 

@@ -17,8 +17,8 @@ from understudy.cli.options.method import Degree
 from understudy.cli.options.network import NetworkOptions
 from understudy.cli.options.network_learning import OneWayShare, ScoreChoice
 from understudy.cli.options.output import AsJson, ModelFile
-from understudy.cli.options.panels import HOLDERS, LEARNING, METHOD, PRIVACY
-from understudy.cli.options.privacy import Delta, Epsilon
+from understudy.cli.options.panels import HOLDERS, LEARNING, METHOD
+from understudy.cli.options.privacy import Delta, Epsilon, neighbours_option
 from understudy.jobs.collaboration import (
     AnalystRequest,
     ListeningRequest,
@@ -101,12 +101,8 @@ class ProtocolOptions(ProtocolRequest):
     delta: Delta = "0"
     neighbours: Annotated[
         str,
-        typer.Option(
-            "--neighbours",
-            metavar="NAME",
-            rich_help_panel=PRIVACY,
-            autocompletion=completion.NEIGHBOURS,
-            help="Protect under replace, where numbers of rows are public, or under add-remove.",
+        neighbours_option(
+            help="Protect under replace, where numbers of rows are public, or under add-remove."
         ),
     ] = "replace"
     rows_per_person: RowsPerPerson = None

@@ -14,7 +14,7 @@ from understudy.cli.options.data import FormatOptions, PersonOptions, SchemaFile
 from understudy.cli.options.groups import grouped
 from understudy.cli.options.output import AsJson, Force
 from understudy.cli.options.panels import DATA, METHOD, OUTPUT, PRIVACY
-from understudy.cli.options.privacy import LedgerOptions
+from understudy.cli.options.privacy import LedgerOptions, neighbours_option
 from understudy.jobs.evaluation import ComparisonRequest, EvaluationRequest
 from understudy.jobs.release import ReleaseRequest
 
@@ -139,13 +139,9 @@ class ReleaseOptions(ReleaseRequest):
     ] = None
     neighbours: Annotated[
         str | None,
-        typer.Option(
-            "--neighbours",
-            metavar="NAME",
-            rich_help_panel=PRIVACY,
-            autocompletion=completion.NEIGHBOURS,
+        neighbours_option(
             help="Protect the released page under add-remove or replace. The default is what "
-            "protects the synthetic rows.",
+            "protects the synthetic rows."
         ),
     ] = None
     people: PersonOptions = field(default_factory=PersonOptions)

@@ -10,13 +10,12 @@ from typing import Annotated
 import typer
 
 from understudy.cli.console import TerminalProgress, messages, print_json
-from understudy.cli.options import completion
 from understudy.cli.options.data import PersonOptions, ReadingOptions, SharedSchemaFile
 from understudy.cli.options.groups import grouped
 from understudy.cli.options.learning import ImageSizeOptions
 from understudy.cli.options.output import AsJson
 from understudy.cli.options.panels import DATA, HOLDERS, PRIVACY
-from understudy.cli.options.privacy import LedgerOptions
+from understudy.cli.options.privacy import LedgerOptions, neighbours_option
 from understudy.jobs.holding import ConsentRequest, HolderRequest, LinkRequest
 
 
@@ -104,12 +103,8 @@ class ConsentOptions(ConsentRequest):
     ] = None
     neighbours: Annotated[
         str,
-        typer.Option(
-            "--neighbours",
-            metavar="NAME",
-            rich_help_panel=PRIVACY,
-            autocompletion=completion.NEIGHBOURS,
-            help="Protect under replace, where the number of rows is public, or under add-remove.",
+        neighbours_option(
+            help="Protect under replace, where the number of rows is public, or under add-remove."
         ),
     ] = "replace"
 

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from understudy.cli.options import completion
 from understudy.cli.options.panels import PRIVACY
 from understudy.jobs.ledgers import LedgerRequest
+
+
+def neighbours_option(*, help: str) -> Any:
+    """Return the option `--neighbours`, with what a command says of its relations."""
+    return typer.Option(
+        "--neighbours",
+        metavar="NAME",
+        rich_help_panel=PRIVACY,
+        autocompletion=completion.NEIGHBOURS,
+        help=help,
+    )
+
 
 Epsilon = Annotated[
     str | None,
@@ -35,23 +47,15 @@ Delta = Annotated[
 ]
 NeighboursName = Annotated[
     str | None,
-    typer.Option(
-        "--neighbours",
-        metavar="NAME",
-        rich_help_panel=PRIVACY,
-        autocompletion=completion.NEIGHBOURS,
+    neighbours_option(
         help="Protect against adding and removing (add-remove) or against replacing (replace). "
-        "Each method has its own default.",
+        "Each method has its own default."
     ),
 ]
 SchemaNeighbours = Annotated[
     str,
-    typer.Option(
-        "--neighbours",
-        metavar="NAME",
-        rich_help_panel=PRIVACY,
-        autocompletion=completion.NEIGHBOURS,
-        help="Protect under add-remove, which serves fits of both kinds, or under replace.",
+    neighbours_option(
+        help="Protect under add-remove, which serves fits of both kinds, or under replace."
     ),
 ]
 LedgerFile = Annotated[

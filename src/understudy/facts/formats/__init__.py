@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from understudy.errors import SchemaError, UsageError
+from understudy.facts.documents import read_json
 from understudy.facts.formats import csvw, ddi, frictionless, redcap, sdv, sizes
 from understudy.facts.formats.draft import Draft, DraftColumn
 from understudy.facts.formats.review import marked, without_marks
-from understudy.facts.schema import read_json
 
 __all__ = ["Draft", "DraftColumn", "draft_of", "marked", "read_draft", "without_marks"]
 

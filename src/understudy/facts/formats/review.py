@@ -15,7 +15,7 @@ from typing import Any
 
 from understudy.errors import SchemaError
 from understudy.facts.column import text_of
-from understudy.facts.schema import read_document
+from understudy.facts.documents import read_document
 
 MARK = "unreviewed"
 # The name by which the table of the file's format is confirmed.

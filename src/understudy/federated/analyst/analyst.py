@@ -152,7 +152,8 @@ def for_the_union(plan: Collaboration, promises: Mapping[str, Promise]) -> State
     """The promise for the rows of all holders together.
 
     A row has one holder, and neighbouring unions differ at one holder alone: the largest of all
-    holders' bounds holds for every row. Who is held by several holders pays the sum of theirs.
+    holders' bounds holds for every row. Someone with rows at several holders is protected by the
+    sum of their budgets.
     """
     epsilons = [promise.bound.epsilon or Fraction(0) for promise in promises.values()]
     deltas = [promise.bound.delta for promise in promises.values()]

@@ -113,7 +113,7 @@ class Holder:
             schema=schema.fingerprint,
             store=self._answers.store.identity,
         )
-        self._desk = RequestReader(schema, source.domain, unit, self._public_rows(), sums)
+        self._desk = RequestReader(schema, source.domain, unit, rows=self._public_rows(), sums=sums)
         self._memory: dict[Score, dict[Attributes, float]] = {}
         self._runs: dict[str, Agreement] = {}
         self._busy = threading.Lock()

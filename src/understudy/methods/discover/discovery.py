@@ -8,7 +8,6 @@ of every later fit name the cost.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -33,6 +32,7 @@ from understudy.methods.discover.bins import (
     on_steps,
 )
 from understudy.methods.discover.cells import STRAY_BESIDE, Intervals, Tree
+from understudy.methods.discover.keys import groups_of, keys_of
 from understudy.methods.discover.prospects import Prospects
 from understudy.methods.discover.shares import CountNoise, QuestionShares, least_noise, reached
 from understudy.methods.discover.skeleton import Skeleton
@@ -42,7 +42,7 @@ from understudy.privacy.curator import Curator, Instruments
 from understudy.privacy.run import Access, OpenRun, PaidRun, UnopenedRows
 from understudy.privacy.spending.record import DEFAULT, LedgerChoice
 from understudy.privacy.statements.statement import Statement, check_same_persons
-from understudy.rows.counting import CountSource, HasKeys, KeyCounts, KeySource, ReleasedKeys
+from understudy.rows.counting import KeySource, ReleasedKeys
 from understudy.system.arrays import Integers
 from understudy.system.frames import Rows
 
@@ -212,11 +212,11 @@ class Discovery:
         """The categories of a column that enough rows share, and groups of the others."""
         lengths = self.skeleton.prefix_lengths.get(name, ())
         noise = self.shares.values(name, 1 + len(lengths))
-        released = curator.release(noise, partial(_keys, column=name), name=f"values of {name}")
+        released = curator.release(noise, partial(keys_of, column=name), name=f"values of {name}")
         for length in lengths:
             groups = curator.release(
                 noise,
-                partial(_groups, column=name, length=length, known=tuple(released.counts)),
+                partial(groups_of, column=name, length=length, known=tuple(released.counts)),
                 name=f"values of {name} by their first {length} letters",
             )
             released = ReleasedKeys({**released.counts, **groups.counts})
@@ -420,20 +420,3 @@ def infer_schema(
     rows.warn_of_copies(ledger, name)
     discovery = Discovery(loaded, epsilon, delta, unit=unit, person_id=named)
     return discovery.run(rows.open_keyed, dataset=name, ledger=ledger)
-
-
-def _keys(source: CountSource, *, column: str) -> KeyCounts:
-    assert isinstance(source, HasKeys)
-    return source.keys(column)
-
-
-def _groups(source: CountSource, *, column: str, length: int, known: tuple[str, ...]) -> KeyCounts:
-    """The texts of a column that are neither known nor in a known group, by their beginnings."""
-    texts = {key for key in known if not key.endswith("*")}
-    beginnings = tuple(key[:-1] for key in known if key.endswith("*"))
-    found: Counter[str] = Counter()
-    for text, times in _keys(source, column=column).counts.items():
-        grouped = text in texts or (beginnings and text.startswith(beginnings))
-        if not grouped and len(text) >= length:
-            found[f"{text[:length]}*"] += times
-    return KeyCounts(found)

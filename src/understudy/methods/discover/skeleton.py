@@ -30,11 +30,21 @@ from understudy.facts.column import (
     Scalar,
     text_of,
 )
-from understudy.facts.column.dtypes import check_dtype
 from understudy.facts.column.moment_notation import MomentNotation
 from understudy.facts.column.steps import Steps
-from understudy.facts.schema import Schema, read_document
+from understudy.facts.documents import read_document
+from understudy.facts.schema import Schema
 from understudy.facts.unlisted import CATCH_ALL
+from understudy.methods.discover.skeleton_checks import (
+    STEP_KEYS,
+    check_steps_of,
+    checked_lengths,
+    checked_shares,
+    refuse_constraints_on,
+    refuse_forms_of,
+    types_apart,
+    without_key,
+)
 from understudy.methods.discover.tails import Declared
 
 _BINNED: dict[str, type[BinnedColumn]] = {
@@ -49,10 +59,7 @@ _WIDE: dict[str, tuple[Any, Any]] = {
     "date": (date(1900, 1, 1), date(2099, 12, 31)),
     "datetime": (datetime(1900, 1, 1), datetime(2099, 12, 31, 23, 59, 59)),
 }
-_LARGEST_SHARE = 1000
-_MOST_LENGTHS = 4
 _FOUND = ("values", "min", "max", "edges", "bins")
-_OF_STEPS = ("decimals", "step")
 
 
 @dataclass(frozen=True)
@@ -89,27 +96,35 @@ class Skeleton:
         """A skeleton from the structure of its file; all problems are raised at once."""
         if not isinstance(document, Mapping) or not isinstance(document.get("columns"), Mapping):
             raise SchemaError(["the schema has no table 'columns'; add [columns.NAME] for each"])
-        shares, bodies = _without_key("share", document["columns"])
-        lengths, bodies = _without_key("prefix_lengths", bodies)
+        shares, bodies = without_key("share", document["columns"])
+        lengths, bodies = without_key("prefix_lengths", bodies)
         keyed = tuple(name for name, body in bodies.items() if _lists_nothing(body))
         ranged = tuple(name for name, body in bodies.items() if _lacks_a_range(body))
         flagged = tuple(name for name, body in bodies.items() if _may_lack_cells(body))
-        types, bodies = _types_apart(bodies, {*keyed, *ranged})
+        types, bodies = types_apart(bodies, {*keyed, *ranged})
         whole = dict(bodies)
         whole |= {name: _with_catch_all(bodies[name]) for name in keyed}
         whole |= {name: _with_wide_range(bodies[name]) for name in ranged}
         whole |= {name: {**bodies[name], "missing": []} for name in flagged}
         provisional = Schema.parse({**document, "columns": whole})
-        _refuse_constraints_on(provisional, {*keyed, *ranged})
-        _refuse_forms_of(bodies, {*keyed, *ranged})
-        _check_steps_of({name: bodies[name] for name in ranged})
+        refuse_constraints_on(provisional, {*keyed, *ranged})
+        refuse_forms_of(bodies, {*keyed, *ranged})
+        check_steps_of({name: bodies[name] for name in ranged})
         if not keyed and not ranged:
             raise UsageError(
                 "every column declares its values, so nothing is left to find out; "
                 "leave values, or min and max, away where they are to be learned"
             )
-        checked = _checked_shares(shares, keyed, ranged), _checked_lengths(lengths, keyed)
-        return cls(bodies, provisional, keyed, ranged, flagged, *checked, types=types)
+        return cls(
+            bodies=bodies,
+            provisional=provisional,
+            keyed=keyed,
+            ranged=ranged,
+            flagged=flagged,
+            shares=checked_shares(shares, keyed, ranged),
+            prefix_lengths=checked_lengths(lengths, keyed),
+            types=types,
+        )
 
     def weights(self, names: Iterable[str]) -> dict[str, Fraction]:
         """How much of the budget some columns get, in parts of what one without a share gets."""
@@ -155,7 +170,7 @@ class Skeleton:
         body = self.bodies[name]
         if implied := self.implied_step(name):
             return Steps(stride=implied["step"])
-        if body.get("kind") != "float" or all(body.get(key) is None for key in _OF_STEPS):
+        if body.get("kind") != "float" or all(body.get(key) is None for key in STEP_KEYS):
             return None
         if body.get("decimals") is not None:
             return Steps.of_decimals(body["decimals"])
@@ -225,115 +240,6 @@ class Skeleton:
         if outside is None:
             return stand_in, stand_in[0]
         return stand_in if outside == stand_in[0] else (), outside
-
-
-def _without_key(key: str, columns: Mapping[str, Any]) -> tuple[dict[str, object], dict[str, Any]]:
-    """Take the values of a key of skeletons from all columns that have it."""
-    tables = {name: body for name, body in columns.items() if isinstance(body, Mapping)}
-    found = {name: body[key] for name, body in tables.items() if key in body}
-    rest = {name: {k: v for k, v in body.items() if k != key} for name, body in tables.items()}
-    return found, {name: rest.get(name, body) for name, body in columns.items()}
-
-
-def _types_apart(
-    bodies: Mapping[str, Any], asked: set[str]
-) -> tuple[dict[str, str], dict[str, Any]]:
-    """Take the types of columns to be learned that depend on what is found; others stay."""
-    found = {
-        name: bodies[name]["dtype"]
-        for name in sorted(asked)
-        if bodies[name].get("dtype") not in (None, "category", "string", "object")
-    }
-    problems = []
-    for name, dtype in found.items():
-        try:
-            check_dtype(dtype, bodies[name]["kind"])
-        except ValueError as error:
-            problems.append(f"column {name!r}: {error}")
-    if problems:
-        raise SchemaError(problems)
-    plain = {n: {k: v for k, v in bodies[n].items() if k != "dtype"} for n in found}
-    return found, {**bodies, **plain}
-
-
-def _checked_lengths(
-    lengths: Mapping[str, object], keyed: Sequence[str]
-) -> dict[str, tuple[int, ...]]:
-    problems = []
-    for name, given in lengths.items():
-        if name not in keyed:
-            problems.append(
-                f"column {name!r}: prefix_lengths is given, and no values are learned; remove it"
-            )
-        elif not _falls(given):
-            problems.append(
-                f"column {name!r}: prefix_lengths is {given!r}; write one to four whole numbers "
-                "that fall, such as [2, 1]"
-            )
-    if problems:
-        raise SchemaError(problems)
-    return {name: tuple(given) for name, given in lengths.items() if isinstance(given, list)}
-
-
-def _falls(lengths: object) -> bool:
-    if not isinstance(lengths, list) or not 0 < len(lengths) <= _MOST_LENGTHS:
-        return False
-    if not all(type(length) is int and length > 0 for length in lengths):
-        return False
-    return lengths == sorted(set(lengths), reverse=True)
-
-
-def _checked_shares(
-    shares: Mapping[str, object], keyed: Sequence[str], ranged: Sequence[str]
-) -> dict[str, Fraction]:
-    problems = []
-    for name, share in shares.items():
-        if name not in (*keyed, *ranged):
-            problems.append(f"column {name!r}: share is given, and nothing is learned; remove it")
-        elif type(share) not in (int, float) or not 0 < float(str(share)) <= _LARGEST_SHARE:
-            rule = f"it must be a number above 0 and at most {_LARGEST_SHARE}"
-            problems.append(f"column {name!r}: share is {share!r}; {rule}")
-    if problems:
-        raise SchemaError(problems)
-    return {name: Fraction(str(share)) for name, share in shares.items()}
-
-
-def _refuse_constraints_on(schema: Schema, asked: set[str]) -> None:
-    """Refuse constraints that what is found could contradict, once it is paid for."""
-    for constraint in schema.constraints:
-        unknown = [name for name in constraint.sizes if name in asked]
-        if unknown:
-            raise UsageError(
-                f"constraint {constraint.text!r} speaks of column {unknown[0]!r}, which is to be "
-                "learned; leave it out, and add it to the schema that is found"
-            )
-
-
-def _refuse_forms_of(bodies: Mapping[str, Any], asked: set[str]) -> None:
-    """Refuse steps that what is found could contradict, once it is paid for.
-
-    Bins of real numbers are cut at their decimals or steps.
-    """
-    for name in sorted(asked):
-        keys = [key for key in _OF_STEPS if bodies[name].get(key) is not None]
-        keys = [] if bodies[name].get("kind") == "float" else keys
-        if keys:
-            raise UsageError(
-                f"column {name!r} declares {keys[0]}, and its values are to be learned; "
-                "leave it out, and add it to the schema that is found"
-            )
-
-
-def _check_steps_of(bodies: Mapping[str, Mapping[str, Any]]) -> None:
-    """Refuse decimals and steps that no column could have; their range is not known yet."""
-    stand_in = {"min": 0.0, "max": 1.0, "bins": 1}
-    asked = {
-        name: {"kind": "float", **stand_in, **steps}
-        for name, body in bodies.items()
-        if body["kind"] == "float" and (steps := {k: body[k] for k in _OF_STEPS if k in body})
-    }
-    if asked:
-        Schema.parse({"columns": asked})
 
 
 def recut(column: BinnedColumn, edges: Sequence[Ordinate]) -> BinnedColumn:
@@ -406,7 +312,7 @@ def free_name(taken: Iterable[str]) -> str:
 def _with_wide_range(body: Mapping[str, Any]) -> dict[str, Any]:
     """The column over its public range; markers that are numbers or dates may lie in it."""
     low, high = _WIDE[body["kind"]]
-    left_out = ("edges", *_OF_STEPS) if body["kind"] == "float" else ("edges",)
+    left_out = ("edges", *STEP_KEYS) if body["kind"] == "float" else ("edges",)
     given = {key: value for key, value in body.items() if key not in left_out}
     given = {"min": low, "max": high} | {k: v for k, v in given.items() if v is not None}
     given |= _implied_step(body)

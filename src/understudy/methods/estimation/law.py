@@ -80,7 +80,13 @@ class Estimation:
         tree = BayesNet(domain, fitted_tree(aims, domain, total), completions)
         pool, aims = raked(drawn_pool(tree, total, rows=pool_rows), aims, sweeps=_SWEEPS)
         return cls(
-            domain, completions, tuple(marginals), max(round(known), 0), total, tuple(aims), pool
+            domain=domain,
+            completions=completions,
+            marginals=tuple(marginals),
+            rows=max(round(known), 0),
+            total=total,
+            aims=tuple(aims),
+            pool=pool,
         )
 
     @property

@@ -67,7 +67,7 @@ class Round:
     ) -> Round:
         """Take what choosing costs from the budget of a round."""
         left = Budget(budget.measure, budget.amount - choosing.amount)
-        return cls(choosing, left, sizes, picks, most_noise)
+        return cls(choosing, left, sizes, picks=picks, most_noise=most_noise)
 
     def may_ask(self, tables: int, rows: float, unit: Unit) -> bool:
         """Whether the errors of some tables would be more than noise."""
@@ -132,7 +132,7 @@ class RoundPlan:
         if budget.measure is Measure.UNLIMITED:
             return cls(one_way, (Round.of(left, left * 0, (2, 3)),), again=True)
         if budget.measure is Measure.PURE:
-            return cls._one_by_one(domain, one_way, left, unit, size)
+            return cls._one_by_one(domain, one_way, left, unit=unit, size=size)
         rounds = _by_errors(budget, left)
         pairs = len(domain) * (len(domain) - 1) // 2 if pairs is None else pairs
         first = rounds[0]
@@ -142,7 +142,7 @@ class RoundPlan:
 
     @classmethod
     def _one_by_one(
-        cls, domain: Domain, one_way: Budget, left: Budget, unit: Unit, size: float
+        cls, domain: Domain, one_way: Budget, left: Budget, *, unit: Unit, size: float
     ) -> RoundPlan:
         """As many choices as there is budget for useful tables, and not too many."""
         sizes = sorted(domain[attribute] for attribute in domain)

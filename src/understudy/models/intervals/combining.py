@@ -85,4 +85,4 @@ def combine_replicates(
 
 def _estimate(mean: float, variance: float, degrees: float) -> CombinedEstimate:
     margin = student_quantile(0.5 + LEVEL / 2, degrees) * variance**0.5
-    return CombinedEstimate(mean, variance, degrees, mean - margin, mean + margin)
+    return CombinedEstimate(mean, variance, degrees, low=mean - margin, high=mean + margin)

@@ -57,7 +57,7 @@ def measured_table(
     cells = max(domain.cells(names), 1)
     draws = int(np.clip(_MOST_NUMBERS // cells, _LEAST_DRAWS, _MOST_DRAWS))
     generator = np.random.default_rng(_SEED)
-    seen = [_seen(table, names, domain, draws, generator) for table in tables]
+    seen = [_seen(table, names, domain, draws=draws, generator=generator) for table in tables]
     found: dict[Attributes, Floats] = {}
     for subset in _subsets(names):
         found[subset] = _settled(subset, seen, found)
@@ -92,6 +92,7 @@ def _seen(
     table: RedrawnTable,
     names: Attributes,
     domain: Domain,
+    *,
     draws: int,
     generator: np.random.Generator,
 ) -> _View:

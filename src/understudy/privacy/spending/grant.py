@@ -13,13 +13,8 @@ from understudy.privacy.accounting.composition import Bound, announced_rho
 from understudy.privacy.accounting.costs import Concentrated, concentrated
 from understudy.privacy.accounting.events import Charge
 from understudy.privacy.budget import Budget, Measure
-from understudy.privacy.spending.pricing import (
-    Adaptive,
-    Announced,
-    Price,
-    Pricing,
-    after_questions,
-)
+from understudy.privacy.spending.list_pricing import after_questions
+from understudy.privacy.spending.pricing import Adaptive, Announced, Price, Pricing
 from understudy.system.amounts import at_least_text, at_most_text
 
 

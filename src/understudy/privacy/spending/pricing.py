@@ -12,14 +12,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from understudy.errors import BudgetExceeded, UsageError
 from understudy.privacy.accounting.composition import (
     APPROXIMATE_ZCDP,
     BASIC,
     CURVE,
-    PURE,
     ZCDP,
     Bound,
     tightest,
@@ -31,16 +30,13 @@ from understudy.privacy.accounting.costs import (
     concentrated,
     cost,
 )
-from understudy.privacy.accounting.events import Charge, Event, ExactEvent
+from understudy.privacy.accounting.events import Charge, Event
 from understudy.privacy.accounting.gaussian_curve import curve_rho
 from understudy.privacy.budget import Budget, Measure
 from understudy.system.amounts import at_least_text, at_most_text
 
-WITH_ROUNDS = f", and {BASIC} with the Gaussian rounds before"
-"""Follows the name of an accounting where Gaussian rounds came before what it counts."""
-
-WITH_QUESTIONS = f", and {BASIC} with the questions before"
-"""Follows the name of an accounting where pure questions came before what it counts."""
+if TYPE_CHECKING:
+    from understudy.privacy.spending.list_pricing import Committed
 
 
 @dataclass(frozen=True)
@@ -167,7 +163,7 @@ class Adaptive(Pricing):
         """
         del paid
         if budget.measure is not Measure.APPROXIMATE or not charges:
-            return tightest(_events(charges), delta=Fraction(0), announced=True)
+            return tightest(events_of(charges), delta=Fraction(0), announced=True)
         return self._fixed_bound(budget)
 
     def _fixed_bound(self, budget: Budget) -> Bound:
@@ -215,7 +211,7 @@ class Announced(Adaptive):
         return self.charges
 
     def _fixed_bound(self, budget: Budget) -> Bound:
-        found = tightest(_events(self.charges), delta=budget.delta, announced=True)
+        found = tightest(events_of(self.charges), delta=budget.delta, announced=True)
         # Rounding up may carry a bound beyond the grant that the noise was found for.
         return replace(found, epsilon=min(found.epsilon or Fraction(0), budget.amount))
 
@@ -233,7 +229,37 @@ class SecondPayment(Adaptive):
 
 
 @dataclass(frozen=True)
-class BasicSums(Pricing):
+class _Sums(Pricing):
+    """Two numbers of every charge add up, and neither sum may exceed what was fixed beforehand."""
+
+    amounts: ClassVar[str]
+    """What is added up beside δ, as messages call it."""
+
+    accounting: ClassVar[str]
+    """How the bound is called."""
+
+    @abstractmethod
+    def _cost(self, event: Event) -> Price | None:
+        """The two numbers of a charge; None where they are not known."""
+
+    def price(self, charges: Sequence[Charge], counted: Budget) -> Price:
+        """Add up both numbers."""
+        del counted
+        costs = [self._cost(charge.event) for charge in charges]
+        if any(cost is None for cost in costs):
+            raise UsageError(f"this mechanism cannot be paid for in {self.amounts} and delta")
+        return sum((cost for cost in costs if cost is not None), Price())
+
+    def bound(self, charges: Sequence[Charge], paid: Price, budget: Budget) -> Bound:
+        """Claim the whole grant, once anything was charged."""
+        del paid
+        if not charges:
+            return Bound(self.accounting, Fraction(0), Fraction(0))
+        return Bound(self.accounting, budget.amount, budget.delta)
+
+
+@dataclass(frozen=True)
+class BasicSums(_Sums):
     """Charges count in ε and δ themselves, for mechanisms that have a δ of their own.
 
     Privacy: both add up under adaptive choice of mechanisms (RRUV16), while neither sum exceeds
@@ -241,18 +267,16 @@ class BasicSums(Pricing):
     """
 
     no_plan: ClassVar[str] = "a grant by basic composition takes no plan; charge it as you go"
+    amounts: ClassVar[str] = "epsilon"
+    accounting: ClassVar[str] = BASIC
 
     def reserve(self, counted: Budget) -> Concentrated:
         """Pure parts as in every grant, and all of δ."""
         return Concentrated(counted.amount**2 / 2, counted.delta)
 
-    def price(self, charges: Sequence[Charge], counted: Budget) -> Price:
-        """Add up all ε and all δ."""
-        del counted
-        costs = [approximate_cost(charge.event) for charge in charges]
-        if any(cost is None for cost in costs):
-            raise UsageError("this mechanism cannot be paid for in epsilon and delta")
-        return sum((Price(*cost) for cost in costs if cost is not None), Price())
+    def _cost(self, event: Event) -> Price | None:
+        cost = approximate_cost(event)
+        return None if cost is None else Price(*cost)
 
     def refusal(self, asked: Price, paid: Price, counted: Budget) -> BudgetExceeded:
         """Say what was asked for, and what is left."""
@@ -265,16 +289,9 @@ class BasicSums(Pricing):
             remaining=left,
         )
 
-    def bound(self, charges: Sequence[Charge], paid: Price, budget: Budget) -> Bound:
-        """Claim the whole grant, once anything was charged."""
-        del paid
-        if not charges:
-            return Bound(BASIC, Fraction(0), Fraction(0))
-        return Bound(BASIC, budget.amount, budget.delta)
-
 
 @dataclass(frozen=True)
-class ConcentratedSums(Pricing):
+class ConcentratedSums(_Sums):
     """Charges count in δ-approximate zCDP: ρ adds up, and so do the δ of key releases.
 
     Privacy: a run of δ₁-approximate ρ-zCDP is (ε, δ₁ + δ₂)-differentially private where ρ implies
@@ -288,6 +305,8 @@ class ConcentratedSums(Pricing):
     of_keys: Fraction
 
     no_plan: ClassVar[str] = "a grant in approximate zCDP takes no plan; charge it as you go"
+    amounts: ClassVar[str] = "rho"
+    accounting: ClassVar[str] = APPROXIMATE_ZCDP
 
     def counted(self, budget: Budget) -> Budget:
         """The largest ρ within ε and the rest of δ, beside the δ of the keys."""
@@ -298,13 +317,9 @@ class ConcentratedSums(Pricing):
         """All of ρ, and the δ of the keys."""
         return Concentrated(counted.amount, counted.delta)
 
-    def price(self, charges: Sequence[Charge], counted: Budget) -> Price:
-        """Add up all ρ and all δ."""
-        del counted
-        costs = [concentrated(charge.event) for charge in charges]
-        if any(cost is None for cost in costs):
-            raise UsageError("this mechanism cannot be paid for in rho and delta")
-        return sum((Price(one.rho, one.delta) for one in costs if one is not None), Price())
+    def _cost(self, event: Event) -> Price | None:
+        cost = concentrated(event)
+        return None if cost is None else Price(cost.rho, cost.delta)
 
     def refusal(self, asked: Price, paid: Price, counted: Budget) -> BudgetExceeded:
         """Say what was asked for, and what is left."""
@@ -317,195 +332,7 @@ class ConcentratedSums(Pricing):
             remaining=left,
         )
 
-    def bound(self, charges: Sequence[Charge], paid: Price, budget: Budget) -> Bound:
-        """Claim the whole grant, once anything was charged."""
-        del paid
-        if not charges:
-            return Bound(APPROXIMATE_ZCDP, Fraction(0), Fraction(0))
-        return Bound(APPROXIMATE_ZCDP, budget.amount, budget.delta)
 
-
-@dataclass(frozen=True)
-class QuestionsThenList(Pricing):
-    """A few pure questions are paid for, and then one long list of charges as a whole.
-
-    Privacy: the list may depend on the answers to the questions, since ε and δ of the two parts
-    add up (RRUV16); within the list the privacy-loss distribution holds. The δ of the budget is
-    for the list alone.
-    """
-
-    no_plan: ClassVar[str] = "this grant takes a list after its questions; commit to it"
-
-    def reserve(self, counted: Budget) -> None:
-        """A list is paid for by its privacy-loss distribution, and has no ρ."""
-
-    def price(self, charges: Sequence[Charge], counted: Budget) -> Price:
-        """Add up the ε of the questions."""
-        del counted
-        prices = [cost(charge.event, Measure.PURE) for charge in charges]
-        if any(price is None for price in prices):
-            raise UsageError("before a list is committed to, only pure questions can be paid for")
-        return Price(sum((price for price in prices if price is not None), Fraction(0)))
-
-    def refusal(self, asked: Price, paid: Price, counted: Budget) -> BudgetExceeded:
-        """Say what was asked for, and what is left."""
-        left = counted.amount - paid.amount
-        return BudgetExceeded(
-            f"asked for epsilon = {at_most_text(asked.amount)}, but {at_least_text(left)} of "
-            f"{counted} is left; raise the budget or ask for less",
-            requested=asked.amount,
-            remaining=left,
-        )
-
-    def bound(self, charges: Sequence[Charge], paid: Price, budget: Budget) -> Bound:
-        """Claim the questions, as long as there is no list."""
-        del budget
-        if _has_exact(charges):
-            return tightest(_events(charges), delta=Fraction(0), announced=True)
-        return Bound(PURE, paid.amount, Fraction(0))
-
-    def committed(self, charges: Sequence[Charge], budget: Budget) -> Committed:
-        """Fix the list, and compute its bound."""
-        found = tightest(_events(charges), delta=budget.delta, announced=True)
-        return Committed(tuple(charges), found)
-
-
-@dataclass(frozen=True)
-class Committed(QuestionsThenList):
-    """The list of charges is fixed and paid for; a run that stops early has still paid for it."""
-
-    charges: tuple[Charge, ...]
-    found: Bound
-
-    prepaid: ClassVar[bool] = True
-
-    @property
-    def listed(self) -> tuple[Charge, ...]:
-        """The whole list that was fixed."""
-        return self.charges
-
-    @property
-    def whole_price(self) -> Price:
-        """The price of the list as a whole."""
-        if self.found.epsilon is None:
-            raise UsageError("an exact answer cannot be paid for; use a mechanism with noise")
-        return Price(self.found.epsilon)
-
-    def bound(self, charges: Sequence[Charge], paid: Price, budget: Budget) -> Bound:
-        """Claim the questions and the whole list together, even if it was charged in part."""
-        del budget
-        everything = [*charges, *self.charges]
-        if _has_exact(everything):
-            return tightest(_events(everything), delta=Fraction(0), announced=True)
-        listed, name = self.found.epsilon or Fraction(0), self.found.accounting
-        alone = paid.amount == listed
-        accounting = name if alone else f"{name}{WITH_QUESTIONS}"
-        return Bound(accounting, paid.amount, self.found.delta)
-
-    def committed(self, charges: Sequence[Charge], budget: Budget) -> Committed:
-        """Refuse a second list."""
-        del charges, budget
-        raise UsageError("a grant commits to one list; charge what is on it")
-
-
-@dataclass(frozen=True)
-class RoundsThenList(QuestionsThenList):
-    """Gaussian rounds are paid for from a first share, and then one long list as a whole.
-
-    Privacy: the rounds keep to the (ε, δ) of the first share by the Gaussian curve, whatever they
-    follow from. The list may depend on their answers, and has the rest of ε and δ, which add up
-    (RRUV16). Proof: docs/proofs/dpgan.md.
-
-    Attributes:
-        first: the (ε, δ) of the rounds, below the budget of the run.
-    """
-
-    first: Budget
-
-    def counted(self, budget: Budget) -> Budget:
-        """The first share: more than that is not paid for before there is a list."""
-        return budget if budget.measure is Measure.UNLIMITED else self.first
-
-    def shared(self, counted: Budget) -> Budget:
-        """The ρ of the rounds, of which each gets a share."""
-        return counted if counted.measure is Measure.UNLIMITED else self._rho
-
-    @property
-    def _rho(self) -> Budget:
-        return GaussianRounds().counted(self.first)
-
-    def price(self, charges: Sequence[Charge], counted: Budget) -> Price:
-        """The part of the first share that the rounds are of its ρ."""
-        del counted
-        rho = Adaptive().price(charges, self._rho).amount
-        part = rho / self._rho.amount
-        return Price(self.first.amount * part, self.first.delta * part)
-
-    def bound(self, charges: Sequence[Charge], paid: Price, budget: Budget) -> Bound:
-        """Claim all of the first share, as long as there is no list."""
-        del paid, budget
-        if not charges or _has_exact(charges):
-            return tightest(_events(charges), delta=Fraction(0), announced=True)
-        return Bound(CURVE, self.first.amount, self.first.delta)
-
-    def committed(self, charges: Sequence[Charge], budget: Budget) -> Committed:
-        """Fix the list, and compute its bound at the δ that the rounds leave."""
-        unlimited = budget.measure is Measure.UNLIMITED
-        delta = budget.delta if unlimited else budget.delta - self.first.delta
-        found = tightest(_events(charges), delta=delta, announced=True)
-        whole = CommittedAfterRounds(tuple(charges), found, self.first)
-        asked = Price() if unlimited else whole.whole_price
-        if not unlimited and not (asked + self._first_price).within(budget):
-            raise self.refusal(asked, self._first_price, budget)
-        return whole
-
-    @property
-    def _first_price(self) -> Price:
-        return Price(self.first.amount, self.first.delta)
-
-
-@dataclass(frozen=True)
-class CommittedAfterRounds(Committed):
-    """The list after Gaussian rounds is fixed and paid for, and so is all of the first share.
-
-    Attributes:
-        first: the (ε, δ) of the rounds.
-    """
-
-    first: Budget
-
-    @property
-    def whole_price(self) -> Price:
-        """The price of the list as a whole, with its δ."""
-        return replace(super().whole_price, delta=self.found.delta)
-
-    def bound(self, charges: Sequence[Charge], paid: Price, budget: Budget) -> Bound:
-        """Claim the first share and the whole list together, however much of them was charged."""
-        del paid, budget
-        everything = [*charges, *self.charges]
-        if _has_exact(everything):
-            return tightest(_events(everything), delta=Fraction(0), announced=True)
-        epsilon = (self.found.epsilon or Fraction(0)) + self.first.amount
-        name = f"{self.found.accounting}{WITH_ROUNDS}"
-        return Bound(name, epsilon, self.found.delta + self.first.delta)
-
-
-def after_questions(own: Bound, epsilon: Fraction) -> Bound:
-    """A bound for pure questions and, chosen by their answers, all that came after them.
-
-    Source: an ε-DP mechanism followed by an (ε′, δ)-DP one is (ε + ε′, δ)-DP, whichever of them
-    the first answer chooses. Proof: docs/proofs/preflight.md.
-    """
-    if own.epsilon is None:
-        return own
-    plain = own.accounting == PURE or own.accounting.endswith(WITH_QUESTIONS)
-    accounting = own.accounting if plain else f"{own.accounting}{WITH_QUESTIONS}"
-    return Bound(accounting, own.epsilon + epsilon, own.delta)
-
-
-def _events(charges: Sequence[Charge]) -> list[Event]:
+def events_of(charges: Sequence[Charge]) -> list[Event]:
+    """Return what was charged for, without its names."""
     return [charge.event for charge in charges]
-
-
-def _has_exact(charges: Sequence[Charge]) -> bool:
-    return any(isinstance(charge.event, ExactEvent) for charge in charges)

@@ -17,7 +17,7 @@ from understudy.privacy.accounting.composition import CURVE
 from understudy.privacy.accounting.costs import pure_epsilon
 from understudy.privacy.accounting.events import ExactEvent, FineGaussianEvent
 from understudy.privacy.spending.ledger import Ledger
-from understudy.privacy.spending.pricing import WITH_QUESTIONS
+from understudy.privacy.spending.list_pricing import WITH_QUESTIONS
 from understudy.privacy.spending.record import Record
 from understudy.privacy.spending.stores.store import LedgerPlace
 from understudy.privacy.statements.binding import (

@@ -163,7 +163,11 @@ def _parquet(address: str) -> LakeTable:
         yield from dataset.to_batches(columns=list(names), batch_size=most, batch_readahead=2)
 
     return LakeTable(
-        shown_address(address), dataset.schema, dataset.count_rows(), batches, f"Parquet: {_FILES}"
+        shown=shown_address(address),
+        types=dataset.schema,
+        rows=dataset.count_rows(),
+        batches=batches,
+        reading=f"Parquet: {_FILES}",
     )
 
 
@@ -268,7 +272,7 @@ def _delta(address: str, shown: str) -> LakeTable:
         yield from dataset.to_batches(columns=list(names), batch_size=most, batch_readahead=2)
 
     rows = dataset.count_rows()
-    return LakeTable(shown, dataset.schema, rows, batches, f"Delta: {_VERSION}")
+    return LakeTable(shown, dataset.schema, rows, batches, reading=f"Delta: {_VERSION}")
 
 
 def _iceberg(address: str, shown: str) -> LakeTable:
@@ -282,7 +286,7 @@ def _iceberg(address: str, shown: str) -> LakeTable:
     scan = table.scan()
     schema = scan.to_arrow_batch_reader().schema
     batches = partial(_iceberg_batches, table)
-    return LakeTable(shown, schema, scan.count(), batches, f"Iceberg: {_VERSION}")
+    return LakeTable(shown, schema, scan.count(), batches, reading=f"Iceberg: {_VERSION}")
 
 
 def _iceberg_batches(table: Any, names: Sequence[str], most: int) -> Iterator[pa.RecordBatch]:

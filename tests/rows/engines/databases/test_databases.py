@@ -386,7 +386,7 @@ def test_a_dropped_connection_is_paid_once(server: str, tmp_path: Path) -> None:
 def test_a_connection_that_is_cut_between_rounds_is_paid_once(
     server: str, tmp_path: Path, place: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The run ends in our words; what it had been granted stands in the ledger, and no more."""
+    """The run ends in our words; the ledger has what was granted, and no more."""
     fill_postgres(server, ROWS)
     ledger, asked, fetch = Ledger(tmp_path / "ledger.jsonl"), [0], Database.fetch
     cuts: set[int] = set()

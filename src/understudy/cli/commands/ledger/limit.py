@@ -11,7 +11,7 @@ from understudy.cli.console import messages
 from understudy.cli.options import completion
 from understudy.cli.options.groups import grouped
 from understudy.cli.options.panels import PRIVACY
-from understudy.cli.options.privacy import Delta, LedgerFile
+from understudy.cli.options.privacy import Delta, LedgerFile, neighbours_option
 from understudy.jobs.accounts import LimitRequest
 
 if TYPE_CHECKING:
@@ -36,13 +36,7 @@ class LimitOptions(LimitRequest):
     delta: Delta = "0"
     neighbours: Annotated[
         str,
-        typer.Option(
-            "--neighbours",
-            metavar="NAME",
-            rich_help_panel=PRIVACY,
-            autocompletion=completion.NEIGHBOURS,
-            help="Limit what is spent under this relation: add-remove or replace.",
-        ),
+        neighbours_option(help="Limit what is spent under this relation: add-remove or replace."),
     ] = "add-remove"
     unit: Annotated[
         str | None,

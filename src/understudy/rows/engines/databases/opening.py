@@ -159,7 +159,9 @@ def _behind(
         most = codec.persons.most if codec.persons else None
         unfit = unfit_rows(everyone, codec)
         with _written_down(database, codes, size) as kept:
-            source = DatabaseSource(database, kept, codec.domain, size, most, unfit=unfit)
+            source = DatabaseSource(
+                database, kept, codec.domain, size, rows_per_person=most, unfit=unfit
+            )
             # Every cell is encoded once: what the database refuses is refused before it costs.
             source.score([(attribute,) for attribute in codec.domain], lambda _: 0.0)
             yield source
