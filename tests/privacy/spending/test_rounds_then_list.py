@@ -13,7 +13,7 @@ from understudy.privacy.budget import Budget, Measure
 from understudy.privacy.mechanisms.additive import Additive, additive
 from understudy.privacy.mechanisms.sampled import Schedule, ratio_for
 from understudy.privacy.spending.grant import Grant
-from understudy.privacy.spending.pricing import WITH_ROUNDS, RoundsThenList
+from understudy.privacy.spending.pricing import WITH_ROUNDS, QuestionsThenList, RoundsThenList
 
 BUDGET, FIRST = Budget.approximate(2, "1e-5"), Budget.approximate(1, "5e-6")
 LEFT = Budget.approximate(1, "5e-6")
@@ -95,3 +95,30 @@ def test_a_restored_grant_claims_the_same() -> None:
         second.plan,
         second.charges,
     )
+
+
+def test_what_is_left_for_a_list_can_be_spent_on_it() -> None:
+    """It is the budget without the first share, or without the questions that were paid for."""
+    grant = _grant()
+    grant.charge([_round(FIRST_ROUND)])
+    assert LEFT == grant.left_for_list
+    grant.commit(_list(grant.left_for_list))
+    asking = Grant(BUDGET, pricing=QuestionsThenList())
+    asking.charge([Charge("a count", LaplaceEvent(Fraction(2), Fraction(1)))])
+    assert Budget.approximate("1.5", "1e-5") == asking.left_for_list
+    with pytest.raises(UsageError, match="question by question"):
+        _ = Grant(BUDGET).left_for_list
+
+
+def test_a_question_before_the_rounds_is_taken_off_the_list() -> None:
+    """The first share stays what it was, and the list has so much less."""
+    grant = _grant()
+    grant.charge_first([Charge("do rows fit", LaplaceEvent(Fraction(50), Fraction(1)))])
+    grant.charge([_round(grant.spendable)])
+    assert Budget.approximate("0.98", "5e-6") == grant.left_for_list
+    with pytest.raises(BudgetExceeded):
+        grant.commit(_list(LEFT))
+    grant.commit(_list(grant.left_for_list))
+    bound = grant.bound()
+    assert FIRST.amount < (bound.epsilon or 0) <= BUDGET.amount
+    assert FIRST.delta < bound.delta <= BUDGET.delta

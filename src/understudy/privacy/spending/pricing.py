@@ -109,6 +109,11 @@ class Pricing(ABC):
         """The whole list of charges, where it was fixed before its first."""
         return ()
 
+    def left_for_list(self, paid: Price, budget: Budget) -> Budget:
+        """What one list of charges may cost as a whole, after others were paid for."""
+        del paid, budget
+        raise UsageError("this run pays question by question; give it a grant that commits")
+
     def committed(self, charges: Sequence[Charge], budget: Budget) -> Committed:
         """How the same run is counted once it has paid for one list of charges."""
         del charges, budget
@@ -364,6 +369,10 @@ class QuestionsThenList(Pricing):
             return tightest(_events(charges), delta=Fraction(0), announced=True)
         return Bound(PURE, paid.amount, Fraction(0))
 
+    def left_for_list(self, paid: Price, budget: Budget) -> Budget:
+        """The budget without the ε of the questions, and with all of its δ."""
+        return paid.taken_from(budget)
+
     def committed(self, charges: Sequence[Charge], budget: Budget) -> Committed:
         """Fix the list, and compute its bound."""
         found = tightest(_events(charges), delta=budget.delta, announced=True)
@@ -447,6 +456,11 @@ class RoundsThenList(QuestionsThenList):
         if not charges or _has_exact(charges):
             return tightest(_events(charges), delta=Fraction(0), announced=True)
         return Bound(CURVE, self.first.amount, self.first.delta)
+
+    def left_for_list(self, paid: Price, budget: Budget) -> Budget:
+        """The budget without all of the first share, also where the rounds left some of it."""
+        del paid
+        return self._first_price.taken_from(budget)
 
     def committed(self, charges: Sequence[Charge], budget: Budget) -> Committed:
         """Fix the list, and compute its bound at the δ that the rounds leave."""
