@@ -12,7 +12,7 @@ from understudy.errors import UsageError
 from understudy.facts.domain import Domain
 from understudy.facts.schema import Schema
 from understudy.gan.perceptrons import RowMaker
-from understudy.gan.row_start import PairTables, RowLessons, RowTeaching
+from understudy.gan.row_start import PairShares, RowLessons, RowTeaching
 from understudy.gan.tables import DPGAN, TABLE_SETTINGS, NoiseGAN, settings_of
 from understudy.gan.training import QUESTION, Hyperparameters
 from understudy.models.generator import RowGenerator
@@ -50,7 +50,7 @@ def test_tables_of_drawn_rows_count_them() -> None:
     """Each cell is the share of rows that have both codes, the last line that of one code."""
     need_torch()
     rows = _drawn()
-    [found] = PairTables(SIZES).counted(rows, (0, 1, 2)).numpy()
+    [found] = PairShares(SIZES).counted(rows, (0, 1, 2)).numpy()
     starts = (0, 2, 5)
     for place, start in enumerate(starts):
         for code in range(SIZES[place]):
@@ -63,7 +63,7 @@ def test_tables_of_drawn_rows_count_them() -> None:
 def test_made_rows_are_compared_by_the_same_tables() -> None:
     """Chances of 0 and 1 are rows, whichever attributes are compared."""
     torch = need_torch()
-    rows, tables = _drawn(50), PairTables(SIZES, 0)
+    rows, tables = _drawn(50), PairShares(SIZES, 0)
     codes = torch.from_numpy(rows)
     parts = [torch.nn.functional.one_hot(codes[:, place], SIZES[place]) for place in range(3)]
     ones = torch.cat(parts, dim=1).to(torch.float32)
@@ -76,17 +76,17 @@ def test_classes_have_tables_of_their_own() -> None:
     """With a target each class is counted by itself, and all of them add up to the rows."""
     need_torch()
     rows, chosen = _drawn(), (0, 1, 2)
-    alone, apart = (PairTables(SIZES, place).counted(rows, chosen) for place in (None, 0))
+    alone, apart = (PairShares(SIZES, place).counted(rows, chosen) for place in (None, 0))
     assert ((1, 8, 8), (2, 8, 8)) == (tuple(alone.shape), tuple(apart.shape))
     assert np.allclose(alone[0].numpy(), apart.sum(dim=0).numpy(), atol=1e-6)
-    few = PairTables(SIZES, 0, cells=100).counted(rows, chosen)
+    few = PairShares(SIZES, 0, cells=100).counted(rows, chosen)
     assert np.array_equal(alone.numpy(), few.numpy())
 
 
 def test_an_attribute_is_not_compared_with_itself() -> None:
     """A generator cannot say how likely a code meets itself, which is not asked of it."""
     need_torch()
-    mask = PairTables(SIZES).apart((0, 1)).numpy()
+    mask = PairShares(SIZES).apart((0, 1)).numpy()
     assert 0 == mask[:2, :2].sum() == mask[2:5, 2:5].sum()
     assert 36 - 2 * 2 - 3 * 3 == mask.sum()
 
@@ -94,7 +94,7 @@ def test_an_attribute_is_not_compared_with_itself() -> None:
 def test_of_wide_tables_some_attributes_are_compared() -> None:
     """As many as there are places for, others in other steps, and one that is wide by itself."""
     random, sizes = need_torch().Generator().manual_seed(1), (9, 3, 3, 4)
-    tables = PairTables(sizes, places=7)
+    tables = PairShares(sizes, places=7)
     seen = {tables.compared(random) for _ in range(60)}
     assert {0, 1, 2, 3} == {place for chosen in seen for place in chosen}
     assert all(chosen == (0,) or sum(sizes[c] for c in chosen) <= 7 for chosen in seen)

@@ -92,7 +92,7 @@ class RowTeaching:
 
 
 @dataclass(frozen=True)
-class PairTables:
+class PairShares:
     """Which codes of two attributes meet, counted in rows or expected of a generator's chances.
 
     A table has a line and a column for every code of the attributes that are compared, and a last
@@ -186,16 +186,23 @@ class RowLessons:
     _counted: dict[tuple[int, ...], Tensor] = field(default_factory=dict, init=False)
 
     @property
-    def tables(self) -> PairTables:
+    def tables(self) -> PairShares:
         """What made and drawn rows are compared by."""
-        return PairTables(self.generator.sizes, self.generator.target)
+        return PairShares(self.generator.sizes, self.generator.target)
 
     def play(self) -> TrainingState:
         """Teach from the first step to the last; the critic of the state has no numbers yet."""
         random, bar = random_from(self.teaching.seed), notebook_bar("Teaching")
         first = self.generator.initial(random)
         adam = Adam(self.teaching.rate, momentum=0.9, memory=0.999)
-        state = TrainingState({}, first, dict(first), Adam(0.0), adam, random)
+        state = TrainingState(
+            critic={},
+            generator=first,
+            averaged=dict(first),
+            critic_steps=Adam(0.0),
+            generator_steps=adam,
+            random=random,
+        )
         while state.step < self.teaching.steps:
             self._step(state)
             state.step += 1
@@ -241,4 +248,4 @@ class RowLessons:
         return latents, labels
 
 
-__all__ = ["PairTables", "RowLessons", "RowStart", "RowTeaching"]
+__all__ = ["PairShares", "RowLessons", "RowStart", "RowTeaching"]
