@@ -61,7 +61,8 @@ class PrivateRows(Study):
         f"{_DELTA}; `privbayes` and `independent` need none), makes as many rows, and three "
         "classifiers learn the income from these rows and are tested on those held out. The "
         "adversarial methods are given the income as a target, so that rows of either income are "
-        "made to order. *3-way* is the mean total variation over triples of columns. `privbayes` "
+        "made to order, and `dpgan` has no start (`--lessons 0`). *3-way* is the mean total "
+        "variation over triples of columns. `privbayes` "
         "and `noise-gan` promise for replaced rows, the others for added and removed ones. The "
         "baseline names the most frequent income. Seconds are of one core, fitting alone."
     )
@@ -71,6 +72,11 @@ class PrivateRows(Study):
     def made_by(self, setting: Setting) -> Sequence[str]:
         """Return the method of synthetic rows."""
         return [] if setting["method"] == REAL else [str(setting["method"])]
+
+    def laws(self, setting: Setting) -> dict[str, int]:
+        """Without a start `dpgan` has the law that it had before it got one."""
+        found = super().laws(setting)
+        return found | ({"dpgan": 1} if "dpgan" in found else {})
 
     def check(self, size: Size, shelf: DataFolder) -> None:
         """Refuse a run without PyTorch, or without the packages that hold the classifiers."""

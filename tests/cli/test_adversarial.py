@@ -29,7 +29,8 @@ def test_a_table(desk: Desk, method: str) -> None:
     """Fit, sample, inspect, rows that fit conditions: all without a word on private cells."""
     need_torch()
     model, budget = desk.folder / "model.zip", ("--epsilon", 100, "--delta", "1e-6")
-    where = ("--schema", desk.schema, "--method", method, "--target", "name", *SMALL)
+    started = TAUGHT if method == "dpgan" else ()
+    where = ("--schema", desk.schema, "--method", method, "--target", "name", *SMALL, *started)
     assert 0 == desk.run("fit", desk.data, *where, *budget, "-o", model).code
     drawn = desk.run(
         *("sample", model, "-o", desk.output, "--rows", 30, "--where", "name = Ann", "--json")
@@ -166,6 +167,10 @@ def test_what_models_of_images_refuse(desk: Desk) -> None:
         (("--method", "nist", "--epsilon", 1, "--delta", "1e-6", "--clip", 1), "--clip is for"),
         (("--method", "dpgan", "--epsilon", 1, "--delta", "1e-6", "--pace", 0), "pace is 0"),
         (("--epsilon", 1, "--height", 28), "--height is for images"),
+        (
+            ("--method", "noise-gan", "--epsilon", 1, "--delta", "1e-6", *TAUGHT),
+            "--lessons is for dpgan, and for images",
+        ),
         (("--method", "dpgan", "--epsilon", 1, "--delta", "1e-6", "--clip", 0), "clip is 0"),
     ],
 )

@@ -346,7 +346,7 @@ def test_other_images_are_refused(x: Any, y: Any, message: str) -> None:
 
 
 def test_files_that_hold_no_images_are_refused(tmp_path: Path) -> None:
-    """Text, other arrays, objects, and no file at all."""
+    """Text, other arrays, no labels, objects, and no file at all."""
     for name, content in {"text.npz": b"hello", "empty.npz": b""}.items():
         (tmp_path / name).write_bytes(content)
         with pytest.raises(DataError, match=r"\.npz file"):
@@ -354,6 +354,9 @@ def test_files_that_hold_no_images_are_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "other.npz", a=np.zeros(3))
     with pytest.raises(DataError, match="arrays x and y"):
         read_images(tmp_path / "other.npz", SHAPE)
+    np.savez(tmp_path / "unlabelled.npz", x=np.zeros((3, 8, 8), np.uint8))
+    with pytest.raises(DataError, match="leave --classes out"):
+        read_images(tmp_path / "unlabelled.npz", SHAPE)
     np.savez(tmp_path / "objects.npz", x=np.array([{}]), y=np.array([0]))
     with pytest.raises(DataError, match="plain arrays"):
         read_images(tmp_path / "objects.npz", SHAPE)

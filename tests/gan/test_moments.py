@@ -136,7 +136,7 @@ def test_sizes_that_cannot_work_are_refused(sizes: dict[str, int], told: str) ->
 @pytest.mark.parametrize(
     ("pixels", "labels", "told"),
     [
-        (np.zeros((4, 6, 5)), np.zeros(4, int), "bytes"),
+        (np.zeros((4, 6, 5)), np.zeros(4, int), "by 255"),
         (np.zeros((4, 6, 5, 3), np.uint8), np.zeros(4, int), "--channels 3"),
         (np.zeros((4, 6, 4), np.uint8), np.zeros(4, int), "resize"),
         (np.zeros((4, 6, 5), np.uint8), np.full(4, 3), "outside 0 to 2"),

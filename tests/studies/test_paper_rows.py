@@ -18,7 +18,7 @@ from pages.papers import (
 
 ROWS = paper_rows()
 # Of what is left to do, verdicts may only become better: lower these numbers when they do.
-MOST = {"wrong": 1, "missing": 0, "partly": 14}
+MOST = {"wrong": 0, "missing": 0, "partly": 14}
 # Rows on images, which have their own list of what is left.
 IMAGES = {str(number) for number in range(110, 126)}
 

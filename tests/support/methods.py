@@ -123,6 +123,10 @@ BUILDERS: dict[str, Builder] = {
     "dpgan target": lambda schema: adversarial(
         schema, epsilon=1, delta=1e-6, target=list(schema.learned)[-1]
     ),
+    "dpgan started": lambda schema: adversarial(schema, lessons=3, epsilon=1, delta=1e-6),
+    "dpgan started target": lambda schema: adversarial(
+        schema, lessons=3, epsilon=1, delta=1e-6, rows=60, target=list(schema.learned)[-1]
+    ),
     "noise-gan replace": lambda schema: by_noise_layer(schema, epsilon=1, delta=1e-6),
     "noise-gan target replace": lambda schema: by_noise_layer(
         schema, epsilon=1, delta=1e-6, target=next(iter(schema.learned))

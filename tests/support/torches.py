@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from support.promised import need
@@ -19,10 +20,10 @@ def need_torch() -> Any:
     return torch
 
 
-def adversarial(schema: Schema, **parameters: Any) -> DPGAN:
-    """A gradient-noise GAN of a few steps."""
+def adversarial(schema: Schema, *, lessons: int = 0, **parameters: Any) -> DPGAN:
+    """A gradient-noise GAN of a few steps, and with lessons one that starts from rows."""
     need_torch()
-    return DPGAN(schema, settings=TINY, **parameters)
+    return DPGAN(schema, settings=replace(TINY, lessons=lessons), **parameters)
 
 
 def by_noise_layer(schema: Schema, **parameters: Any) -> NoiseGAN:

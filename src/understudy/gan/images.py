@@ -67,6 +67,11 @@ def read_images(path: Path, shape: Shape | ImageSize) -> LabelledImages:
         arrays["y"] = np.zeros(len(arrays["x"]) if arrays["x"].ndim else 0, np.int64)
     elif shape.classes == 1 and "y" in arrays:
         raise DataError(f"{path}: holds labels in y; declare how many there are with --classes")
+    if set(arrays) == {"x"}:
+        raise DataError(
+            f"{path}: holds no labels in y; name them so, or leave --classes out for images "
+            "without labels (moments)"
+        )
     if not {"x", "y"} <= set(arrays):
         raise DataError(f"{path}: images are expected as arrays x and y; rename them")
     return checked(arrays["x"], arrays["y"], shape, name=str(path))
@@ -82,12 +87,13 @@ def checked(x: Any, y: Any, shape: Shape | ImageSize, *, name: str = "images") -
 
 def check_extent(x: Any, y: Any, shape: Shape | ImageSize, *, name: str = "images") -> None:
     """Refuse pixels and labels that are not as declared."""
-    sizes = " × ".join(str(size) for size in shape.extent)
-    if x.dtype != np.uint8 or x.shape[1:] != shape.extent:
+    if x.dtype != np.uint8:
         raise DataError(
-            f"{name}: x must hold bytes, images × {sizes} as declared; give the right --height "
-            "and --width (and --channels 3 for colour), or resize the images to one size"
+            f"{name}: x must hold bytes (numpy's uint8, 0 for black to 255 for white); multiply "
+            "numbers from 0 to 1 by 255, round, and convert them"
         )
+    if x.shape[1:] != shape.extent:
+        raise DataError(f"{name}: {_not_as_declared(x, shape)}")
     if y.ndim != 1 or len(y) != len(x) or not np.issubdtype(y.dtype, np.integer):
         raise DataError(f"{name}: y must hold one whole number for each image")
     labels = y.astype(np.int64)
@@ -95,6 +101,19 @@ def check_extent(x: Any, y: Any, shape: Shape | ImageSize, *, name: str = "image
         raise DataError(
             f"{name}: y holds labels outside 0 to {shape.classes - 1}; give the right --classes"
         )
+
+
+def _not_as_declared(x: Any, shape: Shape | ImageSize) -> str:
+    """Say in what way images have another form than was declared."""
+    if x.ndim == 4 and x.shape[-1] == 3 and shape.channels == 1:
+        return "x holds images in colour, and grey ones are declared; add --channels 3"
+    if x.ndim == 3 and shape.channels > 1:
+        return "x holds grey images, and colour is declared; leave --channels out"
+    sizes = " × ".join(str(size) for size in shape.extent)
+    return (
+        f"x must hold bytes, images × {sizes} as declared; give the right --height and --width, "
+        "or resize the images to one size"
+    )
 
 
 def _arrays(path: Path) -> dict[str, Any]:
@@ -109,7 +128,8 @@ def _arrays(path: Path) -> dict[str, Any]:
         raise DataError(f"{path}: cannot be read: {reason}; check the path") from None
     except DAMAGED:
         raise DataError(
-            f"{path}: is not an .npz file of plain arrays; save x and y by numpy"
+            f"{path}: is not an .npz file of plain arrays; save x (all images in one array, so of "
+            "one size) and y by numpy"
         ) from None
 
 

@@ -139,15 +139,30 @@ class RowMaker:
     ) -> Tensor:
         """Rows of zeros and ones, whose gradients are those of the softmax."""
         pytorch = torch()
-        known = pytorch.nn.functional.one_hot(labels, max(self.classes, 1)).to(latents.dtype)
-        inputs = latents if self.target is None else pytorch.cat([latents, known], dim=1)
-        scores = _through(parameters, inputs, len(self.hidden) + 1)
+        scores, known = self._scores(parameters, latents, labels)
         uniform = pytorch.rand(scores.shape, generator=random).clamp_(1e-12, 1 - 1e-7)
         blocks = (scores - uniform.log().neg().log()).split(self.sizes, dim=1)
         drawn = [self._one_code(block) for block in blocks]
         if self.target is not None:
             drawn[self.target] = known
         return pytorch.cat(drawn, dim=1)
+
+    def chances(self, parameters: Parameters, latents: Tensor, labels: Tensor) -> Tensor:
+        """How likely a row has each code, given its latent numbers: codes are independent then."""
+        scores, known = self._scores(parameters, latents, labels)
+        found = [block.softmax(dim=1) for block in scores.split(self.sizes, dim=1)]
+        if self.target is not None:
+            found[self.target] = known
+        return torch().cat(found, dim=1)
+
+    def _scores(
+        self, parameters: Parameters, latents: Tensor, labels: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """The scores of all codes, and the place of the target's code."""
+        pytorch = torch()
+        known = pytorch.nn.functional.one_hot(labels, max(self.classes, 1)).to(latents.dtype)
+        inputs = latents if self.target is None else pytorch.cat([latents, known], dim=1)
+        return _through(parameters, inputs, len(self.hidden) + 1), known
 
     def _one_code(self, scores: Tensor) -> Tensor:
         pytorch = torch()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from understudy.gan.backend import Tensor, torch
 from understudy.gan.features import FeatureMap
 from understudy.gan.noise_layer import NoiseTrainer, NoisyFeatures, release_features
 from understudy.gan.perceptrons import RowCritic, RowMaker
+from understudy.gan.row_start import RowLessons, RowStart, RowTeaching
 from understudy.gan.training import (
     Hyperparameters,
     NoiseSchedule,
@@ -23,13 +25,14 @@ from understudy.gan.training import (
     TrainingState,
 )
 from understudy.methods.abilities import TRAINING_OPTIONS, Abilities
+from understudy.methods.adaptive import AdaptiveMarginals
 from understudy.methods.base import Synthesizer
 from understudy.methods.estimation.learned import Learned
 from understudy.models.generator import RowGenerator
 from understudy.models.model import Model
 from understudy.privacy.budget import Budget, Measure
 from understudy.privacy.curator import Curator
-from understudy.privacy.spending.list_pricing import QuestionsThenList
+from understudy.privacy.spending.list_pricing import QuestionsThenList, RoundsThenList
 from understudy.privacy.spending.pricing import Pricing
 from understudy.rows.counting import Counts, CountSource, NumbersRows
 from understudy.system.arrays import Integers, Numbers
@@ -37,6 +40,15 @@ from understudy.system.arrays import Integers, Numbers
 _TRAINED_REMARK = "rows come from a trained network, which has no probabilities to ask for"
 # Of epsilon, to ask how many rows there are, or how many of each class.
 QUESTION_SHARE = Budget.pure("1/50").amount
+START_SHARE = Fraction(1, 2)
+"""Of epsilon and delta, for the rows that dpgan starts from."""
+
+
+TABLE_SETTINGS = Hyperparameters(lessons=1000)
+"""How dpgan is played for tables where nothing else is given."""
+# The part of its rate at which a generator learns from the critic once it was taught by lessons:
+# a critic that has just begun would undo them at full rate.
+_AFTER_LESSONS = 0.1
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,6 +130,9 @@ class TableGAN(Synthesizer):
         images=True,
     )
 
+    usual: ClassVar[Hyperparameters] = Hyperparameters()
+    """The settings where none are given."""
+
     rows: int | None = None
     target: str | None = None
     settings: Hyperparameters | None = None
@@ -137,7 +152,7 @@ class TableGAN(Synthesizer):
     @property
     def played(self) -> Hyperparameters:
         """Return the settings in force."""
-        return self.settings or Hyperparameters()
+        return self.settings or self.usual
 
     def check(self) -> None:
         """Refuse parameters that cannot work, and a missing package, before anything is read."""
@@ -186,28 +201,66 @@ class DPGAN(TableGAN):
 
     Args:
         schema: the declared values of each column.
-        epsilon: as for every synthesizer; a fiftieth asks for the number of rows, or of each class.
-        delta: above 0.
+        epsilon: as for every synthesizer; half of it pays for rows of `adaptive` to start from.
+            Without lessons a fiftieth asks for the number of rows, or of each class.
+        delta: above 0; half of it is for the start.
         neighbours: add-remove, the only relation that its sampling is accounted for.
         rows: a declared number of rows, which saves that part of the budget; with a target the
             classes are asked for all the same.
         target: a column to be given to the generator, so that every class is made as often as its
             released count says.
-        settings: epochs, batch, clipping and rates.
+        settings: lessons, epochs, batch, clipping and rates; with lessons of 0 nothing is asked
+            for a start, and the critic has nearly all of the budget.
         watches: called with the training state after every step.
     """
 
     method: ClassVar[str] = "dpgan"
+    abilities: ClassVar[Abilities] = replace(TableGAN.abilities, lessons=True)
+    law: ClassVar[int] = 2
+    """2: starts from rows of the default method."""
+    usual: ClassVar[Hyperparameters] = TABLE_SETTINGS
     summary: ClassVar[str] = (
         "a generator of rows, taught by a critic whose gradients are clipped, noised and "
         "accounted for; also of images"
     )
 
+    @property
+    def pricing(self) -> Pricing:
+        """A question for the size, or rounds for a start, and then a list of sums as a whole."""
+        return RoundsThenList(self._first) if self.played.lessons else QuestionsThenList()
+
+    def check(self) -> None:
+        """Refuse parameters that cannot work, those of the start too."""
+        super().check()
+        if self.played.lessons:
+            self.starting.check()
+
+    def pool_bytes(self, domain: Domain) -> int:
+        """Return the most bytes that the start's made-up rows take."""
+        return self.starting.pool_bytes(domain) if self.played.lessons else 0
+
+    @property
+    def starting(self) -> AdaptiveMarginals:
+        """The method whose rows the generator is taught by, within the first share."""
+        return AdaptiveMarginals(
+            self.schema, epsilon=self._first, rows=self.rows, target=self.target
+        )
+
+    @property
+    def _first(self) -> Budget:
+        """Return the budget of the start."""
+        budget = self.budget
+        if budget.measure is Measure.UNLIMITED:
+            return budget
+        return Budget.approximate(budget.amount * START_SHARE, budget.delta * START_SHARE)
+
     def learn(self, curator: Curator) -> Learned:
-        """Ask for the size, find the noise, commit to all steps, and play."""
+        """Start from released rows, find the noise, commit to all steps, and play."""
         self.require_rows(curator)
-        census, left = self._census(curator)
-        trainer, game = self._prepared(curator.domain, census, left)
+        census, taught = self._begun(curator)
+        trainer, game = self._prepared(curator.domain, census, curator.left_for_list)
+        if taught is not None:
+            self._set_out(game, taught)
         curator.commit(trainer.course.questions)
         reach = RowsBehind(curator.domain, self.place_of_target(curator.domain))
         return self.finished(trainer.play(game, curator, self.seen(reach)), census, curator.domain)
@@ -234,19 +287,35 @@ class DPGAN(TableGAN):
         """Return the way examples are reached, which audits replace."""
         return reach
 
-    def _census(self, curator: Curator) -> tuple[Census, Budget]:
-        """The size, declared or paid for, and the budget that is left for training."""
+    def _begun(self, curator: Curator) -> tuple[Census, TrainingState | None]:
+        """The size, and a generator that was taught by released rows, unless lessons are 0."""
+        if not self.played.lessons:
+            return self._census(curator), None
+        domain, start = curator.domain, RowStart.asked_of(curator, self.starting)
+        rows = start.drawn(domain, seed=self.played.seed)
+        lessons = RowLessons(
+            generator=self.maker(domain),
+            rows=rows,
+            chances=start.chances(domain, rows),
+            teaching=RowTeaching(steps=self.played.lessons, seed=self.played.seed),
+        )
+        return Census(start.rows, tuple(lessons.chances)), lessons.play()
+
+    def _set_out(self, game: TrainingState, taught: TrainingState) -> None:
+        """Let the generator begin where its lessons ended."""
+        game.generator, game.averaged = taught.averaged, dict(taught.averaged)
+        game.generator_steps.rate *= _AFTER_LESSONS
+
+    def _census(self, curator: Curator) -> Census:
+        """The size, declared or paid for."""
         budget = curator.budget
         if self.rows is not None and self.target is None:
-            return Census(self.rows, (1.0,)), budget
+            return Census(self.rows, (1.0,))
         table = () if self.target is None else (self.target,)
         unlimited = budget.measure is Measure.UNLIMITED
         share = budget if unlimited else Budget.pure(budget.amount * QUESTION_SHARE)
         [counts] = curator.measure([table], share)
-        left = (
-            budget if unlimited else Budget.approximate(budget.amount - share.amount, budget.delta)
-        )
-        return Census.of(counts.counts, self.rows), left
+        return Census.of(counts.counts, self.rows)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -269,6 +338,15 @@ class NoiseGAN(TableGAN):
     method: ClassVar[str] = "noise-gan"
     summary: ClassVar[str] = "the same from at most 64 features of every row, noised once"
     default_neighbours: ClassVar[Neighbours] = Neighbours.REPLACE
+
+    def check(self) -> None:
+        """Refuse lessons too: only dpgan starts from rows."""
+        super().check()
+        if self.played.lessons:
+            raise UsageError(
+                f"lessons is {self.played.lessons}; noise-gan of tables takes none: give 0, or use "
+                "dpgan"
+            )
 
     def learn(self, curator: Curator) -> Learned:
         """Noise every row's features, and play on them."""
@@ -304,4 +382,10 @@ class NoiseGAN(TableGAN):
         return rows if self.rows is None else self.rows
 
 
-__all__ = ["DPGAN", "Census", "EncodedRows", "NoiseGAN", "RowsBehind", "TableGAN"]
+def settings_of(method: str) -> Hyperparameters:
+    """The settings in which a method trains on tables where nothing else is given."""
+    kinds: tuple[type[TableGAN], ...] = (DPGAN, NoiseGAN)
+    return {kind.method: kind.usual for kind in kinds}.get(method, TableGAN.usual)
+
+
+__all__ = ["DPGAN", "Census", "EncodedRows", "NoiseGAN", "RowsBehind", "TableGAN", "settings_of"]

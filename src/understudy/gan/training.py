@@ -56,8 +56,9 @@ class Hyperparameters:
         steady: the part of the course after which both rates fall, to nothing at its end. Where
             steps are mostly noise, they undo at full rate what the first ones learned.
         averaging: how much of the generator's past its released average keeps in each step.
-        lessons: steps in which a generator of images is taught by draws of their moments, before
-            the first step of the critic; 0 for a generator that begins with random weights.
+        lessons: steps in which a generator is taught by draws of what was released, moments of
+            images or rows of another method, before the first step of the critic; 0 for a
+            generator that begins with random weights.
         seed: of public random numbers; it has no part in batches and noise.
     """
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from understudy.errors import ClaimRefuted, UsageError
-from understudy.jobs.method import FitRequest, build
+from understudy.jobs.method import FitRequest, TrainingRequest, build
 from understudy.jobs.progress import SILENT, Stopwatch
 from understudy.jobs.reading import PersonRequest
 from understudy.jobs.request import JobRequest
@@ -60,6 +60,7 @@ class AuditRequest(JobRequest):
         if self.method == registry.AUTOMATIC:
             raise UsageError("method 'auto' is a choice among methods; name the one to audit")
         person = None if self.rows_per_person is None else PERSON
+        able = registry.abilities(self.method)
         return FitRequest(
             epsilon=self.epsilon,
             delta=self.delta,
@@ -68,8 +69,10 @@ class AuditRequest(JobRequest):
             degree=self.degree,
             neighbours=self.neighbours,
             # Each row that is drawn has its own share of the budget; one alone leaks the most.
-            rows=1 if registry.abilities(self.method).releases_rows else None,
+            rows=1 if able.releases_rows else None,
             people=PersonRequest(person, self.rows_per_person),
+            # Lessons come after what was released, so that one is as good to attack as a thousand.
+            training=TrainingRequest(lessons=1 if able.lessons else None),
         )
 
 

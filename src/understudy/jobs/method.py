@@ -33,7 +33,7 @@ class TrainingRequest(JobRequest):
         batch: how many rows are expected in a batch.
         clip: the norm at which the gradient of a row is clipped.
         pace: a factor on the learning rates.
-        lessons: steps in which a generator of images is taught by released moments.
+        lessons: steps in which a generator is taught by released moments or rows.
     """
 
     epochs: float | None = None
@@ -162,17 +162,17 @@ def _argument(request: FitRequest, name: str, schema: Schema) -> Any:
 
             return None if request.workload is None else Workload.load(request.workload)
         case "settings":
-            from understudy.gan.training import Hyperparameters
+            from understudy.gan.tables import settings_of
 
-            return request.training.settings(Hyperparameters())
+            return request.training.settings(settings_of(request.chosen))
         case _:
             return getattr(request, name)
 
 
 def _refuse_unfit(request: FitRequest, able: Abilities) -> None:
     """Refuse what only other methods take."""
-    if request.training.lessons is not None:
-        raise UsageError("--lessons is for images in an .npz file; leave it out")
+    if request.training.lessons is not None and not able.lessons:
+        raise UsageError("--lessons is for dpgan, and for images in an .npz file; leave it out")
     if request.training.given and not able.is_trained:
         trained = " and ".join(registry.taking("settings"))
         raise UsageError(f"{request.training.given[0]} is for {trained}; leave it out")

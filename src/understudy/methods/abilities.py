@@ -44,6 +44,7 @@ class Abilities:
         learns_network: whether its model is a Bayesian network.
         releases_rows: whether its model is rows that were drawn from private ones, one by one.
         is_trained: whether it trains a neural network, which takes long and cannot be forecast.
+        lessons: whether its network is first taught by rows of another method.
         images: whether there is a method of the same name for images.
         in_rounds: whether what it asks depends on earlier answers, round after round; it stops
             early where there is little to learn.
@@ -60,6 +61,7 @@ class Abilities:
     learns_network: bool = False
     releases_rows: bool = False
     is_trained: bool = False
+    lessons: bool = False
     images: bool = False
     in_rounds: bool = False
 

@@ -123,6 +123,11 @@ class Curator:
         return self._grant.spendable
 
     @property
+    def left_for_list(self) -> Budget:
+        """What a list may cost that the run commits to, after all that was paid for."""
+        return self._grant.left_for_list
+
+    @property
     def public_rows(self) -> int | None:
         """The number of rows, where the neighbouring relation makes it public."""
         if self.unit.neighbours is Neighbours.REPLACE:

@@ -128,8 +128,9 @@ class TrainingOptions(TrainingRequest):
             min=0,
             metavar="STEPS",
             rich_help_panel=TRAINING,
-            help="Teach a generator of images by released moments in this many steps, before "
-            "anything else (dpgan, noise-gan).",
+            help="Teach a generator in this many steps before anything else: of images by released "
+            "moments (dpgan, noise-gan), of rows by those of the default method (dpgan). 0 leaves "
+            "that start out.",
         ),
     ] = None
 

@@ -102,6 +102,11 @@ class Grant:
         return self._paid.taken_from(self._counted)
 
     @property
+    def left_for_list(self) -> Budget:
+        """What a list of charges may cost as a whole; only runs that commit to one have that."""
+        return self.pricing.left_for_list(self._paid, self._rest)
+
+    @property
     def unfinished(self) -> bool:
         """Whether a run that stopped may continue later: its grant stays open, and counts whole."""
         return bool(self.plan) if self.pricing.prepaid else self.resumed_after is not None

@@ -64,6 +64,10 @@ class QuestionsThenList(Pricing):
             return tightest(events_of(charges), delta=Fraction(0), announced=True)
         return Bound(PURE, paid.amount, Fraction(0))
 
+    def left_for_list(self, paid: Price, budget: Budget) -> Budget:
+        """The budget without the ε of the questions, and with all of its δ."""
+        return paid.taken_from(budget)
+
     def committed(self, charges: Sequence[Charge], budget: Budget) -> Committed:
         """Fix the list, and compute its bound."""
         found = tightest(events_of(charges), delta=budget.delta, announced=True)
@@ -147,6 +151,11 @@ class RoundsThenList(QuestionsThenList):
         if not charges or _has_exact(charges):
             return tightest(events_of(charges), delta=Fraction(0), announced=True)
         return Bound(CURVE, self.first.amount, self.first.delta)
+
+    def left_for_list(self, paid: Price, budget: Budget) -> Budget:
+        """The budget without all of the first share, also where the rounds left some of it."""
+        del paid
+        return self._first_price.taken_from(budget)
 
     def committed(self, charges: Sequence[Charge], budget: Budget) -> Committed:
         """Fix the list, and compute its bound at the δ that the rounds leave."""

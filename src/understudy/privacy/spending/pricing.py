@@ -105,6 +105,11 @@ class Pricing(ABC):
         """The whole list of charges, where it was fixed before its first."""
         return ()
 
+    def left_for_list(self, paid: Price, budget: Budget) -> Budget:
+        """What one list of charges may cost as a whole, after others were paid for."""
+        del paid, budget
+        raise UsageError("this run pays question by question; give it a grant that commits")
+
     def committed(self, charges: Sequence[Charge], budget: Budget) -> Committed:
         """How the same run is counted once it has paid for one list of charges."""
         del charges, budget

@@ -128,7 +128,10 @@ METHODS: Mapping[str, Assurance] = {
         commands=_FITTING,
     ),
     "dpgan": Assurance(
-        ("dpgan", "discrete_gaussian"),
+        (
+            *("dpgan", "discrete_gaussian", "gaussian_curve", "count_sensitivity"),
+            *("model_errors", "score_grid", "log_linear"),
+        ),
         (_REPLAY, "tests/gan/test_image_replay.py"),
         ("tests/gan/test_canary.py", "tests/gan/test_image_canary.py"),
         ("tests/gan/test_gradients.py", "tests/privacy/mechanisms/test_sampled.py"),
