@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 import re
@@ -126,6 +127,27 @@ def test_every_block_is_run_or_has_a_reason() -> None:
         if kinds and page not in followed_pages and name not in ELSEWHERE:
             faults.append(name)
     assert [] == faults
+
+
+def _python(body: str) -> bool:
+    """Whether a block of text is code that calls something."""
+    try:
+        tree = ast.parse(body)
+    except SyntaxError:
+        return False
+    return any(isinstance(node, ast.Call) for node in ast.walk(tree))
+
+
+def test_no_example_hides_in_a_block_of_text() -> None:
+    """Python that is labelled as text would not be run, and nobody would see it grow old."""
+    found = [
+        f"{page.relative_to(ROOT)}: {body}"
+        for page in DOCUMENTS
+        for kind, body in blocks(page.read_text("utf-8"))
+        if kind == "text" and _python(body)
+    ]
+    assert [] == found
+    assert _python("with opened() as file:\n    read(file)\n")
 
 
 def test_every_opening_fence_is_seen() -> None:
