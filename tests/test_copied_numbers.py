@@ -18,7 +18,8 @@ Sentences = Callable[[], list[str]]
 
 
 def _record(name: str) -> dict[str, Any]:
-    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+    found: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    return found
 
 
 def _lines(name: str) -> dict[str, float]:
