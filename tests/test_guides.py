@@ -24,7 +24,7 @@ NOT_RUN = {
     "federated_network": "needs several machines; tests/federated/wire runs the same commands",
 }
 # Blocks of TOML that are a part of a schema, or a policy, and not a whole file.
-FRAGMENTS = {"constraints", "federated", "hierarchies"}
+FRAGMENTS = {"constraints", "hierarchies"}
 
 
 def _text(name: str) -> str:

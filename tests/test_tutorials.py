@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 import re
 import shutil
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,9 @@ import pytest
 from support.documents import DOCUMENTS, ROOT, blocks, fences, followed, write_patients
 from support.other_tools import LANGUAGES, PAGES, RECORD, TOOLS, foreign_blocks, run_mark
 from support.promised import missing
+from understudy import BudgetExceeded, Independent, Ledger, Schema
+from understudy.privacy.accounting.adjacency import Adjacency
+from understudy.privacy.spending.limits import Limit, Spent
 
 DOCS = ROOT / "docs"
 TUTORIALS = sorted((DOCS / "tutorials").glob("*.md"))
@@ -124,6 +129,27 @@ def test_every_block_is_run_or_has_a_reason() -> None:
     assert [] == faults
 
 
+def _python(body: str) -> bool:
+    """Whether a block of text is code that calls something."""
+    try:
+        tree = ast.parse(body)
+    except SyntaxError:
+        return False
+    return any(isinstance(node, ast.Call) for node in ast.walk(tree))
+
+
+def test_no_example_hides_in_a_block_of_text() -> None:
+    """Python that is labelled as text would not be run, and nobody would see it grow old."""
+    found = [
+        f"{page.relative_to(ROOT)}: {body}"
+        for page in DOCUMENTS
+        for kind, body in blocks(page.read_text("utf-8"))
+        if kind == "text" and _python(body)
+    ]
+    assert [] == found
+    assert _python("with opened() as file:\n    read(file)\n")
+
+
 def test_every_opening_fence_is_seen() -> None:
     """Blocks without a language, indented or of another form would not be run; included code is.
 
@@ -181,6 +207,26 @@ def test_the_limits_of_adversarial_networks_are_those_of_the_study() -> None:
     told = {name: f"{float(cells[2]):.3f}" for name, cells in found.items()}
     assert f"(accuracies {told['dpgan']} and {told['privbayes']})" in page
     assert f"`nist` ({told['nist']})" in page
+
+
+def test_four_monthly_releases_fit_the_limit_of_the_tutorial(tmp_path: Path) -> None:
+    """Three at ε = 1 leave room for one at ε = 0.99, as the page says, and not for one at 1."""
+    page = (DOCS / "tutorials" / "second_release.md").read_text(encoding="utf-8")
+    assert "understudy ledger limit patients --epsilon 2 --delta 1e-5" in page
+    assert "three at ε = 1, and a fourth at ε = 0.99." in page
+    schema = Schema.parse({"columns": {"smoker": {"kind": "boolean"}}})
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    ledger.set_limit("patients", Limit.zcdp(Spent(Fraction(2), Fraction("1e-5")), Adjacency()))
+
+    def released(epsilon: str) -> None:
+        method = Independent(schema, epsilon=epsilon, delta="1e-6")
+        method.fit({"smoker": [True, False] * 50}, ledger=ledger, dataset="patients")
+
+    for _ in range(3):
+        released("1")
+    with pytest.raises(BudgetExceeded):
+        released("1")
+    released("0.99")
 
 
 def test_what_a_guesser_gains_is_computed() -> None:

@@ -130,6 +130,21 @@ def test_a_limit_for_an_unknown_name_says_so(desk: Desk) -> None:
     assert "nothing in this ledger" not in desk.run("ledger", "limit", "zoo", "-e", 5).err
 
 
+def test_a_total_above_a_limit_in_zcdp_says_how_the_limit_counts(desk: Desk) -> None:
+    """Basic composition may be above the limit; the line below says what the limit counts."""
+
+    def shown() -> str:
+        return " ".join(desk.run("ledger", "show", "people").out.split())
+
+    for _ in range(2):
+        assert 0 == desk.synth("--method", "independent", "--delta", "1e-6").code
+    assert "a limit that is set before the first run can count in zCDP: epsilon = 1." in shown()
+    desk.run("ledger", "limit", "people", "-e", "1.9", "--delta", "1e-5")
+    assert "spent epsilon = 2, delta = 2e-06 (basic composition of 2 runs)" in shown()
+    assert "the limit counts them in zCDP, where epsilon = 1." in shown()
+    assert "a limit that is set before" not in shown()
+
+
 def test_what_is_left_of_a_limit_in_zcdp_is_not_zero(desk: Desk) -> None:
     """The largest run that fits, in numbers that are not above their exact texts."""
     desk.run("ledger", "limit", "people", "-e", 4, "--delta", "1e-5", "--basic-epsilon", 1)

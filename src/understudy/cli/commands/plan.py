@@ -171,7 +171,7 @@ def _about_noise(planned: Plan) -> Iterator[str]:
     if planned.one_way_noise is not None:
         yield (
             f"By their noise alone one-way tables would first be {planned.one_way_noise:.2g} off; "
-            "later steps take most of what makes cells negative away."
+            "later steps remove most of the negative cells, and with them much of this."
         )
 
 

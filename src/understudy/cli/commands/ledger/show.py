@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from understudy.privacy.spending.accounts import Account, Total
+    from understudy.privacy.spending.limits import Limit
 
 
 def show(
@@ -43,7 +44,7 @@ def _show(account: Account) -> None:
     console = results()
     console.print(account.dataset, style="bold")
     for total in account.totals:
-        _show_total(total)
+        _show_total(total, account.limit)
     if account.limit is None:
         console.print("no limit is set")
     else:
@@ -52,7 +53,7 @@ def _show(account: Account) -> None:
         console.print(_runs(account))
 
 
-def _show_total(total: Total) -> None:
+def _show_total(total: Total, limit: Limit | None) -> None:
     console = results()
     converted = f", {total.implied} of other neighbours converted" if total.implied else ""
     console.print(
@@ -61,11 +62,14 @@ def _show_total(total: Total) -> None:
     )
     enough = total.would_have_sufficed
     if enough is not None:
-        console.print(
-            f"  a limit that is set before the first run can count in zCDP: {enough} for the same "
-            "runs",
-            style="dim",
+        counts = limit is not None and limit.concentrated and limit.adjacency == total.adjacency
+        how = (
+            f"the limit counts them in zCDP, where {enough} would have sufficed"
+            if counts
+            else f"a limit that is set before the first run can count in zCDP: {enough} for the "
+            "same runs"
         )
+        console.print(f"  {how}", style="dim")
     if total.silent:
         console.print(f"  not included: {_counted(total.silent)}, silent about these neighbours")
 
