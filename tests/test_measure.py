@@ -23,11 +23,10 @@ LONG_FOR_A_REASON = {
 # Files of more than 400 lines, and how many they may have. The numbers may only shrink.
 LONG_FILES = {
     "src/understudy/evaluation/evaluation.py": 439,
-    "src/understudy/methods/discover/discovery.py": 418,
     "src/understudy/methods/structure/rounds.py": 437,
     "src/understudy/models/archive.py": 435,
     "src/understudy/privacy/spending/ledger.py": 497,
-    "src/understudy/rows/engines/databases/expressions.py": 423,
+    "src/understudy/rows/engines/databases/expressions.py": 411,
 }
 FIRST = '''"""A module."""
 

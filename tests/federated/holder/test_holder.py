@@ -360,14 +360,20 @@ def test_hardly_any_rows_are_answered_like_many(name: str, rows: int) -> None:
     assert not [body for body in kinds if isinstance(body, Refused)]
 
 
-def test_a_fault_tells_the_analyst_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What went wrong inside may depend on rows; the reply is the same whatever it was."""
+def _broken(monkeypatch: pytest.MonkeyPatch, fault: Exception) -> Holder:
+    """A holder whose rows cannot be counted."""
     holder = _begun(_fresh())
 
     def broken(*_: object) -> None:
-        raise RuntimeError("row 17 holds a secret")
+        raise fault
 
     monkeypatch.setattr(type(holder._source), "count", broken)
+    return holder
+
+
+def test_a_fault_tells_the_analyst_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What went wrong inside may depend on rows; the reply is the same whatever it was."""
+    holder = _broken(monkeypatch, RuntimeError("row 17 holds a secret"))
     reply = asked(holder, HALF)
     assert isinstance(reply.body, Refused)
     assert ("fault", False) == (reply.body.because, "secret" in reply.body.reason)
@@ -380,13 +386,7 @@ def test_a_fault_is_logged_without_its_message(
     """It may quote a cell, and a holder's log is kept; only the owner can ask for all of it."""
     if wanted:
         monkeypatch.setenv("UNDERSTUDY_TRACEBACK", "1")
-    holder = _begun(_fresh())
-
-    def broken(*_: object) -> None:
-        raise KeyError("a secret of row 17")
-
-    monkeypatch.setattr(type(holder._source), "count", broken)
-    asked(holder, HALF)
+    asked(_broken(monkeypatch, KeyError("a secret of row 17")), HALF)
     assert "a fault while answering: KeyError at test_holder.py:" in caplog.text
     assert wanted is ("secret" in caplog.text)
 

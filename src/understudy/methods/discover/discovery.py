@@ -16,25 +16,22 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from understudy.errors import UsageError
 from understudy.facts.schema import Schema
 from understudy.facts.schema_cost import Inference
 from understudy.facts.unit import Neighbours, Unit
 from understudy.methods.discover.bins import (
-    Estimates,
     LearnedRange,
-    agreeing,
     around,
     cut,
     fitted,
     on_steps,
 )
-from understudy.methods.discover.cells import STRAY_BESIDE, Intervals, Tree
+from understudy.methods.discover.cells import STRAY_BESIDE, Intervals
+from understudy.methods.discover.coarse import Coarse
 from understudy.methods.discover.keys import groups_of, keys_of
 from understudy.methods.discover.prospects import Prospects
-from understudy.methods.discover.shares import CountNoise, QuestionShares, least_noise, reached
+from understudy.methods.discover.shares import QuestionShares, least_noise, reached
 from understudy.methods.discover.skeleton import Skeleton
 from understudy.methods.discover.values import FoundValues, Leftover, listing
 from understudy.privacy.budget import Amount, Budget, exact
@@ -43,11 +40,9 @@ from understudy.privacy.run import Access, OpenRun, PaidRun, UnopenedRows
 from understudy.privacy.spending.record import DEFAULT, LedgerChoice
 from understudy.privacy.statements.statement import Statement, check_same_persons
 from understudy.rows.counting import KeySource, ReleasedKeys
-from understudy.system.arrays import Integers
 from understudy.system.frames import Rows
 
 METHOD = "schema infer"
-_LEAST_VARIANCE = 1e-9
 # The chance that a boolean column without missing cells gets a level for them.
 _STRAY_GAP = 1 / 100
 NAMELESS = "table"
@@ -76,55 +71,6 @@ class Inferred:
     def prospects(self) -> Prospects:
         """Return what can be expected of a fit under the schema."""
         return Prospects(self.schema, self.unseen, self.rows)
-
-
-@dataclass(frozen=True)
-class Coarse:
-    """The result of the first count of a column: cells that stand out, and the tree to count next.
-
-    Attributes:
-        noisy: counts of all cells.
-        noise: what was added to them.
-        tree: the cells that stand out and those between, or all where none does.
-        missing: whether missing cells stand out, where that was asked.
-    """
-
-    noisy: Integers
-    noise: CountNoise
-    tree: Tree
-    missing: bool
-
-    @classmethod
-    def of(cls, answer: Integers, cells: Intervals, noise: CountNoise) -> Coarse:
-        """Read a noisy answer: counts of cells, and last of missing ones where that was asked."""
-        noisy, missing = answer[: len(cells.edges)], answer[len(cells.edges) :]
-        stands_out = bool((missing > reached(noise, STRAY_BESIDE)).any())
-        return cls(noisy, noise, Tree.over(cells, noisy, noise), stands_out)
-
-    @property
-    def shown(self) -> int:
-        """The noisy number of rows in the cells that stand out; 0 where none does."""
-        tree = self.tree
-        return int(self.noisy[tree.first : tree.last + 1].sum()) if tree.core else 0
-
-    def estimates(self, answer: Integers, noise: CountNoise) -> Estimates:
-        """Join this count with a second one."""
-        tree = self.tree
-        *fine, outer = tree.split(answer)
-        inside = self.noisy[tree.first : tree.last + 1]
-        variances = [self.noise.variance, *[noise.variance] * tree.levels]
-        levels = agreeing([inside, *fine], variances, tree.parents)
-        before = np.delete(self.noisy, slice(tree.first, tree.last + 1))
-        trust = noise.variance / max(self.noise.variance + noise.variance, _LEAST_VARIANCE)
-        joined = trust * before + (1 - trust) * outer
-        return Estimates(
-            tree,
-            levels,
-            joined,
-            noise,
-            variance=trust * self.noise.variance,
-            inside=self.noise.variance,
-        )
 
 
 @dataclass(frozen=True)

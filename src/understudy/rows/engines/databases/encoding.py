@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from understudy.facts.codec import Codec
+from understudy.facts.codec.persons import MODULUS, multipliers
 from understudy.rows.engines.databases.dialects import Dialect
 from understudy.rows.engines.databases.expressions import (
     can_drop,
     code_of,
-    first_of_each,
     group_of,
 )
 from understudy.rows.engines.databases.texts import compared_by_bytes, name_of
@@ -36,7 +36,7 @@ def kept_codes(codes: ir.Table, codec: Codec) -> ir.Table:
     dropping = [codes[name] for name in _dropping(codec)]
     kept = codes.filter([code.notnull() for code in dropping]) if dropping else codes
     if codec.persons:
-        kept = first_of_each(kept, _PERSON, codec.persons.most)
+        kept = _first_of_each(kept, _PERSON, codec.persons.most)
     levels = enumerate(codec.domain.coarser.values())
     return kept.mutate(**{f"g{i}": group_of(kept[names[v.of]], v.groups) for i, v in levels})
 
@@ -66,3 +66,20 @@ def unfit_rows(codes: ir.Table, codec: Codec) -> ir.Scalar | None:
     each = flagged.group_by(_PERSON).aggregate(fitting=flagged.fits.sum(), rows=flagged.count())
     left = most - ibis.least(each.fitting, most)
     return ibis.least(each["rows"] - each.fitting, left).sum()
+
+
+def _first_of_each(codes: ir.Table, person: str, most: int) -> ir.Table:
+    """The rows that `codec.persons` keeps of every person, without the column that names them."""
+    import ibis
+
+    names = [name for name in codes.columns if name != person]
+    equal = ibis.window(group_by=[person, *names])
+    numbered = codes.mutate(copy=ibis.row_number().over(equal))
+    terms = [
+        numbered[name].cast("int64") * factor + factor
+        for name, factor in zip([*names, "copy"], multipliers(len(names)), strict=True)
+    ]
+    scattered = numbered.mutate(turn=sum(terms[1:], terms[0]) % MODULUS)
+    lots = ibis.window(group_by=person, order_by=["turn", *names, "copy"])
+    placed = scattered.mutate(place=ibis.row_number().over(lots))
+    return placed.filter(placed.place < most).select(*names)

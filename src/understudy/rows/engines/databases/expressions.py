@@ -20,7 +20,6 @@ import numpy as np
 from understudy.errors import CapacityError, DataError
 from understudy.facts.codec.bins import BinnedCodec
 from understudy.facts.codec.categories import ListedCodec, spellings
-from understudy.facts.codec.persons import MODULUS, multipliers
 from understudy.facts.column import (
     HIGHEST_WHOLE,
     BinnedColumn,
@@ -100,23 +99,6 @@ def can_drop(codec: ListedCodec | BinnedCodec) -> bool:
         return codec.column.outside_code is None or codec.column.missing_as == "drop"
     strays = codec.column.outside == "drop"
     return strays or codec.missing_target is None
-
-
-def first_of_each(codes: ir.Table, person: str, most: int) -> ir.Table:
-    """The rows that `codec.persons` keeps of every person, without the column that names them."""
-    import ibis
-
-    names = [name for name in codes.columns if name != person]
-    equal = ibis.window(group_by=[person, *names])
-    numbered = codes.mutate(copy=ibis.row_number().over(equal))
-    terms = [
-        numbered[name].cast("int64") * factor + factor
-        for name, factor in zip([*names, "copy"], multipliers(len(names)), strict=True)
-    ]
-    scattered = numbered.mutate(turn=sum(terms[1:], terms[0]) % MODULUS)
-    lots = ibis.window(group_by=person, order_by=["turn", *names, "copy"])
-    placed = scattered.mutate(place=ibis.row_number().over(lots))
-    return placed.filter(placed.place < most).select(*names)
 
 
 def _refusal(name: str, held: dt.DataType, kind: str) -> DataError:
