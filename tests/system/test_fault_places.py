@@ -18,7 +18,7 @@ def _fault() -> Exception:
 def test_a_fault_is_its_kind_and_its_place() -> None:
     """The message, which may quote a cell, is left out."""
     described = place_of(_fault())
-    assert described.startswith("KeyError at test_faults.py:")
+    assert described.startswith("KeyError at test_fault_places.py:")
     assert "secret" not in described
 
 
