@@ -8,8 +8,9 @@ from understudy.system.faults import SHOWN_BY, place_of, shows_messages
 
 
 def _fault() -> Exception:
+    empty: dict[str, int] = {}
     try:
-        {}["a secret of row 17"]
+        empty["a secret of row 17"]
     except KeyError as error:
         return error
     raise AssertionError("nothing was raised")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from understudy.facts.column import IntegerColumn
@@ -12,7 +14,7 @@ from understudy.system.arrays import Integers
 
 CELLS = Intervals.over(IntegerColumn(min=0, max=300))
 # Of scale one tenth: hardly any noise.
-NOISE = DiscreteLaplace.costing(10, sensitivity=1)
+NOISE = DiscreteLaplace.costing(Fraction(10), sensitivity=Fraction(1))
 VALUES = np.repeat(np.arange(40, 120), 50)
 
 
