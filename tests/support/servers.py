@@ -22,6 +22,7 @@ import pytest
 
 from support.promised import missing, need
 
+_DEPLOY = "org.apache.spark.deploy.{}"
 _POSTGRES_PLACES = "/usr/lib/postgresql/*/bin"
 
 
@@ -197,6 +198,51 @@ def connect_server() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
         process.kill()
         process.wait()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def spark_cluster() -> Iterator[tuple[str, dict[str, str], int]]:
+    """A new cluster of Spark: its address, what a driver's environment needs, and its worker.
+
+    The worker's number is that of its process, whose children are the executors.
+    """
+    if shutil.which("java") is None:
+        missing("Java")
+    program = str(Path(need("pyspark").__file__).parent / "bin" / "spark-class")
+    folder, port = Path(tempfile.mkdtemp(prefix="understudy-spark-cluster-")), free_port()
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.executor.memory": "512m",
+        "spark.local.dir": str(folder),
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+    }
+    lines = "".join(f"{name} {value}\n" for name, value in settings.items())
+    (folder / "spark-defaults.conf").write_text(lines)
+    own = {"SPARK_CONF_DIR": str(folder), "SPARK_LOCAL_IP": "127.0.0.1"}
+    here = dict(os.environ) | own | {"PYSPARK_PYTHON": sys.executable}
+    address, common = f"spark://127.0.0.1:{port}", ["--host", "127.0.0.1", "--webui-port", "0"]
+    master = [_DEPLOY.format("master.Master"), *common, "--port", str(port)]
+    worker = [_DEPLOY.format("worker.Worker"), *common, "--cores", "2", "--memory", "1g"]
+    worker += ["--work-dir", str(folder / "work"), address]
+    processes = []
+    with (folder / "log").open("wb") as log:
+        try:
+            for command in (master, worker):
+                started = subprocess.Popen(
+                    [program, *command], cwd=folder, stdout=log, stderr=log, env=here
+                )
+                processes.append(started)
+                _wait_for(port, started, seconds=120)
+            yield address, here, started.pid
+        finally:
+            for process in reversed(processes):
+                process.terminate()
+                process.wait()
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 # Of an error that says that a connection broke.
 _LOST = ("OperationalError", "InterfaceError", "ConnectionException", "IOException")
 _LOST_SPARK = ("Py4JNetworkError", "ConnectionRefusedError", "RetriesExceeded", "RpcError")
+# Of the block that a lost executor kept: the rows are not encoded again from what is there by then.
+_LOST_CODES = "Checkpoint block"
 # Spark Connect has one kind for what the server said, and subclasses for what is wrong with it.
 _CONNECT_SPARK = "SparkConnectGrpcException"
 # PostgreSQL's state, and MySQL's and MariaDB's numbers, of an account that may not read.
@@ -95,6 +97,11 @@ def _reason(error: Exception) -> str:
         )
     if is_any_of(error, *_LOST, *_LOST_SPARK) or type(error).__name__ == _CONNECT_SPARK:
         return "stopped answering; nothing of this question was used, run again when it is back"
+    if _LOST_CODES in str(error):
+        return (
+            "lost a part of the rows as they were encoded, with an executor of Spark's; nothing of "
+            "this question was used, run again"
+        )
     if isinstance(error, UnicodeError) or getattr(error, "sqlstate", None) in _OTHER_LETTERS:
         return (
             "has another encoding than UTF-8, which lacks letters or white space that texts are "

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from understudy.errors import DataError
+from understudy.errors import DataError, UsageError
 from understudy.rows.engines.databases.database import asking
 from understudy.system.extras import require
 
@@ -53,22 +53,33 @@ def _classic(address: str) -> Iterator[Any]:
 
     own = SparkSession.getActiveSession() is None
     place = address.removeprefix("spark://")
+    wanted = place if place.startswith("local") else address
     builder = SparkSession.builder.appName("understudy")
     # Its own log lines may quote cells.
     builder = builder.config("spark.log.level", "OFF").config("spark.ui.enabled", "false")
     builder = builder.config("spark.ui.showConsoleProgress", "false")
     try:
-        session = builder.master(place if place.startswith("local") else address).getOrCreate()
+        session = builder.master(wanted).getOrCreate()
     except Exception:
         raise DataError(
             "Spark cannot be started or reached; check its address, and that Java 17 or newer is "
             "installed"
         ) from None
     try:
+        _check_master(session.sparkContext.master, wanted)
         yield session
     finally:
         if own:
             session.stop()
+
+
+def _check_master(found: str, wanted: str) -> None:
+    """Refuse another cluster than the one that was named: a table of that name may be on both."""
+    if found != wanted:
+        raise UsageError(
+            f"this process has a Spark session on {found} already, and cannot have one on "
+            f"{wanted}; stop it, name that one, or give its table as ibis has it"
+        )
 
 
 @contextmanager
