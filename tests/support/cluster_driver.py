@@ -20,7 +20,8 @@ from understudy.facts.codec.persons import Persons
 from understudy.rows.engines.databases.source import DatabaseSource
 from understudy.rows.sources import Access, open_source
 
-_NAMES = ["Zoe\u0308", "Zo\xeb", " Zo\xeb\t", "zo\xeb", "", None, "a\0b", "Ann"] * 25
+_SPELLINGS = ["Zoe\u0308", "Zo\xeb", " Zo\xeb\t", "zo\xeb", "", None, "a\0b", "Ann"]
+_NAMES = [*_SPELLINGS * 10, *(f"person {i}" for i in range(120))]
 
 
 def main(address: str, folder: Path, worker: int) -> None:
@@ -37,7 +38,9 @@ def main(address: str, folder: Path, worker: int) -> None:
         check_same(source, memory)
         pq.write_table(rows.slice(0, 5), place)
         check_same(source, memory)
-        for executor in children(worker):
+        executors = children(worker)
+        assert executors
+        for executor in executors:
             os.kill(executor, signal.SIGKILL)
         try:
             [marginal] = source.count([("b",)])
@@ -49,8 +52,9 @@ def main(address: str, folder: Path, worker: int) -> None:
 
 def children(process: int) -> list[int]:
     """The processes that a process has started, and those that they have."""
-    listed = Path(f"/proc/{process}/task/{process}/children").read_text().split()
-    return [each for child in map(int, listed) for each in (*children(child), child)]
+    threads = Path(f"/proc/{process}/task").glob("*/children")
+    listed = [int(child) for thread in threads for child in thread.read_text().split()]
+    return [each for child in listed for each in (*children(child), child)]
 
 
 if __name__ == "__main__":

@@ -175,7 +175,8 @@ def _first_fault(monkeypatch: pytest.MonkeyPatch) -> str:
     from understudy.federated.holder import refusals as module
 
     faults: list[str] = []
-    monkeypatch.setattr(module._LOG, "error", lambda text, exc_info: faults.append(str(exc_info)))
+    monkeypatch.setenv("UNDERSTUDY_TRACEBACK", "1")
+    monkeypatch.setattr(module._LOG, "error", lambda *_, exc_info: faults.append(str(exc_info)))
     from understudy.errors import HolderError
 
     with pytest.raises(HolderError):
