@@ -53,7 +53,7 @@ def test_any_number_of_users_is_found(users: int, estimator: str) -> None:
 
 
 def _taken(users: int, buckets: int) -> float:
-    """The part of all places that so many users take on average."""
+    """The part of all places that n users take on average."""
     return float(-np.expm1(-users * level_shares() / buckets).mean())
 
 

@@ -36,7 +36,7 @@ _STEADY = 0.5
 
 @dataclass(frozen=True, eq=False)
 class RowStart:
-    """What `adaptive` released before the critic's first step.
+    """The release of `adaptive` before the critic's first step.
 
     Attributes:
         law: the model of rows.
@@ -133,7 +133,7 @@ class PairShares:
         return self._met(ones, labels, self._groups(chosen))
 
     def expected(self, chances: Tensor, labels: Tensor, chosen: tuple[int, ...]) -> Tensor:
-        """The same of made rows, differentiable by the chances of their codes.
+        """Count the pairs of made rows, differentiable by the chances of their codes.
 
         Codes of a made row are independent given its latent numbers, so that the product of two
         chances is the chance that both are drawn.
@@ -187,7 +187,7 @@ class RowLessons:
 
     @property
     def tables(self) -> PairShares:
-        """What made and drawn rows are compared by."""
+        """The tables by which made and drawn rows are compared."""
         return PairShares(self.generator.sizes, self.generator.target)
 
     def play(self) -> TrainingState:

@@ -307,7 +307,7 @@ class DPGAN(TableGAN):
         game.generator_steps.rate *= _AFTER_LESSONS
 
     def _census(self, curator: Curator) -> Census:
-        """The size, declared or paid for."""
+        """Return the size, declared or paid for."""
         budget = curator.budget
         if self.rows is not None and self.target is None:
             return Census(self.rows, (1.0,))

@@ -124,7 +124,7 @@ class Curator:
 
     @property
     def left_for_list(self) -> Budget:
-        """What a list may cost that the run commits to, after all that was paid for."""
+        """Return what a list may cost that the run commits to, after all that was paid for."""
         return self._grant.left_for_list
 
     @property

@@ -1,4 +1,4 @@
-"""What the first count of a column of numbers or dates shows, and how a second one joins it."""
+"""The first count of a column of numbers or dates, and how a second one joins it."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ class Grant:
 
     @property
     def left_for_list(self) -> Budget:
-        """What a list of charges may cost as a whole; only runs that commit to one have that."""
+        """Return what a list of charges may cost as a whole, in runs that commit to one."""
         return self.pricing.left_for_list(self._paid, self._rest)
 
     @property

@@ -106,7 +106,7 @@ class Pricing(ABC):
         return ()
 
     def left_for_list(self, paid: Price, budget: Budget) -> Budget:
-        """What one list of charges may cost as a whole, after others were paid for."""
+        """Return what one list of charges may cost as a whole, after others were paid for."""
         del paid, budget
         raise UsageError("this run pays question by question; give it a grant that commits")
 
