@@ -17,6 +17,8 @@ from pyreadstat import _readstat_writer
 
 _TEXT, _NUMBER = 0, 5
 _FIRST_DAY = dt.date(1960, 1, 1)
+# When files say that they were written, in seconds since 1970.
+_WRITTEN = 1_600_000_000
 _DATA_WRITER = ctypes.CFUNCTYPE(ctypes.c_ssize_t, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
 
 
@@ -37,6 +39,8 @@ def write_sas(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
     sink = _DATA_WRITER(take)
     writer = ctypes.c_void_p(library.readstat_writer_init())
     _sound(library.readstat_set_data_writer(writer, sink))
+    # The same rows are the same file, whenever it is written.
+    _sound(library.readstat_writer_set_file_timestamp(writer, ctypes.c_long(_WRITTEN)))
     declared = [(_declared(library, writer, name, cells), cells) for name, cells in columns.items()]
     rows = len(next(iter(columns.values())))
     _sound(library.readstat_begin_writing_sas7bdat(writer, None, ctypes.c_long(rows)))

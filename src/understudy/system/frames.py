@@ -63,9 +63,6 @@ def in_brand(rows: pa.Table, brand: str) -> Any:
 
 def _pandas_frame(rows: pa.Table) -> Any:
     """Arrow rows as pandas has them: days as moments, and objects where they are declared."""
-    # Asked for here: a command line lets Arrow itself find no pandas.
-    import pandas  # noqa: F401
-
     frame = rows.to_pandas(date_as_object=False)
     for name in _objects(rows):
         column = rows.column(name).to_pandas(date_as_object=True)
