@@ -35,7 +35,7 @@ HOSTS = {"keepachangelog.com", "semver.org"}
 # Pages of every sort, looked at on a wide screen and on a phone.
 LOOKED_AT = (
     *("index", "tutorials/hospital", "reference/options", "reference/api/methods"),
-    *("arena", "genindex"),
+    *("arena", "genindex", "examples/first_table"),
 )
 # The least contrast of words that can be read, by the guidelines for accessible pages.
 LEAST_CONTRAST = 4.5
