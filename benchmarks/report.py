@@ -94,7 +94,7 @@ def peers_table(found: dict[str, Record]) -> str:
         faster = [_compared(lines.get(JOB_SPEED.format(method, tool))) for method in ours]
         name = f"`{tool}`" if tool in ours else tool
         rows.append(f"| {name} | {' | '.join([*numbers, *faster])} |")
-    return "\n".join(rows)
+    return "\n".join([*rows, "", _when(record)])
 
 
 def _compared(line: Record | None) -> str:
@@ -112,7 +112,7 @@ def growth_table(found: dict[str, Record]) -> str:
         span = f"{detail['axis']}: {detail['over'][0]:,} to {detail['over'][-1]:,}"
         exponents = f"{detail['exponent']:.2f} | {detail['last_exponent']:.2f}"
         rows.append(f"| {detail['curve']} | {span} | {exponents} |")
-    return "\n".join(rows)
+    return "\n".join([*rows, "", _when(found["growth"])])
 
 
 def _number(line: Record) -> str:
@@ -162,8 +162,12 @@ def utility_table(found: dict[str, Record]) -> str:
     for name in worst_first:
         cells = [f"{distances[name, m, e]:.3f}" for m in _METHODS for e in _EPSILONS]
         rows.append(f"| {_TITLES[name]}, {shapes[name]} | {' | '.join(cells)} |")
-    date, version = found["utility"]["date"], found["utility"]["versions"]["understudy"]
-    return "\n".join([*rows, "", f"Measured on {date} with version {version}."])
+    return "\n".join([*rows, "", _when(found["utility"])])
+
+
+def _when(record: Record) -> str:
+    """Say of which day and version a record is."""
+    return f"Measured on {record['date']} with version {record['versions']['understudy']}."
 
 
 def bits_sentence(found: dict[str, Record]) -> str:

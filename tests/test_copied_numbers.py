@@ -93,6 +93,19 @@ def _where_plans_miss() -> list[str]:
     ]
 
 
+def _plan_seconds() -> list[str]:
+    def seconds(table: str) -> tuple[int, int]:
+        of = [methods["adaptive"]["plan CPU s"] for at, methods in _plans().items() if table in at]
+        return round(min(of)), round(max(of))
+
+    (least, most), diabetes = seconds("adult"), seconds("diabetes")
+    assert least == most
+    return [
+        f"takes about {most} CPU seconds for Adult's 15 columns and {diabetes[0]} to {diabetes[1]} "
+        "for Diabetes' 44"
+    ]
+
+
 def _modelled(method: str) -> str:
     found = _lines("coverage")
     what = "intervals that rest on the model hold the truth"
@@ -159,6 +172,38 @@ def _replicates() -> list[str]:
     ]
 
 
+def _sketch_errors() -> list[str]:
+    path = ROOT / "docs" / "studies" / "tuc1-sketches.json"
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    users = [cell for cell in cells if cell["setting"].get("bits") == 16_384]
+
+    def errors(way: str) -> dict[int, float]:
+        return {cell["setting"]["seen"]: cell["numbers"][way]["error"] for cell in users}
+
+    sketch, hashed = errors("Flajolet and Martin"), errors("bits of hashed users")
+    off = [error for seen, error in sketch.items() if seen >= 1000]
+    assert hashed[10_000] < sketch[10_000]
+    return [
+        f"it is {100 * min(off):.0f} to {100 * max(off):.0f} % [from 1,000 users on]",
+        f"and is {100 * hashed[500_000]:.0f} % off with 500,000.",
+    ]
+
+
+def _replicates_elsewhere() -> list[str]:
+    rest = "10 stand-ins combined, where a pair rests on the model"
+    first, second = (
+        _replicate("nist", f"the regression coefficient of {name}", rest) for name in ("x", "z")
+    )
+    asked = {
+        detail["asked"]
+        for detail in _record("replicate_coverage")["details"]
+        if detail["what"].startswith("nist: 95 % intervals of the regression coefficient")
+        and detail["basis"] == "where a pair rests on the model"
+    }
+    assert 1 == len(asked)
+    return [f"held the truth in only {first} and {second} % of {asked.pop()} runs of `nist`"]
+
+
 def _holders() -> list[str]:
     found = _lines("federated")
     worlds = ("ε = 1, δ = 10⁻⁹, add-remove", "ε = 1, replace")
@@ -190,8 +235,11 @@ COPIED: dict[str, tuple[str, Sentences]] = {
     "where the default is behind": (f"{GUIDES}/methods.md", _where_the_default_is_behind),
     "small tables": (f"{GUIDES}/methods.md", _small_tables),
     "where plans miss": (f"{GUIDES}/planning.md", _where_plans_miss),
+    "seconds of plans": (f"{GUIDES}/planning.md", _plan_seconds),
+    "errors of sketches": (f"{GUIDES}/stream.md", _sketch_errors),
     "intervals": (f"{GUIDES}/questions.md", _intervals),
     "replicates": (f"{GUIDES}/questions.md", _replicates),
+    "replicates elsewhere": ("docs/coming_from/synthpop.md", _replicates_elsewhere),
     "holders": (f"{GUIDES}/federated.md", _holders),
     "changes": ("CHANGELOG.md", _changes),
 }

@@ -17,6 +17,7 @@ import pytest
 import typer.main
 
 import understudy
+import understudy_studies
 from support.documents import DOCUMENTS, ROOT, blocks, followed, walk, write_patients
 from support.tiers import slow_but
 from understudy import errors
@@ -29,14 +30,17 @@ MODULES = [
     "understudy",
     *(m.name for m in pkgutil.walk_packages(understudy.__path__, "understudy.")),
 ]
-# The modules of each package below `understudy`, and those that stand beside the packages.
+STUDIES = [
+    m.name for m in pkgutil.walk_packages(understudy_studies.__path__, "understudy_studies.")
+]
+# The modules of each package below `understudy`, those that stand beside the packages, and studies.
 ROOMS = {
     room: [*names]
     for room, names in itertools.groupby(
         sorted(MODULES, key=lambda name: (name.split(".")[1:2], name)),
         key=lambda name: "".join(name.split(".")[1:2]) or "understudy",
     )
-}
+} | {"understudy_studies": STUDIES}
 # The list may only shrink.
 WITHOUT_EXAMPLES = {"cli", "errors", "testing"}
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fuzz.mutation import mutated, mutated_document
-from fuzz.readers import READERS, sample_number
+from fuzz.readers import READERS, sample_number, undated
 from fuzz.running import Progress, attempt, findings, run
 from support.commands import Desk, desk_in
 from support.tiers import full_but
@@ -141,6 +141,14 @@ def test_an_input_is_made_again_by_its_number(name: str) -> None:
         expected = sample_number(first, name, 1, number)
         assert expected == sample_number(second, name, 1, number)
     assert sample_number(first, name, 1, 0) != sample_number(first, name, 1, 1)
+
+
+def test_a_file_of_spss_is_the_same_at_any_time() -> None:
+    """Such a file bears the second in which it was made, which would make its damage another."""
+    sample: bytes = READERS["sav"]().make.args[1][0]  # type: ignore[attr-defined]
+    assert undated(sample) == sample
+    assert b"01 Jan 2600:00:00" in sample[:128]
+    assert sample == undated(sample.replace(b"01 Jan 2600:00:00", b"19 Nov 2622:31:57"))
 
 
 COMMANDS = {

@@ -19,9 +19,9 @@ from understudy.methods.structure.given import STRUCTURES
 from understudy.privacy.spending.ledger import Ledger
 
 GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
-# What a page needs that a test cannot give it; its commands are parsed and its options looked up.
+# Pages that another test runs, because they are about more than one folder or machine.
 NOT_RUN = {
-    "federated_network": "needs several machines; tests/federated/wire runs the same commands",
+    "federated_network": "tests/cli/test_network_guide.py runs it, with a process for each machine",
 }
 # Blocks of TOML that are a part of a schema, or a policy, and not a whole file.
 FRAGMENTS = {"constraints", "hierarchies"}
@@ -99,7 +99,7 @@ def test_the_stream_of_the_guide_runs_in_python(
 
 @pytest.mark.parametrize("name", sorted(FRAGMENTS | {*NOT_RUN}))
 def test_pages_that_are_not_run_can_be_read(name: str) -> None:
-    """Blocks of TOML are TOML, and blocks of Python compile."""
+    """Blocks of TOML are TOML, and blocks of Python compile; others run them, or read them."""
     for language, body in blocks(_text(name)):
         if language == "toml":
             assert tomllib.loads(body)

@@ -51,13 +51,15 @@ def _one(folder: Path, pattern: str) -> Path:
 
 
 def test_every_place_has_the_same_version() -> None:
-    """Package, project, citation, changelog and release notes name one version."""
+    """Package, project, citation, changelog and notes name one version; authors agree as well."""
     text = {n: (ROOT / n).read_text(encoding="utf-8") for n in ("CITATION.cff", "CHANGELOG.md")}
     assert __version__ == PROJECT["version"]
     assert [__version__] == re.findall(r"^version: (.+)$", text["CITATION.cff"], re.MULTILINE)
     [newest, *_] = re.findall(r"^## (\d\S*) \((\S+)\)$", text["CHANGELOG.md"], re.MULTILINE)
     [dated] = re.findall(r'^date-released: "(.+)"$', text["CITATION.cff"], re.MULTILINE)
     assert (__version__, dated) == newest
+    [author] = re.findall(r"^  - name: (.+)$", text["CITATION.cff"], re.MULTILINE)
+    assert [{"name": author}] == PROJECT["authors"]
     notes = ROOT / "docs" / "releases" / f"version_{__version__.replace('.', '_')}.md"
     assert notes.read_text(encoding="utf-8").startswith(f"# Release notes of {__version__}\n")
 
@@ -134,13 +136,13 @@ def test_the_wheel_holds_the_package_alone(built: Path) -> None:
 
 
 def test_the_sdist_builds_and_says_what_it_is(built: Path) -> None:
-    """Source, readme with its picture, licence, changelog, citation; small."""
+    """Source, examples, readme with its picture, licence, changelog, citation; small."""
     path = _one(built, "*.tar.gz")
     with tarfile.open(path) as archive:
         names = [name.partition("/")[2] for name in archive.getnames()]
     assert {name.split("/")[0] for name in names} == {
-        *("src", "docs", "README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md", "CITATION.cff"),
-        *("pyproject.toml", "PKG-INFO", ".gitignore"),
+        *("src", "docs", "examples", "README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md"),
+        *("CITATION.cff", "pyproject.toml", "PKG-INFO", ".gitignore"),
     }
     assert {"docs/pictures/demo.png"} == {name for name in names if name.startswith("docs/")}
     assert path.stat().st_size < MOST_BYTES

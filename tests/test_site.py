@@ -6,6 +6,8 @@ import itertools
 import json
 import os
 import re
+import time
+from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
@@ -22,7 +24,7 @@ from pages.site.external import external_links
 from pages.site.links import moved_links, targets
 from pages.site.llms import llms_text
 from pages.site.staging import pages, places, sources, stage
-from support.browser import browsing, overlaps, spilled
+from support.browser import Browser, browsing, overlaps, spilled
 from support.documents import ROOT
 from support.promised import need
 from understudy.cli.main import app
@@ -33,8 +35,10 @@ HOSTS = {"keepachangelog.com", "semver.org"}
 # Pages of every sort, looked at on a wide screen and on a phone.
 LOOKED_AT = (
     *("index", "tutorials/hospital", "reference/options", "reference/api/methods"),
-    *("arena", "genindex"),
+    *("arena", "genindex", "examples/first_table"),
 )
+# The least contrast of words that can be read, by the guidelines for accessible pages.
+LEAST_CONTRAST = 4.5
 # Words that a reader types into the search, and a page where each is found.
 SEARCHED = {
     "epsilon": "explanation/choosing_epsilon",
@@ -170,6 +174,61 @@ def test_the_site_builds_and_can_be_read_offline(tmp_path: Path) -> None:
     assert "understudy" in (html / "llms.txt").read_text(encoding="utf-8")
     assert (html / "schemas" / "statement.json").is_file()
     assert {} == _ugly(html, tmp_path)
+    with browsing(tmp_path) as browser:
+        assert "guides/ledger.html" in _typed(browser, html, "ledger")
+        assert [] == _typed(browser, html, "xyzzy")
+        light, dark = (_shades(browser, html, scheme) for scheme in ("light", "dark"))
+    assert dark.ground < 0.1 < 0.9 < light.ground
+    assert min(light.contrast, dark.contrast) >= LEAST_CONTRAST
+
+
+@dataclass(frozen=True)
+class Shades:
+    """How bright the ground of a page is, from 0 to 1, and the words before it."""
+
+    ground: float
+    words: float
+
+    @property
+    def contrast(self) -> float:
+        """The ratio of both, as the guidelines for accessible pages define it."""
+        least, most = sorted((self.ground, self.words))
+        return (most + 0.05) / (least + 0.05)
+
+
+def _shades(browser: Browser, html: Path, scheme: str) -> Shades:
+    """Return the shades of a page for a reader who asks for light or for dark."""
+    browser.open(html / "guides" / "ledger.html", width=1280, scheme=scheme)
+    colours = browser.run(
+        "[getComputedStyle(document.body).backgroundColor, "
+        "getComputedStyle(document.querySelector('article p')).color]"
+    )
+    return Shades(*(_luminance(colour) for colour in colours))
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return sum(w * p for w, p in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+_FINISHED = "!!document.querySelector('#search-results .search-summary')?.textContent.trim()"
+
+
+def _typed(browser: Browser, html: Path, word: str) -> list[str]:
+    """Return the pages that the search of the site offers for a word, from the disk."""
+    browser.open(html / "index.html", width=1280, scheme="light")
+    browser.run(f"document.querySelector('.sidebar-search').value = '{word}'")
+    browser.run("document.querySelector('.sidebar-search-container').submit()")
+    until = time.monotonic() + 120
+    while not browser.run(_FINISHED):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    assert word in browser.run("location.href")
+    links = browser.run(
+        "[...document.querySelectorAll('#search-results li a')].map(a => a.getAttribute('href'))"
+    )
+    return [link.partition("#")[0].partition("?")[0] for link in links]
 
 
 def _ugly(html: Path, folder: Path) -> dict[str, list[str]]:

@@ -16,6 +16,7 @@ from support.documents import DOCUMENTS, ROOT, blocks, fences, followed, write_p
 from support.other_tools import LANGUAGES, PAGES, RECORD, TOOLS, foreign_blocks, run_mark
 from support.promised import missing
 from understudy import BudgetExceeded, Independent, Ledger, Schema
+from understudy.methods.registry import BUILT_IN
 from understudy.privacy.accounting.adjacency import Adjacency
 from understudy.privacy.spending.limits import Limit, Spent
 
@@ -29,12 +30,18 @@ OTHERS = sorted(
 )
 # Blocks that no test runs, by their language.
 NOT_RUN = {
-    "text": "what a program prints, or commands that install; test_commands looks options up",
+    "text": "what a program prints, or commands of TYPED below; test_commands looks options up",
     "layers": "test_layers reads them",
     "walk": "test_docs and test_walk read it",
     "json": "a file of another tool; it is parsed",
     "py": "code of another tool: scripts/foreign runs it, and its record is compared",
     "r": "code of another tool, in a language that is not installed",
+}
+# Commands that pages print as text, so that no test runs them as they are, by page and reason.
+TYPED = {
+    "docs/audit.md": "thousands of fits each; tests/cli/test_audit_command.py runs short audits",
+    "docs/guides/ledger.md": "needs a server; tests/test_guides.py runs them with another address",
+    "docs/start/install.md": "install packages; tests/test_newcomer.py follows the wheel",
 }
 # Blocks of commands, schemas and examples that are run elsewhere, or not run.
 ELSEWHERE = {
@@ -148,6 +155,32 @@ def test_no_example_hides_in_a_block_of_text() -> None:
     ]
     assert [] == found
     assert _python("with opened() as file:\n    read(file)\n")
+
+
+_COMMAND = re.compile(r"^(?:\$ )?(?:understudy|pip|python3?|scripts/\w+|docker|uv) ", re.MULTILINE)
+
+
+def test_commands_in_blocks_of_text_have_a_reason() -> None:
+    """A command that is labelled as text is not run, so its page must be listed with a reason."""
+    found = {
+        str(page.relative_to(ROOT))
+        for page in DOCUMENTS
+        for kind, body in blocks(page.read_text("utf-8"))
+        if kind == "text" and _COMMAND.search(body)
+    }
+    assert {*TYPED} == found
+    assert _COMMAND.search("$ understudy demo\n")
+    assert not _COMMAND.search("Synthetic rows by understudy demo\n")
+
+
+def test_how_methods_work_shows_every_method() -> None:
+    """The explanation has a heading and the source for each built-in method, and for images."""
+    page = (DOCS / "explanation" / "how_methods_work.md").read_text(encoding="utf-8")
+    headings = " ".join(line for line in page.splitlines() if line.startswith("## "))
+    methods = {entry.name for entry in BUILT_IN} | {"moments"}
+    assert methods == set(re.findall(r"`([\w-]+)`", headings))
+    # The two networks share one function, and no other method does.
+    assert page.count(".learn\n") == len(methods) - 1
 
 
 def test_every_opening_fence_is_seen() -> None:

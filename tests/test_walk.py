@@ -64,7 +64,8 @@ def test_the_walk_of_a_row_is_the_way_it_goes(
 
 
 def test_every_section_fits_on_one_screen() -> None:
-    """It has fifty lines at most, as a terminal of 120 columns breaks them."""
+    """It has fifty lines at most in a terminal of 120 columns, and the page says so."""
+    assert f"a terminal, {MOST_LINES} lines of {MOST_COLUMNS} columns" in PAGE
     long = {}
     for section in PAGE.split("\n## "):
         title, *lines = section.replace("\n\n", "\n", 1).strip().splitlines()

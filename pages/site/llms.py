@@ -27,6 +27,8 @@ def _name(path: str) -> str:
 def _address(path: str) -> str:
     """Return where the page is on the site."""
     moved = path.replace("../README.md", "index.md")
-    if moved.startswith("../"):
+    if moved.startswith("../examples/"):
+        moved = moved.removeprefix("../")
+    elif moved.startswith("../"):
         moved = "project/" + moved.removeprefix("../").lower()
     return moved.removesuffix(".md") + ".html"

@@ -10,6 +10,7 @@ from benchmarks.report import ROOT
 from pages.site.api import api_pages
 from pages.site.commands import commands_page
 from pages.site.contents import sections, table_of_contents
+from pages.site.examples import example_pages, example_places
 from pages.site.external import external_list
 from pages.site.includes import FOLDER, included, moved_includes
 from pages.site.links import moved_links
@@ -25,10 +26,11 @@ _MOVED = {
     "SECURITY.md": "project/security.md",
     "CHANGELOG.md": "project/changelog.md",
     "CODE_OF_CONDUCT.md": "project/code_of_conduct.md",
+    "examples/README.md": "examples/README.md",
 }
 _FILES = {".md", ".png", ".svg", ".json", ".jsonl", ".toml"}
 # Folders with a list of their own pages.
-_LISTED_APART = ("proofs", "studies")
+_LISTED_APART = ("proofs", "studies", "examples")
 # Pages that are made from the code, by the section in which the reader finds them.
 _MADE = {"Reference": ("reference/options.md", "reference/api.md", "reference/records.md")}
 
@@ -37,7 +39,8 @@ def places() -> dict[str, str]:
     """Return the path on the site of every file of the repository that is there."""
     files = [path for path in (ROOT / "docs").rglob("*") if path.suffix in _FILES]
     named = {str(path.relative_to(ROOT)): str(path.relative_to(ROOT / "docs")) for path in files}
-    return named | {name: place for name, place in _MOVED.items() if (ROOT / name).exists()}
+    moved = {name: place for name, place in _MOVED.items() if (ROOT / name).exists()}
+    return named | moved | example_places()
 
 
 def pages() -> dict[str, str]:
@@ -48,7 +51,7 @@ def pages() -> dict[str, str]:
         for name, text in sources(where).items()
     }
     found |= {"reference/options.md": commands_page(), "reference/records.md": records_page()}
-    found |= api_pages()
+    found |= api_pages() | example_pages()
     for folder in _LISTED_APART:
         inner = sorted(p for p in found if p.startswith(f"{folder}/") and "README" not in p)
         found[f"{folder}/README.md"] += "\n" + table_of_contents(
@@ -81,7 +84,7 @@ def stage(folder: Path) -> None:
     """Write the pages, pictures and settings into a folder; what is unchanged stays untouched."""
     written = {folder / place: text.encode() for place, text in pages().items()}
     for name, place in places().items():
-        if not name.endswith(".md"):
+        if not place.endswith(".md"):
             written[folder / place] = (ROOT / name).read_bytes()
     for name, text in sources(places()).items():
         for path in included(text, page=name):

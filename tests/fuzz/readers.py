@@ -385,9 +385,15 @@ def statistics(suffix: str) -> Reader:
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"people.{suffix}"
         write(polars.read_csv(io.BytesIO(CSV.encode())), str(path))
-        samples = [path.read_bytes()]
+        samples = [undated(path.read_bytes())]
     name = f"people.{suffix}"
     return Reader(partial(_either, name, samples, []), name, _read_rows)
+
+
+def undated(content: bytes) -> bytes:
+    """A file of SPSS without the moment of its making; a damaged one is to be made again."""
+    moment = rb"[0-9]{2} [A-Z][a-z]{2} [0-9]{2}[0-9]{2}:[0-9]{2}:[0-9]{2}"
+    return re.sub(moment, b"01 Jan 2600:00:00", content, count=1)
 
 
 def sas() -> Reader:
