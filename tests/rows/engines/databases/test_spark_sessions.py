@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from support.commands import check_quiet, logged_apart
+from support.counted import ROWS, SCHEMA
 from support.promised import need
 from understudy.rows.engines.databases.spark_sessions import quiet_spark
 
@@ -17,3 +25,16 @@ def test_messages_about_failed_queries_are_kept_quiet_for_a_while() -> None:
     with quiet_spark():
         assert all(log.disabled for log in logs)
     assert before == [log.disabled for log in logs]
+
+
+@pytest.mark.slow
+def test_a_log_for_machines_has_no_line_of_java(tmp_path: Path) -> None:
+    """Java writes past the streams of Python; stderr is JSON from the first line to the last."""
+    need("pyspark")
+    pq.write_table(ROWS, tmp_path / "people.parquet")
+    (tmp_path / "people.json").write_text(json.dumps(SCHEMA.document()))
+    given = ["--table", "people.parquet", "-s", "people.json", "-e", "1", "-o", "out.csv", "--json"]
+    given += ["--method", "independent", "--ledger", "ledger"]
+    lines, out = logged_apart("synth", "spark://local[1]", *given, folder=tmp_path)
+    check_quiet(lines)
+    assert "independent" == json.loads(out)["method"]
