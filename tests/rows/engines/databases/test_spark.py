@@ -103,7 +103,7 @@ def test_the_guide_has_the_command(
     pq.write_table(ROWS, tmp_path / "patients.parquet")
     (tmp_path / "patients.json").write_text(json.dumps(SCHEMA.document()))
     monkeypatch.chdir(tmp_path)
-    command = server_command("spark", "spark://local[2]")
+    command = server_command("spark://local", "spark://local[2]")
     assert 0 == run([*(a.replace(".toml", ".json") for a in command), "--ledger", "ledger"])
     assert ["patients"] == list(Ledger(tmp_path / "ledger").accounts())
     assert b"Spark: rows are encoded once" in (tmp_path / "out.csv.privacy.json").read_bytes()

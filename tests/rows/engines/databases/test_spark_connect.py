@@ -75,7 +75,7 @@ def test_the_guide_has_the_command(spark_connect_server: str, tmp_path: Path) ->
         session.sql("CREATE DATABASE IF NOT EXISTS clinic")
         files = session.read.parquet(str(tmp_path / "patients.parquet"))
         files.write.mode("overwrite").saveAsTable("clinic.patients")
-    command = [a.replace(".toml", ".json") for a in server_command("sc", spark_connect_server)]
+    command = [a.replace(".toml", ".json") for a in server_command("sc://", spark_connect_server)]
     lines, _ = logged_apart(*command, "--ledger", "ledger", folder=tmp_path)
     check_quiet(lines)
     assert ["clinic.patients"] == list(Ledger(tmp_path / "ledger").accounts())
