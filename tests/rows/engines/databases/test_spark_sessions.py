@@ -28,9 +28,18 @@ def test_messages_about_failed_queries_are_kept_quiet_for_a_while() -> None:
 
 
 @pytest.mark.slow
-def test_a_log_for_machines_has_no_line_of_java(tmp_path: Path) -> None:
-    """Java writes past the streams of Python; stderr is JSON from the first line to the last."""
+def test_a_log_for_machines_has_no_line_of_java(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Java writes past the streams of Python; stderr is JSON from the first line to the last.
+
+    Java has the memory that the user's own settings of Spark give it.
+    """
     need("pyspark")
+    java = f"-Xlog:gc+init:file={tmp_path}/java.log"
+    settings = f"spark.driver.memory 768m\nspark.driver.extraJavaOptions {java}\n"
+    (tmp_path / "spark-defaults.conf").write_text(settings)
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     pq.write_table(ROWS, tmp_path / "people.parquet")
     (tmp_path / "people.json").write_text(json.dumps(SCHEMA.document()))
     given = ["--table", "people.parquet", "-s", "people.json", "-e", "1", "-o", "out.csv", "--json"]
@@ -38,3 +47,4 @@ def test_a_log_for_machines_has_no_line_of_java(tmp_path: Path) -> None:
     lines, out = logged_apart("synth", "spark://local[1]", *given, folder=tmp_path)
     check_quiet(lines)
     assert "independent" == json.loads(out)["method"]
+    assert "Heap Max Capacity: 768M" in (tmp_path / "java.log").read_text()
