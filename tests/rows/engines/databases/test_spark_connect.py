@@ -24,6 +24,7 @@ from understudy.facts.schema import Schema
 from understudy.methods import Independent
 from understudy.privacy.spending.ledger import Ledger
 from understudy.rows.counting import fitting_rows
+from understudy.rows.engines.databases import opening
 from understudy.rows.engines.databases.source import DatabaseSource
 from understudy.rows.sources import Access, open_source
 
@@ -34,9 +35,14 @@ pytestmark = pytest.mark.slow
 @settings(max_examples=examples(2), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_spark_connect_counts_as_memory_does(
-    kind: str, spark_connect_server: str, tmp_path: Path, data: st.DataObject
+    kind: str,
+    spark_connect_server: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    data: st.DataObject,
 ) -> None:
-    """Missing, outside and declared cells of every type, whatever the schema."""
+    """Missing, outside and declared cells of every type, whatever the schema; each row is kept."""
+    monkeypatch.setattr(opening, "FEW_CELLS", 0)
     schema, rows = data.draw(typed_tables(kind, types=tuple(TYPES)))
     place = tmp_path / "people.parquet"
     pq.write_table(rows, place)
