@@ -66,14 +66,24 @@ def measured_table(found: dict[str, Record]) -> str:
             f"| {_escaped(line['what'])} | {_number(line)} | {_target(line)} | `{name}` |"
             for line in shown
         ]
-    return "\n".join([*rows, "", *_machines(list(found.values())), *_versions(found)])
+    runs = [run for record in found.values() for run in _runs(record)]
+    return "\n".join([*rows, "", *_machines(runs), *_versions(runs)])
 
 
-def _versions(found: dict[str, Record]) -> list[str]:
+def _runs(record: Record) -> list[Record]:
+    """The runs that a record is of: one, or one for each size that says what it was measured on."""
+    name = f"`{record['benchmark']}`"
+    sizes = [size for size in record["details"] if {"size", "machine", "versions"} <= size.keys()]
+    return [size | {"named": f"{name} ({size['size']})"} for size in sizes] or [
+        record | {"named": name}
+    ]
+
+
+def _versions(runs: list[Record]) -> list[str]:
     """For each version, the benchmarks whose records are of it."""
     by: dict[str, list[str]] = {}
-    for name, record in found.items():
-        by.setdefault(record["versions"]["understudy"], []).append(f"`{name}`")
+    for run in runs:
+        by.setdefault(run["versions"]["understudy"], []).append(run["named"])
     return [f"Version {version}: {', '.join(names)}." for version, names in sorted(by.items())]
 
 

@@ -2,12 +2,13 @@
 
 The full size takes some gigabytes of a temporary folder, 6 GB of memory for Java, and some 20
 minutes of two cores. `UNDERSTUDY_SPARK_ROWS` and `UNDERSTUDY_SPARK_COLUMNS` set another size; the
-record keeps the lines of each size, so that such a run adds to it. 100,000,000 rows of 6 columns
-take about 12 GB of that folder.
+record keeps the lines of each size and what they were measured on, so that such a run adds to it.
+100,000,000 rows of 6 columns take about 12 GB of that folder.
 """
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import itertools
 import json
@@ -21,6 +22,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from benchmarks.machine import machine, versions
 from benchmarks.measuring import Work, peak_bytes
 from benchmarks.scoreboard import Line, Scoreboard
 from understudy.facts.schema import Schema
@@ -70,8 +72,18 @@ def run(board: Scoreboard) -> None:
     what = f"all {len(pairs)} pairs of {_named(rows, columns)}"
     board.add(f"{what}, time of Spark's own group-by", ratio, "×", TARGET)
     board.add(f"{what}, memory of this process", held / 2**20, "MiB", 256)
-    today, load = datetime.now(UTC).date().isoformat(), round(os.getloadavg()[0], 2)
-    board.details.append({"rows": rows, "columns": columns, "date": today, "load": load, **found})
+    board.details.append({"rows": rows, "columns": columns, **_origin(rows, columns), **found})
+
+
+def _origin(rows: int, columns: int) -> dict[str, Any]:
+    """What the record says of a size: when, where and by which versions it was measured."""
+    return {
+        "size": _named(rows, columns),
+        "date": datetime.now(UTC).date().isoformat(),
+        "machine": machine(),
+        "load": round(os.getloadavg()[0], 2),
+        "versions": versions() | {"pyspark": importlib.metadata.version("pyspark")},
+    }
 
 
 def keep_other_sizes(board: Scoreboard, *, rows: int, columns: int) -> None:

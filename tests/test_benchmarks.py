@@ -217,6 +217,25 @@ def test_pictures_hold_every_point() -> None:
     )
 
 
+def test_every_size_of_spark_says_what_it_was_measured_on() -> None:
+    """A later run of another size does not take over the machine and the version of an earlier."""
+    record = RECORDS["spark"]
+    for size in record["details"]:
+        assert {"size", "date", "machine", "load", "versions"} <= size.keys()
+    early = record["details"][0] | {
+        "size": "1 × 2",
+        "machine": {"processor": "old", "cores": 3, "memory_gib": 4},
+        "load": 5.5,
+        "versions": {"understudy": "0.1.9"},
+    }
+    late = early | {"size": "6 × 7", "versions": {"understudy": "0.2.0"}, "load": 8.5}
+    late["machine"] = early["machine"] | {"processor": "new"}
+    table = report.measured_table({"spark": record | {"details": [early, late]}})
+    assert "on old, 3 cores, 4 GiB; the load was 5.5." in table
+    assert "on new, 3 cores, 4 GiB; the load was 8.5." in table
+    assert "Version 0.1.9: `spark` (1 × 2).\nVersion 0.2.0: `spark` (6 × 7)." in table
+
+
 def test_another_size_of_spark_adds_to_the_record(tmp_path: Path) -> None:
     """A run keeps the lines of other sizes, and replaces those of its own."""
     record = RECORDS["spark"]

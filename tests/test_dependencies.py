@@ -24,7 +24,7 @@ _NAMES = {"ibis-framework": "ibis", "scikit-learn": "sklearn", "xgboost-cpu": "x
 # These change their interfaces between the versions named, and we call them.
 _CAPPED_IN_THE_CORE = {"pydantic", "dp_accounting"}
 # Given to us by callers who have it, or taken where it is installed; not needed otherwise.
-_OF_CALLERS = {"polars", "MySQLdb"}
+_OF_CALLERS = {"polars"}
 
 
 def _module(requirement: str) -> str:

@@ -40,6 +40,7 @@ def test_a_companion_is_not_found(module: str, package: str) -> None:
     ("module", "package"),
     [
         ("understudy.system.frames", "pandas"),
+        ("understudy.system.extras", "pandas"),
         ("sklearn.utils", "pandas"),
         ("sklearn.utils", "scipy.linalg"),
         ("understudy.models.bayes_net", "numpy"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tomllib
+from importlib import metadata
+from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
@@ -10,9 +12,11 @@ from packaging.requirements import Requirement
 from support.commands import Desk
 from support.documents import ROOT
 from understudy.jobs import doctor
-from understudy.jobs.doctor import EXTRAS
+from understudy.jobs.doctor import EXTRAS, ExtraState, java_version
 
-DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+DECLARED = PROJECT["optional-dependencies"]
+CORE = {Requirement(line).name for line in [*PROJECT["dependencies"], "numpy"]}
 
 
 def test_doctor_says_what_there_is(desk: Desk) -> None:
@@ -49,14 +53,50 @@ def test_a_damaged_ledger_is_found(desk: Desk) -> None:
 
 def test_every_extra_is_known() -> None:
     """What `pyproject.toml` offers to users is what `doctor` looks for."""
-    offered = set(DECLARED) - {"all", "test", "docs"}
-    assert offered == set(EXTRAS)
-    for name, (packages, _) in EXTRAS.items():
-        assert set(packages) <= {Requirement(each).name for each in DECLARED[name]}
+    assert set(DECLARED) - {"all", "test", "docs"} == set(EXTRAS)
 
 
-@pytest.mark.parametrize("extra", ["lake", "mysql", "excel", "statistics", "stream", "fakes"])
+@pytest.mark.parametrize("extra", sorted(EXTRAS))
 def test_every_package_of_an_extra_is_looked_for(extra: str) -> None:
     """A lake of Delta tables is not said to be ready for want of Delta's package alone."""
-    names = [Requirement(line).name for line in DECLARED[extra]]
-    assert [name for name in names if name != "understudy"] == list(EXTRAS[extra][0])
+    asked = [Requirement(line) for line in DECLARED[extra]]
+    names = {each.name for each in asked} | _of_their_extras(asked)
+    assert names - {"understudy"} - CORE == set(EXTRAS[extra][0])
+
+
+def _of_their_extras(asked: list[Requirement]) -> set[str]:
+    """What Spark needs for Spark Connect; ibis asks for its drivers, which are listed here too."""
+    if not any("connect" in each.extras for each in asked):
+        return set()
+    listed = [Requirement(line) for line in metadata.requires("pyspark") or []]
+    return {each.name for each in listed if each.marker and "connect" in str(each.marker)}
+
+
+@pytest.mark.parametrize(
+    ("said", "version"),
+    [
+        ('openjdk version "21.0.2" 2024-01-16', 21),
+        ('java version "1.8.0_402"', 1),
+        ("no version at all", None),
+    ],
+)
+def test_java_is_that_of_java_home(
+    said: str, version: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Spark takes it, whatever is on the path; an old one is said to be missing."""
+    program = tmp_path / "bin" / "java"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\necho '{said}' >&2\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert version == java_version()
+    [spark] = [each for each in doctor.diagnose().extras if each.name == "spark"]
+    assert ("Java 17" in spark.missing) == (version != 21)
+
+
+def test_without_java_only_java_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that holds none is not passed over for one on the path."""
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert java_version() is None
+    state = ExtraState("spark", "", {"pyspark": "4"}, ["Java 17"])
+    assert "install Java 17 or newer" == state.way_out

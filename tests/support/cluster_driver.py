@@ -1,11 +1,13 @@
 """The driver of a Spark cluster: a process has one session of this kind, so it is a new process.
 
 It counts a Parquet file on the cluster, as memory does, before and after the file is replaced; then
-it kills the executors, and writes how the next question was refused.
+it kills the executors, and writes how the next question was refused. At last it runs the guide's
+command for a table of the catalog.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -15,8 +17,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from support.counted import ROWS, SCHEMA, check_same
+from support.documents import server_command
+from understudy.cli.main import run
 from understudy.errors import DataError
 from understudy.facts.codec.persons import Persons
+from understudy.privacy.spending.ledger import Ledger
 from understudy.rows.engines.databases.source import DatabaseSource
 from understudy.rows.sources import Access, open_source
 
@@ -48,6 +53,22 @@ def main(address: str, folder: Path, worker: int) -> None:
             sys.stdout.write(f"refused: {error}\n")
         else:
             sys.stdout.write(f"counted: {int(marginal.counts.sum())}\n")
+    _follow_the_guide(address, folder)
+
+
+def _follow_the_guide(address: str, folder: Path) -> None:
+    from pyspark.sql import SparkSession
+
+    pq.write_table(ROWS, folder / "patients.parquet")
+    (folder / "patients.json").write_text(json.dumps(SCHEMA.document()))
+    session = SparkSession.builder.master(address).getOrCreate()
+    session.sql("CREATE DATABASE clinic")
+    session.read.parquet(str(folder / "patients.parquet")).write.saveAsTable("clinic.patients")
+    os.chdir(folder)
+    command = [a.replace(".toml", ".json") for a in server_command("spark://host", address)]
+    code = run([*command, "--method", "independent", "--ledger", "ledger"])
+    sys.stdout.write(f"the guide's command: {code}, {list(Ledger('ledger').accounts())}\n")
+    session.stop()
 
 
 def children(process: int) -> list[int]:

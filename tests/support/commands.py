@@ -50,6 +50,26 @@ class Result:
         return document
 
 
+def logged_apart(*arguments: object, folder: Path) -> tuple[list[dict[str, Any]], str]:
+    """The lines that `--log json` gives in a process of its own, each an object, and stdout."""
+    done = subprocess.run(
+        [sys.executable, "-m", "understudy.cli.main", "--log", "json", *map(str, arguments)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    lines = [json.loads(line) for line in done.stderr.splitlines()]
+    return lines, done.stdout
+
+
+def check_quiet(lines: list[dict[str, Any]]) -> None:
+    """A run went well, and what other packages would have said is not among its messages."""
+    first, *messages, last = lines
+    assert ("begin", "end", 0) == (first["event"], last["event"], last["exit_code"]), messages
+    assert not any("site-packages" in each["message"] for each in messages)
+
+
 @dataclass(frozen=True)
 class Desk:
     """A folder with a private table, its schema and a ledger, and a way to run commands there."""

@@ -111,10 +111,10 @@ def _fill_hospital(path: Path, patients: Path) -> None:
         connection.executemany("INSERT INTO patients VALUES (?, ?, ?, ?, ?, ?)", rows)
 
 
-def server_command(scheme: str, address: str) -> list[str]:
-    """The arguments of the guide's command for a kind of server, for a server of that kind."""
+def server_command(start: str, address: str) -> list[str]:
+    """The arguments of the guide's command for addresses with this beginning, for an address."""
     text = (ROOT / "docs" / "guides" / "databases.md").read_text(encoding="utf-8")
-    [line, *_] = re.findall(rf"`understudy (synth {scheme}://[^`]*)`", text)
+    [line, *_] = re.findall(rf"`understudy (synth {re.escape(start)}[^`]*)`", text)
     command, _, *rest = line.split()
     return [command, address, *rest]
 

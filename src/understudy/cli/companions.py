@@ -15,9 +15,9 @@ from types import FrameType, ModuleType
 
 # Which package is not needed by whom. Arrow's own requests come from compiled code, so that whoever
 # called it seems to ask; frames for people who have pandas are made in one place, by one module of
-# Arrow's.
+# Arrow's, and Spark Connect is asked for with all that it needs.
 _NOT_NEEDED = {"pandas": ("understudy.", "pyarrow."), "scipy.linalg": ("numba.",)}
-_FRAMES = ("understudy.system.frames", "pyarrow.pandas_compat")
+_BY_NAME = ("understudy.system.frames", "understudy.system.extras", "pyarrow.pandas_compat")
 
 
 class Companions(MetaPathFinder):
@@ -29,7 +29,7 @@ class Companions(MetaPathFinder):
         """Refuse a companion to those who do not need it; else leave it to others."""
         if fullname in _NOT_NEEDED:
             asking = _asking(sys._getframe(1))
-            if asking not in _FRAMES and asking.startswith(_NOT_NEEDED[fullname]):
+            if asking not in _BY_NAME and asking.startswith(_NOT_NEEDED[fullname]):
                 raise ModuleNotFoundError(f"{fullname} is not needed here", name=fullname)
         return None
 

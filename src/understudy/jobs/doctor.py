@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import re
 import shutil
+import subprocess
 from dataclasses import dataclass
 from importlib import metadata
 from os import PathLike
@@ -15,25 +18,41 @@ from understudy.system.files.locking import lock_kind
 from understudy.system.machine import cores, free_memory, whole_memory
 from understudy.system.version import __version__
 
+# The oldest that Spark 4 starts with.
+_JAVA = 17
+_JAVA_NAMED = f"Java {_JAVA}"
 _CORE = ("numpy", "numba", "scipy", "pyarrow", "pydantic", "dp-accounting", "typer", "rich")
 
 EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "evaluate": (("scikit-learn", "xgboost-cpu"), "classifiers and detection in `evaluate`"),
     "database": (
-        ("ibis-framework", "duckdb", "psycopg"),
+        ("ibis-framework", "sqlglot", "duckdb", "psycopg"),
         "rows in DuckDB, PostgreSQL and SQLite, and a ledger in PostgreSQL",
     ),
     "mysql": (("pymysql",), "rows in MariaDB and MySQL"),
-    "spark": (("pyspark",), "rows in Spark and Databricks; it needs Java 17"),
+    "spark": (
+        (
+            "pyspark",
+            "pandas",
+            "grpcio",
+            "grpcio-status",
+            "googleapis-common-protos",
+            "zstandard",
+        ),
+        "rows in Spark, which needs Java 17 here, and in Spark Connect (sc://), which does not",
+    ),
     "lake": (
         ("fsspec", "deltalake", "pyiceberg"),
         "rows in s3://, gs:// and abfs://, and in Delta and Iceberg tables",
     ),
-    "cluster": (("dask", "distributed"), "Parquet counted by a Dask cluster"),
+    "cluster": (("dask", "distributed", "cryptography"), "Parquet counted by a Dask cluster"),
     "excel": (("openpyxl",), "workbooks (.xlsx)"),
     "statistics": (("pyreadstat", "polars"), "files of SPSS, Stata and SAS"),
     "pictures": (("resvg-py",), "pictures of networks as PNG"),
-    "federated": (("flwr", "httpx", "uvicorn"), "`holder` and `analyst`, and signatures"),
+    "federated": (
+        ("flwr", "click", "cryptography", "httpx", "uvicorn"),
+        "`holder` and `analyst`, and signatures",
+    ),
     "stream": (("redis",), "streams from Redis"),
     "fakes": (("faker",), "names and addresses that are made up"),
     "gan": (("torch",), "`dpgan` and `noise-gan`"),
@@ -59,7 +78,9 @@ class ExtraState:
 
     @property
     def way_out(self) -> str:
-        """How to install it."""
+        """How to install what is missing of it."""
+        if self.missing == [_JAVA_NAMED]:
+            return f"install {_JAVA_NAMED} or newer"
         return f"pip install 'understudy[{self.name}]'"
 
 
@@ -139,9 +160,25 @@ def _extra(name: str) -> ExtraState:
     found = {package: version_of(package) for package in packages}
     held = {package: version for package, version in found.items() if version is not None}
     missing = [package for package in packages if package not in held]
-    if name == "spark" and shutil.which("java") is None:
-        missing.append("java")
+    if name == "spark" and (java_version() or 0) < _JAVA:
+        missing.append(_JAVA_NAMED)
     return ExtraState(name, brings, held, missing)
+
+
+def java_version() -> int | None:
+    """The version of the Java that Spark would start: that of JAVA_HOME, else of the path."""
+    home = os.environ.get("JAVA_HOME")
+    program = shutil.which("java", path=os.path.join(home, "bin") if home else None)
+    if program is None:
+        return None
+    try:
+        run = subprocess.run(
+            [program, "-version"], capture_output=True, text=True, timeout=20, check=True
+        )
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+    found = re.search(r'version "(\d+)', run.stderr + run.stdout)
+    return int(found[1]) if found else None
 
 
 def _machine() -> dict[str, Any]:

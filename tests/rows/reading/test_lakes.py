@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as datasets
 import pyarrow.fs
 import pyarrow.parquet as pq
@@ -17,6 +19,7 @@ import pytest
 
 from support.commands import SCHEMA as PEOPLE
 from support.counted import ROWS, SCHEMA, check_equal
+from support.documents import server_command
 from support.promised import need
 from support.servers import object_store
 from understudy.cli.main import run
@@ -29,6 +32,7 @@ from understudy.rows import sources
 from understudy.rows.counting import reading_of
 from understudy.rows.engines.chunked import ChunkedSource
 from understudy.rows.reading import lakes
+from understudy.rows.reading.lake_stores import LakeStore
 from understudy.rows.reading.lakes import (
     filesystem_of,
     is_lake,
@@ -117,6 +121,17 @@ def test_a_store_that_refuses_is_said_without_secrets(store: str) -> None:
         with pytest.raises(DataError, match=r"s3://lake/nope.*: (cannot|holds)") as refused:
             open_lake(address)
         assert "s3cr3t" not in str(refused.value)
+
+
+@pytest.mark.slow
+def test_folders_of_a_store_say_values(store: str) -> None:
+    """As those on a disk do, in memory and in blocks."""
+    for year in (2020, 2021):
+        part = TABLE.filter(pc.equal(TABLE["year"], year)).drop_columns(["year"])
+        _write(store, f"visits/year={year}/part-0.parquet", part)
+    for memory in (None, 9):
+        with open_source(f"s3://lake/visits?{store}", HIVE, Access(memory=memory)) as source:
+            check_equal(source, HIVE, TABLE)
 
 
 class _Forbidding(BaseHTTPRequestHandler):
@@ -291,6 +306,90 @@ def test_an_iceberg_table_is_read_at_one_version(tmp_path: Path) -> None:
         open_lake(f"iceberg://{tmp_path}")
 
 
+def _delta(folder: str, options: str = "") -> str:
+    """Write a Delta table into a folder of a store; its address there, without options."""
+    import deltalake
+
+    settings = LakeStore.of(f"s3://lake?{options}", shown="").delta_options
+    settings |= {"AWS_S3_ALLOW_UNSAFE_RENAME": "true"}
+    deltalake.write_deltalake(f"{folder}/patients", TABLE, storage_options=settings)
+    return f"delta+{folder}/patients"
+
+
+def _iceberg(folder: str, options: str = "") -> str:
+    """Write an Iceberg table into a folder of a store; its address there, without options."""
+    from pyiceberg.catalog.memory import InMemoryCatalog
+
+    settings = LakeStore.of(f"s3://lake?{options}", shown="").iceberg_options
+    catalog = InMemoryCatalog("lake", warehouse=folder, **settings)
+    catalog.create_namespace("clinic")
+    table: Any = catalog.create_table("clinic.patients", TABLE.schema)
+    table.append(TABLE)
+    return f"iceberg+{table.metadata_location}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "write"), [("Delta", _delta), ("Iceberg", _iceberg)])
+def test_a_table_of_a_lake_in_a_store_is_counted(
+    kind: str,
+    write: Callable[[str, str], str],
+    store: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """With the server in the address, or in the environment; nothing else is said of it."""
+    need("deltalake")
+    need("pyiceberg")
+    address = write(f"s3://lake/{kind}", store)
+    for memory in (None, 9):
+        with open_source(f"{address}?{store}", HIVE, Access(memory=memory)) as source:
+            check_equal(source, HIVE, TABLE)
+            assert f"{kind}: all answers are from one version of the table" == reading_of(source)
+    endpoint = LakeStore.of(f"s3://lake?{store}", shown="").endpoint
+    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+    with open_source(address, HIVE) as source:
+        check_equal(source, HIVE, TABLE)
+    assert [] == caplog.messages
+
+
+@pytest.mark.slow
+def test_a_table_that_is_not_in_the_store_is_refused(store: str) -> None:
+    """In our words."""
+    need("deltalake")
+    need("pyiceberg")
+    for address in ("delta+s3://lake/none", "iceberg+s3://lake/none/v1.metadata.json"):
+        with pytest.raises(DataError, match=r"lake/none.*: cannot be read"):
+            open_lake(f"{address}?{store}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", ["s3://", "delta://", "delta+s3://", "iceberg://"])
+def test_the_guide_has_the_command(
+    start: str, store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`understudy synth s3://…` as the page shows it, and its like; paid for as the patients."""
+    need("deltalake")
+    need("pyiceberg")
+    write: dict[str, Callable[[], str]] = {
+        "s3://": lambda: _write(store, "guide/patients.parquet", TABLE),
+        "delta://": lambda: _delta(f"file://{tmp_path}").replace("delta+file:", "delta:"),
+        "delta+s3://": lambda: f"{_delta('s3://lake/guide', store)}?{store}",
+        "iceberg://": lambda: _iceberg(f"file://{tmp_path}").replace("iceberg+file:", "iceberg:"),
+    }
+    address = write[start]()
+    assert address.startswith(start)
+    monkeypatch.chdir(tmp_path)
+    assert 0 == run(_guided(start, address, tmp_path))
+    assert ["patients"] == list(Ledger(tmp_path / "ledger").accounts())
+
+
+def _guided(start: str, address: str, folder: Path) -> list[str]:
+    """The guide's command for an address, beside a schema and a ledger of this folder."""
+    (folder / "patients.json").write_text(json.dumps(HIVE.document()))
+    command = server_command(start, address)
+    return [*(each.replace(".toml", ".json") for each in command), "--ledger", "ledger"]
+
+
 # --- addresses ----------------------------------------------------------------------------------
 
 
@@ -314,9 +413,15 @@ def test_an_address_is_shown_without_secrets() -> None:
     assert "s3://bucket/x" == shown_address("s3://key:secret@bucket/x?session_token=y#z")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["gs", "abfs"])
-def test_other_stores_are_reached_by_fsspec(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where Arrow was built without them; a store in memory takes their place here."""
+def test_other_stores_are_reached_by_fsspec(
+    scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where Arrow was built without them, by the guide's command.
+
+    A store in memory takes their place here.
+    """
     fsspec = need("fsspec")
     from fsspec.implementations.memory import MemoryFileSystem
 
@@ -328,11 +433,14 @@ def test_other_stores_are_reached_by_fsspec(scheme: str, monkeypatch: pytest.Mon
 
     fsspec.register_implementation(scheme, Other, clobber=True)
     monkeypatch.setattr(lakes, "_arrows_own", refuses)
-    system, path = filesystem_of(f"{scheme}://box/rows.parquet")
+    system, path = filesystem_of(f"{scheme}://box/patients/rows.parquet")
     with system.open_output_stream(path) as file:
-        pq.write_table(ROWS, file)
-    with open_source(f"{scheme}://box/rows.parquet", SCHEMA) as source:
-        check_equal(source, SCHEMA, ROWS)
+        pq.write_table(TABLE, file)
+    with open_source(f"{scheme}://box/patients", HIVE) as source:
+        check_equal(source, HIVE, TABLE)
+    monkeypatch.chdir(tmp_path)
+    assert 0 == run(_guided(f"{scheme}://", f"{scheme}://box/patients", tmp_path))
+    assert ["patients"] == list(Ledger(tmp_path / "ledger").accounts())
 
 
 def test_a_fit_is_paid_for_as_any_other(hive: Path) -> None:

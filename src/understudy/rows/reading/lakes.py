@@ -7,6 +7,7 @@ other files each further reading checks that none was replaced.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +22,7 @@ import pyarrow as pa
 
 from understudy.errors import DataError, UnderstudyError, UsageError
 from understudy.facts.codec import Codec
+from understudy.rows.reading.lake_stores import LakeStore
 from understudy.rows.reading.parquet import check_names, sound
 from understudy.system.extras import require
 from understudy.system.files.suffixes import PARQUET
@@ -264,7 +266,8 @@ def _check_alike(types: pa.Schema, own: pa.Schema, name: str) -> None:
 
 def _delta(address: str, shown: str) -> LakeTable:
     package = require("deltalake", extra="lake")
-    table = package.DeltaTable(address)
+    store = LakeStore.of(address, shown=shown)
+    table = package.DeltaTable(store.address, storage_options=store.delta_options)
     # The version that was opened: later ones are not looked at.
     dataset = table.to_pyarrow_dataset()
 
@@ -277,12 +280,15 @@ def _delta(address: str, shown: str) -> LakeTable:
 
 def _iceberg(address: str, shown: str) -> LakeTable:
     package = require("pyiceberg.table", extra="lake")
-    if not address.endswith(".json"):
+    store = LakeStore.of(address, shown=shown)
+    if not store.address.endswith(".json"):
         raise UsageError(
             f"{shown}: an Iceberg table is named by its newest metadata file, as "
             "iceberg:///lake/patients/metadata/00002-….metadata.json"
         )
-    table = package.StaticTable.from_metadata(address)
+    # Its messages name buckets, and would be on the terminal.
+    logging.getLogger("pyiceberg").addHandler(logging.NullHandler())
+    table = package.StaticTable.from_metadata(store.address, store.iceberg_options)
     scan = table.scan()
     schema = scan.to_arrow_batch_reader().schema
     batches = partial(_iceberg_batches, table)

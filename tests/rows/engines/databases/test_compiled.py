@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 
 import duckdb
@@ -47,6 +48,9 @@ SCHEMA = Schema.parse(
                 "max": "2020-12-31T23:59:59",
                 "bins": 3,
             },
+            "flag": {"kind": "boolean", "outside": "drop"},
+            "listed": {"kind": "categorical", "values": [1, 2, 5]},
+            "amount": {"kind": "float", "min": 0, "max": 10, "bins": 5},
         }
     }
 )
@@ -61,9 +65,19 @@ ROWS = pa.table(
         "moment": pa.array(
             [datetime(2020, 1 + i % 12, 1 + i % 28, i % 24) for i in range(90)], pa.timestamp("us")
         ),
+        "flag": pa.array([(True, False, None)[i % 3] for i in range(90)], pa.bool_()),
+        "listed": pa.array([(1, 2, 3, 5, None)[i % 5] for i in range(90)], pa.int32()),
+        "amount": pa.array([Decimal(i % 50) / 4 - 1 for i in range(90)], pa.decimal128(18, 3)),
     }
 )
-SETS = [(), ("whole",), ("real", "text"), ("day", "moment"), ("text",)]
+SETS = [
+    (),
+    ("whole",),
+    ("real", "text"),
+    ("day", "moment"),
+    ("text",),
+    ("flag", "listed", "amount"),
+]
 
 
 def _encoded(dialect: Dialect) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import ibis
@@ -103,7 +104,7 @@ def test_addresses_are_known_by_their_beginning(data: str | Path, known: bool) -
 @pytest.mark.parametrize(
     ("address", "packages", "extra"),
     [
-        ("mariadb://root@host/clinic", ("MySQLdb", "pymysql"), "mysql"),
+        ("mariadb://root@host/clinic", ("pymysql",), "mysql"),
         ("spark://local", ("pyspark",), "spark"),
         ("sc://host:15002", ("pyspark",), "spark"),
         ("sc://host:15002", ("grpc_status",), "spark"),
@@ -119,6 +120,17 @@ def test_drivers_that_are_not_installed_are_named(
     with (
         pytest.raises(UsageError, match=rf"pip install 'understudy\[{extra}\]'"),
         open_source(address, SCHEMA, Access(table="people")),
+    ):
+        pass
+
+
+def test_one_driver_of_mysql_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one that tests run, also where the other is installed."""
+    monkeypatch.setitem(sys.modules, "MySQLdb", ModuleType("MySQLdb"))
+    monkeypatch.setitem(sys.modules, "pymysql", None)
+    with (
+        pytest.raises(UsageError, match="'pymysql' is not installed"),
+        open_source("mysql://root@host/clinic", SCHEMA, Access(table="people")),
     ):
         pass
 

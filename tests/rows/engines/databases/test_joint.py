@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support.counted import ROWS, SCHEMA, check_equal
 from understudy.rows.engines.databases import dialects
 from understudy.rows.engines.databases.joint import MOST_CELLS, blocks, joint_query
-from understudy.rows.engines.databases.source import DatabaseSource
+from understudy.rows.engines.databases.source import DatabaseSource, grouping
 from understudy.rows.sources import open_source
 
 NAMES = "abcdefgh"
@@ -52,6 +52,22 @@ def test_a_query_gives_out_the_sets_alone() -> None:
     assert found == sorted(
         ["(0, None, None, 2)", "(1, None, None, 1)", "(None, 0, 2, 1)", "(None, 1, 2, 2)"]
     )
+
+
+def test_rows_that_are_alike_count_as_often_as_they_are() -> None:
+    """By a column that says how often, in both kinds of query; no rows are none."""
+    backend = ibis.duckdb.connect()
+    rows = ibis.memtable({"a": [0, 0, 1], "b": [0, 1, 1], "times": [5, 2, 3]})
+    backend.create_table("encoded", rows.to_pyarrow())
+    backend.create_table("nothing", rows.to_pyarrow().slice(0, 0))
+    times, both = "COALESCE(SUM(times), 0)", ["a", "b"]
+    joint = joint_query(both, [(both, [["a"], ["b"]])], times=times)
+    separate = grouping(both, [["a"], ["b"]], dialects.SPARK, times=times)
+    for query in (joint, separate):
+        found = sorted(map(str, backend.raw_sql(query).fetchall()))
+        assert found == sorted(["(0, None, 7)", "(1, None, 3)", "(None, 0, 5)", "(None, 1, 5)"])
+    whole = grouping([], [[]], dialects.SPARK, rows="nothing", times=times)
+    assert [(0,)] == backend.raw_sql(whole).fetchall()
 
 
 def test_tables_are_those_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -179,7 +179,7 @@ def test_the_guide_has_the_command(
     fill_mysql(server, ROWS, "patients")
     (tmp_path / "patients.json").write_text(json.dumps(SCHEMA.document()))
     monkeypatch.chdir(tmp_path)
-    command = server_command("mariadb", server)
+    command = server_command("mariadb://", server)
     assert 0 == run([*(a.replace(".toml", ".json") for a in command), "--ledger", "ledger"])
     assert ["patients"] == list(Ledger(tmp_path / "ledger").accounts())
     assert b"MariaDB or MySQL: a transaction" in (tmp_path / "out.csv.privacy.json").read_bytes()

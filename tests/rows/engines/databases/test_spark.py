@@ -23,6 +23,7 @@ from understudy.facts.schema import Schema
 from understudy.methods import AdaptiveMarginals, Independent
 from understudy.privacy.spending.ledger import Ledger
 from understudy.rows.counting import fitting_rows
+from understudy.rows.engines.databases import opening
 from understudy.rows.engines.databases.database import Database
 from understudy.rows.engines.databases.source import DatabaseSource
 from understudy.rows.sources import Access, dataset_name, open_source
@@ -61,6 +62,22 @@ def test_all_questions_see_the_same_rows(spark_session: Any, tmp_path: Path) -> 
         assert isinstance(source, DatabaseSource)
         assert "Spark: rows are encoded once" in source.reading
     assert before == _kept(spark_session)
+
+
+@pytest.mark.parametrize("rows", [ROWS.slice(0, 0), pa.concat_tables([ROWS] * 20)])
+def test_rows_that_are_alike_are_kept_once(
+    spark_session: Any, rows: pa.Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the cells are few; the counts are those of all rows, and so are they where not."""
+    table = spark_table(spark_session, rows)
+    for few, least in ((opening.FEW_CELLS, 0), (0, rows.num_rows // 2)):
+        monkeypatch.setattr(opening, "FEW_CELLS", few)
+        with open_source(table, SCHEMA) as source:
+            check_equal(source, SCHEMA, rows)
+            assert isinstance(source, DatabaseSource)
+            assert rows.num_rows == source.rows_read
+            kept = int(source.database.value(source.codes.count()))
+            assert least <= kept <= (200 if few else rows.num_rows)
 
 
 def _kept(session: Any) -> list[str]:
@@ -103,7 +120,7 @@ def test_the_guide_has_the_command(
     pq.write_table(ROWS, tmp_path / "patients.parquet")
     (tmp_path / "patients.json").write_text(json.dumps(SCHEMA.document()))
     monkeypatch.chdir(tmp_path)
-    command = server_command("spark", "spark://local[2]")
+    command = server_command("spark://local", "spark://local[2]")
     assert 0 == run([*(a.replace(".toml", ".json") for a in command), "--ledger", "ledger"])
     assert ["patients"] == list(Ledger(tmp_path / "ledger").accounts())
     assert b"Spark: rows are encoded once" in (tmp_path / "out.csv.privacy.json").read_bytes()

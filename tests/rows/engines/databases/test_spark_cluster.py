@@ -34,6 +34,7 @@ def test_a_cluster_counts_as_memory_does_and_a_lost_part_is_never_made_again(
         )
     assert 0 == done.returncode, done.stderr
     assert "refused: the database lost a part of the rows" in done.stdout
+    assert "the guide's command: 0, ['clinic.patients']" in done.stdout
 
 
 def test_another_cluster_than_the_session_of_a_process_is_refused(spark_session: Any) -> None:

@@ -12,18 +12,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from support.commands import check_quiet, logged_apart
 from support.counted import KINDS, ROWS, SCHEMA, check_equal, check_same, typed_tables
 from support.databases import TYPES, spark_log
 from support.documents import server_command
 from support.servers import connect_server
 from support.tiers import examples, full_but
-from understudy.cli.main import run
 from understudy.errors import DataError
 from understudy.facts.codec.persons import Persons
 from understudy.facts.schema import Schema
 from understudy.methods import Independent
 from understudy.privacy.spending.ledger import Ledger
 from understudy.rows.counting import fitting_rows
+from understudy.rows.engines.databases import opening
 from understudy.rows.engines.databases.source import DatabaseSource
 from understudy.rows.sources import Access, open_source
 
@@ -34,9 +35,14 @@ pytestmark = pytest.mark.slow
 @settings(max_examples=examples(2), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_spark_connect_counts_as_memory_does(
-    kind: str, spark_connect_server: str, tmp_path: Path, data: st.DataObject
+    kind: str,
+    spark_connect_server: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    data: st.DataObject,
 ) -> None:
-    """Missing, outside and declared cells of every type, whatever the schema."""
+    """Missing, outside and declared cells of every type, whatever the schema; each row is kept."""
+    monkeypatch.setattr(opening, "FEW_CELLS", 0)
     schema, rows = data.draw(typed_tables(kind, types=tuple(TYPES)))
     place = tmp_path / "people.parquet"
     pq.write_table(rows, place)
@@ -64,19 +70,20 @@ def test_all_questions_see_the_same_rows(spark_connect_server: str, tmp_path: Pa
         assert "Spark: rows are encoded once" in source.reading
 
 
-def test_the_guide_has_the_command(
-    spark_connect_server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`understudy synth sc://…` as the page shows it, for a table of the server's catalog."""
+def test_the_guide_has_the_command(spark_connect_server: str, tmp_path: Path) -> None:
+    """`understudy synth sc://…` as the page shows it, for a table of the server's catalog.
+
+    In a process of its own, whose log has lines of understudy alone.
+    """
     pq.write_table(ROWS, tmp_path / "patients.parquet")
     (tmp_path / "patients.json").write_text(json.dumps(SCHEMA.document()))
     with _session(spark_connect_server) as session:
         session.sql("CREATE DATABASE IF NOT EXISTS clinic")
         files = session.read.parquet(str(tmp_path / "patients.parquet"))
         files.write.mode("overwrite").saveAsTable("clinic.patients")
-    monkeypatch.chdir(tmp_path)
-    command = server_command("sc", spark_connect_server)
-    assert 0 == run([*(a.replace(".toml", ".json") for a in command), "--ledger", "ledger"])
+    command = [a.replace(".toml", ".json") for a in server_command("sc://", spark_connect_server)]
+    lines, _ = logged_apart(*command, "--ledger", "ledger", folder=tmp_path)
+    check_quiet(lines)
     assert ["clinic.patients"] == list(Ledger(tmp_path / "ledger").accounts())
     assert b"Spark: rows are encoded once" in (tmp_path / "out.csv.privacy.json").read_bytes()
 

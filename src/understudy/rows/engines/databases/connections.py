@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 from understudy.errors import DataError, UsageError
 from understudy.rows.engines.databases.database import Database, asking, is_any_of, refusal
 from understudy.rows.engines.databases.dialects import SPARK, SQLITE, dialect_of
-from understudy.rows.engines.databases.spark_sessions import quiet_spark, spark
+from understudy.rows.engines.databases.spark_sessions import quiet_spark, spark, without_advice
 from understudy.rows.reading.sqlite import connected
 from understudy.system.extras import require
 from understudy.system.files.sqlite_address import slash_hint, sqlite_path
@@ -78,7 +78,7 @@ def _prepare(database: Database) -> None:
         name = str(database.dialect.compose)
         database.backend.con.create_function(name, 1, _composed_bytes, deterministic=True)
     elif database.dialect is SPARK:
-        with asking():
+        with asking(), without_advice():
             database.backend._session.udf.register(str(database.dialect.compose), _composed)
 
 
@@ -177,11 +177,10 @@ def _mysql(address: str) -> Iterator[Any]:
 
 
 def _mysql_driver() -> Any:
-    """The driver that ibis asks for, or PyMySQL in its place, which needs no C headers."""
-    with suppress(ImportError):
-        import MySQLdb
+    """PyMySQL, which needs no C headers, in the place of the driver that ibis asks for.
 
-        return MySQLdb
+    Also where mysqlclient is installed, which no test runs.
+    """
     driver = require("pymysql", extra="mysql")
     driver.install_as_MySQLdb()
     return driver

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 _PERSON = "person"
+TIMES = "times"
+"""The column that says how many rows have the same codes."""
 
 
 def all_codes(rows: ir.Table, codec: Codec, dialect: Dialect) -> ir.Table:
@@ -28,6 +30,11 @@ def all_codes(rows: ir.Table, codec: Codec, dialect: Dialect) -> ir.Table:
         column = codec.persons.column
         columns[_PERSON] = name_of(column, rows[column], dialect)
     return rows.select(**columns)
+
+
+def alike(codes: ir.Table) -> ir.Table:
+    """One row for all that have the same codes, with their number."""
+    return codes.group_by(list(codes.columns)).aggregate(**{TIMES: codes.count()})
 
 
 def kept_codes(codes: ir.Table, codec: Codec) -> ir.Table:

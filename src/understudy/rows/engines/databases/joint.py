@@ -67,6 +67,7 @@ def joint_query(
     groups: Sequence[tuple[Sequence[str], Sequence[Sequence[str]]]],
     *,
     rows: str = "encoded",
+    times: str = "COUNT(*)",
 ) -> str:
     """A query for the tables of all blocks; a column outside of a set is null.
 
@@ -74,15 +75,20 @@ def joint_query(
         columns: all columns in order, quoted.
         groups: the columns of each block, and its sets.
         rows: the relation that is counted.
+        times: the number of rows in a group, in the words of SQL.
     """
-    return " UNION ALL ".join(_block(columns, held, sets, rows) for held, sets in groups)
+    return " UNION ALL ".join(_block(columns, *group, rows, times) for group in groups)
 
 
 def _block(
-    columns: Sequence[str], held: Sequence[str], sets: Sequence[Sequence[str]], rows: str
+    columns: Sequence[str],
+    held: Sequence[str],
+    sets: Sequence[Sequence[str]],
+    rows: str,
+    times: str,
 ) -> str:
     by = ", ".join(held)
-    counted = f"SELECT {by}, COUNT(*) AS understudy_count FROM {rows} GROUP BY {by}"
+    counted = f"SELECT {by}, {times} AS understudy_count FROM {rows} GROUP BY {by}"
     listed = "".join(f"{name if name in held else 'NULL'}, " for name in columns)
     grouped = ", ".join(f"({', '.join(each)})" for each in sets)
     return (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from math import prod
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -18,7 +19,13 @@ from understudy.rows.engines.chunked import ChunkedSource
 from understudy.rows.engines.databases.connections import opened
 from understudy.rows.engines.databases.database import Database, asking
 from understudy.rows.engines.databases.dialects import OneReading
-from understudy.rows.engines.databases.encoding import all_codes, kept_codes, unfit_rows
+from understudy.rows.engines.databases.encoding import (
+    TIMES,
+    alike,
+    all_codes,
+    kept_codes,
+    unfit_rows,
+)
 from understudy.rows.engines.databases.expressions import must_be_parsed
 from understudy.rows.engines.databases.loose_types import days_spelled, firmly_typed, spelled_blocks
 from understudy.rows.engines.databases.snapshots import fixed, one_reading
@@ -34,6 +41,8 @@ if TYPE_CHECKING:
 # DuckDB holds codes as they are, and needs about as much again to count them.
 _PARTS = 4
 _UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+# Where all columns together have at most so many cells, rows that are alike are kept as one.
+FEW_CELLS = 1 << 20
 # Rows that are taken out of a database at a time, and the bytes of a cell on its way to a code.
 _BLOCK_ROWS = 1 << 16
 _BYTES_PER_ROW_CELL = 64
@@ -150,21 +159,40 @@ def _behind(
     if typed is None or _must_be_parsed(typed, codec):
         yield _read_out(database, asked, codec, room)
         return
+    encoded = all_codes(typed, codec, database.dialect)
+    together = _kept_together(database, codec)
     with (
-        fixed(database, all_codes(typed, codec, database.dialect)) as everyone,
+        fixed(database, alike(encoded) if together else encoded) as everyone,
         _counted(database, everyone, codec) as codes,
     ):
         held = everyone if database.dialect.held is OneReading.CODES else asked
-        size = int(database.value(held.count()))
+        size = int(database.value(held[TIMES].sum() if together else held.count()) or 0)
         most = codec.persons.most if codec.persons else None
         unfit = unfit_rows(everyone, codec)
         with _written_down(database, codes, size) as kept:
             source = DatabaseSource(
-                database, kept, codec.domain, size, rows_per_person=most, unfit=unfit
+                database,
+                kept,
+                codec.domain,
+                size,
+                rows_per_person=most,
+                unfit=unfit,
+                times=TIMES if together else "",
             )
             # Every cell is encoded once: what the database refuses is refused before it costs.
             source.score([(attribute,) for attribute in codec.domain], lambda _: 0.0)
             yield source
+
+
+def _kept_together(database: Database, codec: Codec) -> bool:
+    """Whether codes that are kept for all questions are kept once for all rows that are alike.
+
+    Then a question reads no more than the cells of the schema, however many rows there are. The
+    schema alone decides; a column may have one more code, of rows that are dropped.
+    """
+    if database.dialect.held is not OneReading.CODES or codec.persons is not None:
+        return False
+    return prod(codec.domain[name] + 1 for name in codec.columns) <= FEW_CELLS
 
 
 @contextmanager

@@ -40,6 +40,8 @@ class DatabaseSource:
         rows_per_person: the most rows of a person, where that was seen to.
         unfit: the number of rows that do not fit, of each person within the allowance, as an
             expression; None where persons are not known.
+        times: the column of the codes that says how many rows are alike; empty where each row
+            is there.
     """
 
     database: Database
@@ -48,6 +50,7 @@ class DatabaseSource:
     rows_read: int
     rows_per_person: int | None = None
     unfit: ir.Scalar | None = None
+    times: str = ""
 
     @property
     def reading(self) -> str:
@@ -101,12 +104,15 @@ class DatabaseSource:
 
     def _query(self, used: Sequence[str], sets: Sequence[Attributes]) -> str:
         """Rows grouped by every set in one reading; the database passes over columns unused."""
-        quoted = map(self.database.dialect.quoted, self.codes.columns)
+        columns = [name for name in self.codes.columns if name != self.times]
+        quoted = map(self.database.dialect.quoted, columns)
         names = dict(zip(self.domain.names, quoted, strict=True))
         groups = [[names[a] for a in attributes] for attributes in sets]
         if self.database.dialect.counts_jointly and all(groups):
             return f"WITH encoded AS ({self._encoded}) {self._jointly(names, used, sets)}"
-        grouped = grouping([names[a] for a in used], groups, self.database.dialect)
+        grouped = grouping(
+            [names[a] for a in used], groups, self.database.dialect, times=self._times
+        )
         return f"WITH encoded AS ({self._encoded}) {grouped}"
 
     def _jointly(
@@ -117,7 +123,13 @@ class DatabaseSource:
             ([names[a] for a in held], [[names[a] for a in each] for each in covered])
             for held, covered in blocks(sets, {name: self.domain[name] for name in names})
         ]
-        return joint_query([names[a] for a in used], found)
+        return joint_query([names[a] for a in used], found, times=self._times)
+
+    @property
+    def _times(self) -> str:
+        """How often the rows of a group are there; the sum of no rows is null in SQL."""
+        name = self.database.dialect.quoted(self.times)
+        return f"COALESCE(SUM({name}), 0)" if self.times else "COUNT(*)"
 
     @cached_property
     def _encoded(self) -> str:
@@ -134,19 +146,20 @@ def grouping(
     dialect: Dialect,
     *,
     rows: str = "encoded",
+    times: str = "COUNT(*)",
 ) -> str:
     """A query that counts rows by every group of columns; a column outside of a group is null."""
     if dialect.grouping_sets and any(groups):
         sets = ", ".join(f"({', '.join(group)})" for group in groups)
         listed = "".join(f"{column}, " for column in columns)
-        return f"SELECT {listed}COUNT(*) FROM {rows} GROUP BY GROUPING SETS ({sets})"
-    return " UNION ALL ".join(_alone(columns, group, rows) for group in groups)
+        return f"SELECT {listed}{times} FROM {rows} GROUP BY GROUPING SETS ({sets})"
+    return " UNION ALL ".join(_alone(columns, group, rows, times) for group in groups)
 
 
-def _alone(columns: Sequence[str], group: Sequence[str], rows: str) -> str:
+def _alone(columns: Sequence[str], group: Sequence[str], rows: str, times: str) -> str:
     listed = "".join(f"{column if column in group else 'NULL'}, " for column in columns)
     by = f" GROUP BY {', '.join(group)}" if group else ""
-    return f"SELECT {listed}COUNT(*) FROM {rows}{by}"
+    return f"SELECT {listed}{times} FROM {rows}{by}"
 
 
 def _cells(

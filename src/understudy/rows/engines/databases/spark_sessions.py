@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -16,6 +18,13 @@ _LOGS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 # A server that does not answer is asked again after 0.05, 0.2, 0.8, 3.2 and 12.8 seconds; by
 # default Spark Connect would try for ten minutes.
 _RETRIES = 5
+_SETTINGS = {
+    "spark.app.name": "understudy",
+    # Its own log lines may quote cells.
+    "spark.log.level": "OFF",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
 
 
 @contextmanager
@@ -30,7 +39,7 @@ def spark(address: str) -> Iterator[Any]:
     require("pyspark", extra="spark")
     start = _remote if address.startswith(_CONNECT) else _classic
     with start(address) as session, quiet_spark():
-        with asking():
+        with asking(), without_advice():
             backend = ibis.pyspark.connect(session)
         yield backend
 
@@ -48,18 +57,27 @@ def quiet_spark() -> Iterator[None]:
 
 
 @contextmanager
+def without_advice() -> Iterator[None]:
+    """Keep PySpark's advice for programmers off the terminal, such as which pandas it prefers."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@contextmanager
 def _classic(address: str) -> Iterator[Any]:
     from pyspark.sql import SparkSession
 
     own = SparkSession.getActiveSession() is None
     place = address.removeprefix("spark://")
     wanted = place if place.startswith("local") else address
-    builder = SparkSession.builder.appName("understudy")
-    # Its own log lines may quote cells.
-    builder = builder.config("spark.log.level", "OFF").config("spark.ui.enabled", "false")
-    builder = builder.config("spark.ui.showConsoleProgress", "false")
+    builder = SparkSession.builder.master(wanted)
+    for name, value in _SETTINGS.items():
+        builder = builder.config(name, value)
     try:
-        session = builder.master(wanted).getOrCreate()
+        with without_advice():
+            _start_java(wanted)
+            session = builder.getOrCreate()
     except Exception:
         raise DataError(
             "Spark cannot be started or reached; check its address, and that Java 17 or newer is "
@@ -71,6 +89,22 @@ def _classic(address: str) -> Iterator[Any]:
     finally:
         if own:
             session.stop()
+
+
+def _start_java(master: str) -> None:
+    """Start Java for this process, unless it runs already; what it would say goes nowhere.
+
+    It writes to the file descriptors themselves, past the streams of Python: before its log is
+    switched off, and where an executor fails, with the cells that the failure quotes.
+    """
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    if SparkContext._gateway is not None:
+        return
+    settings = SparkConf().setMaster(master).setAll(list(_SETTINGS.items()))
+    unheard = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    SparkContext._ensure_initialized(gateway=launch_gateway(settings, unheard), conf=settings)
 
 
 def _check_master(found: str, wanted: str) -> None:
@@ -87,13 +121,9 @@ def _remote(address: str) -> Iterator[Any]:
     """A session of ours on a server; sessions that this process has elsewhere are left alone."""
     for package in ("grpc", "grpc_status", "google.rpc", "zstandard", "pandas"):
         require(package, extra="spark")
-    from pyspark.sql.connect.client.retries import DefaultPolicy
-    from pyspark.sql.connect.session import SparkSession
-
     try:
-        session = SparkSession.builder.remote(address).create()
-        session.client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES)])
-        str(session.version)
+        with without_advice():
+            session = _connected(address)
     except Exception:
         raise DataError(
             "the Spark Connect server cannot be reached; check its address, as "
@@ -103,3 +133,13 @@ def _remote(address: str) -> Iterator[Any]:
         yield session
     finally:
         session.stop()
+
+
+def _connected(address: str) -> Any:
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+    from pyspark.sql.connect.session import SparkSession
+
+    session = SparkSession.builder.remote(address).create()
+    session.client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES)])
+    str(session.version)
+    return session

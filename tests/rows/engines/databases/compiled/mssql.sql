@@ -4,7 +4,10 @@ WITH [understudy_rows] AS (
     [t0].[real],
     [t0].[text],
     [t0].[day],
-    [t0].[moment]
+    [t0].[moment],
+    [t0].[flag],
+    [t0].[listed],
+    [t0].[amount]
   FROM [people] AS [t0]
 )
 SELECT
@@ -12,7 +15,10 @@ SELECT
   [t4].[c1],
   [t4].[c2],
   [t4].[c3],
-  [t4].[c4]
+  [t4].[c4],
+  [t4].[c5],
+  [t4].[c6],
+  [t4].[c7]
 FROM (
   SELECT
     CASE
@@ -342,14 +348,52 @@ FROM (
         IIF([t3].[moment] >= DATETIME2FROMPARTS(2020, 9, 1, 0, 0, 0, 0, 6), 2, 1),
         0
       )
-    END AS [c4]
+    END AS [c4],
+    IIF([t3].[flag] IS NULL, CAST(NULL AS INTEGER), IIF([t3].[flag] <> 0, 1, 0)) AS [c5],
+    IIF(
+      [t3].[listed] IS NULL,
+      CAST(NULL AS INTEGER),
+      CASE [t3].[listed]
+        WHEN 1
+        THEN 0
+        WHEN 2
+        THEN 1
+        WHEN 5
+        THEN 2
+        ELSE CASE CAST([t3].[listed] AS FLOAT)
+          WHEN CAST(N'1.0' AS FLOAT)
+          THEN 0
+          WHEN CAST(N'2.0' AS FLOAT)
+          THEN 1
+          WHEN CAST(N'5.0' AS FLOAT)
+          THEN 2
+          ELSE CAST(NULL AS INTEGER)
+        END
+      END
+    ) AS [c6],
+    CASE
+      WHEN [t3].[amount] IS NULL
+      THEN CAST(NULL AS INTEGER)
+      ELSE IIF(
+        CAST([t3].[amount] AS FLOAT) >= CAST(N'4.0' AS FLOAT),
+        IIF(
+          CAST([t3].[amount] AS FLOAT) >= CAST(N'6.0' AS FLOAT),
+          IIF(CAST([t3].[amount] AS FLOAT) >= CAST(N'8.0' AS FLOAT), 4, 3),
+          2
+        ),
+        IIF(CAST([t3].[amount] AS FLOAT) >= CAST(N'2.0' AS FLOAT), 1, 0)
+      )
+    END AS [c7]
   FROM (
     SELECT
       [whole],
       [real],
       [text] COLLATE Latin1_General_100_BIN2_UTF8 AS [text],
       [day],
-      [moment]
+      [moment],
+      [flag],
+      [listed],
+      [amount]
     FROM understudy_rows
   ) AS [t3]
 ) AS [t4]
@@ -358,5 +402,8 @@ WHERE
   AND [t4].[c2] IS NOT NULL
   AND [t4].[c3] IS NOT NULL
   AND [t4].[c4] IS NOT NULL
+  AND [t4].[c5] IS NOT NULL
+  AND [t4].[c6] IS NOT NULL
+  AND [t4].[c7] IS NOT NULL
 ;
-SELECT "c0", "c1", "c2", "c3", "c4", COUNT(*) FROM encoded GROUP BY GROUPING SETS ((), ("c0"), ("c1", "c2"), ("c3", "c4"), ("c2"))
+SELECT "c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", COUNT(*) FROM encoded GROUP BY GROUPING SETS ((), ("c0"), ("c1", "c2"), ("c3", "c4"), ("c2"), ("c5", "c6", "c7"))

@@ -594,7 +594,54 @@ FROM (
         END
         ELSE 0
       END
-    END AS "c4"
+    END AS "c4",
+    CASE
+      WHEN "t1"."flag" IS NULL
+      THEN NULL
+      ELSE CASE WHEN "t1"."flag" THEN 1 ELSE 0 END
+    END AS "c5",
+    CASE
+      WHEN "t1"."listed" IS NULL
+      THEN NULL
+      ELSE CASE "t1"."listed"
+        WHEN 1
+        THEN 0
+        WHEN 2
+        THEN 1
+        WHEN 5
+        THEN 2
+        ELSE CASE CAST("t1"."listed" AS DOUBLE PRECISION)
+          WHEN CAST('1.0' AS DOUBLE PRECISION)
+          THEN 0
+          WHEN CAST('2.0' AS DOUBLE PRECISION)
+          THEN 1
+          WHEN CAST('5.0' AS DOUBLE PRECISION)
+          THEN 2
+          ELSE NULL
+        END
+      END
+    END AS "c6",
+    CASE
+      WHEN "t1"."amount" IS NULL
+      THEN NULL
+      ELSE CASE
+        WHEN CAST("t1"."amount" AS DOUBLE PRECISION) >= CAST('4.0' AS DOUBLE PRECISION)
+        THEN CASE
+          WHEN CAST("t1"."amount" AS DOUBLE PRECISION) >= CAST('6.0' AS DOUBLE PRECISION)
+          THEN CASE
+            WHEN CAST("t1"."amount" AS DOUBLE PRECISION) >= CAST('8.0' AS DOUBLE PRECISION)
+            THEN 4
+            ELSE 3
+          END
+          ELSE 2
+        END
+        ELSE CASE
+          WHEN CAST("t1"."amount" AS DOUBLE PRECISION) >= CAST('2.0' AS DOUBLE PRECISION)
+          THEN 1
+          ELSE 0
+        END
+      END
+    END AS "c7"
   FROM (
     SELECT
       *
@@ -606,5 +653,8 @@ WHERE
   AND "t2"."c2" IS NOT NULL
   AND "t2"."c3" IS NOT NULL
   AND "t2"."c4" IS NOT NULL
+  AND "t2"."c5" IS NOT NULL
+  AND "t2"."c6" IS NOT NULL
+  AND "t2"."c7" IS NOT NULL
 ;
-SELECT "c0", "c1", "c2", "c3", "c4", COUNT(*) FROM encoded GROUP BY GROUPING SETS ((), ("c0"), ("c1", "c2"), ("c3", "c4"), ("c2"))
+SELECT "c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", COUNT(*) FROM encoded GROUP BY GROUPING SETS ((), ("c0"), ("c1", "c2"), ("c3", "c4"), ("c2"), ("c5", "c6", "c7"))

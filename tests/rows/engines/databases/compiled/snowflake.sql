@@ -84,7 +84,51 @@ FROM (
         IFF("t1"."moment" >= TIMESTAMP_FROM_PARTS(2020, 9, 1, 0, 0, 0, 0), 2, 1),
         0
       )
-    END AS "c4"
+    END AS "c4",
+    IFF("t1"."flag" IS NULL, CAST(NULL AS INT), IFF("t1"."flag", 1, 0)) AS "c5",
+    IFF(
+      "t1"."listed" IS NULL,
+      CAST(NULL AS INT),
+      CASE "t1"."listed"
+        WHEN 1
+        THEN 0
+        WHEN 2
+        THEN 1
+        WHEN 5
+        THEN 2
+        ELSE IFF(
+          CAST("t1"."listed" AS DOUBLE) = CAST('NaN' AS DOUBLE),
+          CAST(NULL AS INT),
+          CASE CAST("t1"."listed" AS DOUBLE)
+            WHEN CAST('1.0' AS DOUBLE)
+            THEN 0
+            WHEN CAST('2.0' AS DOUBLE)
+            THEN 1
+            WHEN CAST('5.0' AS DOUBLE)
+            THEN 2
+            ELSE CAST(NULL AS INT)
+          END
+        )
+      END
+    ) AS "c6",
+    CASE
+      WHEN (
+        "t1"."amount" IS NULL
+      )
+      OR (
+        CAST("t1"."amount" AS DOUBLE) = CAST('NaN' AS DOUBLE)
+      )
+      THEN CAST(NULL AS INT)
+      ELSE IFF(
+        CAST("t1"."amount" AS DOUBLE) >= CAST('4.0' AS DOUBLE),
+        IFF(
+          CAST("t1"."amount" AS DOUBLE) >= CAST('6.0' AS DOUBLE),
+          IFF(CAST("t1"."amount" AS DOUBLE) >= CAST('8.0' AS DOUBLE), 4, 3),
+          2
+        ),
+        IFF(CAST("t1"."amount" AS DOUBLE) >= CAST('2.0' AS DOUBLE), 1, 0)
+      )
+    END AS "c7"
   FROM (
     SELECT
       *
@@ -96,5 +140,8 @@ WHERE
   AND "t2"."c2" IS NOT NULL
   AND "t2"."c3" IS NOT NULL
   AND "t2"."c4" IS NOT NULL
+  AND "t2"."c5" IS NOT NULL
+  AND "t2"."c6" IS NOT NULL
+  AND "t2"."c7" IS NOT NULL
 ;
-SELECT "c0", "c1", "c2", "c3", "c4", COUNT(*) FROM encoded GROUP BY GROUPING SETS ((), ("c0"), ("c1", "c2"), ("c3", "c4"), ("c2"))
+SELECT "c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", COUNT(*) FROM encoded GROUP BY GROUPING SETS ((), ("c0"), ("c1", "c2"), ("c3", "c4"), ("c2"), ("c5", "c6", "c7"))

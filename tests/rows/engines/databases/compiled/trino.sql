@@ -267,7 +267,48 @@ FROM (
         ),
         0
       )
-    END AS "c4"
+    END AS "c4",
+    IF("t1"."flag" IS NULL, CAST(NULL AS INTEGER), IF("t1"."flag", 1, 0)) AS "c5",
+    IF(
+      "t1"."listed" IS NULL,
+      CAST(NULL AS INTEGER),
+      CASE "t1"."listed"
+        WHEN 1
+        THEN 0
+        WHEN 2
+        THEN 1
+        WHEN 5
+        THEN 2
+        ELSE IF(
+          IS_NAN(CAST("t1"."listed" AS DOUBLE)),
+          CAST(NULL AS INTEGER),
+          CASE CAST("t1"."listed" AS DOUBLE)
+            WHEN CAST('1.0' AS DOUBLE)
+            THEN 0
+            WHEN CAST('2.0' AS DOUBLE)
+            THEN 1
+            WHEN CAST('5.0' AS DOUBLE)
+            THEN 2
+            ELSE CAST(NULL AS INTEGER)
+          END
+        )
+      END
+    ) AS "c6",
+    CASE
+      WHEN (
+        "t1"."amount" IS NULL
+      ) OR IS_NAN(CAST("t1"."amount" AS DOUBLE))
+      THEN CAST(NULL AS INTEGER)
+      ELSE IF(
+        CAST("t1"."amount" AS DOUBLE) >= CAST('4.0' AS DOUBLE),
+        IF(
+          CAST("t1"."amount" AS DOUBLE) >= CAST('6.0' AS DOUBLE),
+          IF(CAST("t1"."amount" AS DOUBLE) >= CAST('8.0' AS DOUBLE), 4, 3),
+          2
+        ),
+        IF(CAST("t1"."amount" AS DOUBLE) >= CAST('2.0' AS DOUBLE), 1, 0)
+      )
+    END AS "c7"
   FROM (
     SELECT
       *
@@ -279,5 +320,8 @@ WHERE
   AND "t2"."c2" IS NOT NULL
   AND "t2"."c3" IS NOT NULL
   AND "t2"."c4" IS NOT NULL
+  AND "t2"."c5" IS NOT NULL
+  AND "t2"."c6" IS NOT NULL
+  AND "t2"."c7" IS NOT NULL
 ;
-SELECT "c0", "c1", "c2", "c3", "c4", COUNT(*) FROM encoded GROUP BY GROUPING SETS ((), ("c0"), ("c1", "c2"), ("c3", "c4"), ("c2"))
+SELECT "c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", COUNT(*) FROM encoded GROUP BY GROUPING SETS ((), ("c0"), ("c1", "c2"), ("c3", "c4"), ("c2"), ("c5", "c6", "c7"))
