@@ -9,7 +9,16 @@ from functools import cache
 
 import pytest
 
-from support.stand_ins import FIXED_ON, FLAWS, TESTED_ON, honest, rows_of, schema_of, spoiled
+from support.stand_ins import (
+    FIXED_ON,
+    FLAWS,
+    TESTED_ON,
+    WRITTEN_LATER,
+    honest,
+    rows_of,
+    schema_of,
+    spoiled,
+)
 from understudy.evaluation import Evaluation, evaluate
 from understudy.evaluation.prediction.learners import learners
 from understudy.evaluation.prediction.prediction import ModelPair, Prediction, Trained
@@ -69,6 +78,25 @@ def test_most_flaws_are_red() -> None:
         if light.about in abouts and light.colour is not Colour.RED
     ]
     assert [("survey", "shifted target")] == mild
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("population", WRITTEN_LATER)
+def test_populations_that_no_rule_has_seen_are_judged_alike(population: str) -> None:
+    """Honest rows are green; every flaw is red, but a target shifted by seven points in a hundred.
+
+    The two were written when all rules had been fixed, and no rule was changed for them.
+    """
+    test_honest_stand_ins_are_good(population)
+    for flaw in FLAWS:
+        test_spoiled_stand_ins_are_not(population, flaw)
+    amber = [
+        flaw
+        for flaw, (_, abouts) in FLAWS.items()
+        for light in judge(_spoiled(population, flaw), _statement()).lights
+        if light.about in abouts and light.colour is Colour.AMBER
+    ]
+    assert {"orders": [], "school": ["shifted target"]}[population] == amber
 
 
 @pytest.mark.slow
