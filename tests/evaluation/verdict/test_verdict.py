@@ -161,6 +161,16 @@ def test_uses_and_advice_name_things() -> None:
     )
 
 
+def test_advice_does_not_contradict_itself() -> None:
+    """More ε only where the promise leaves room for it, with what twice as much would promise."""
+    flat = {e: judge(_spoiled("census", "lost group"), _statement(e)).improve for e in (1, 3)}
+    assert not any("smaller ε" in line for line in flat[1])
+    [more] = [line for line in flat[1] if "more ε" in line]
+    assert "with twice as much the light of privacy is amber (89 in 100 right guesses)" in more
+    assert any("smaller ε" in line for line in flat[3])
+    assert not any("more ε" in line for line in flat[3])
+
+
 def test_the_verdict_is_json_and_warns_of_choosing() -> None:
     """Every light with its number, rule and findings; choosing by it is not covered by ε."""
     document = json.loads(json.dumps(judge(_honest("sensor"), _statement()).document()))
