@@ -73,7 +73,13 @@ class Aim:
 
 
 def raked(
-    pool: Pool, aims: Sequence[Aim], *, sweeps: int, doubt: float = 0.0, loose: bool = False
+    pool: Pool,
+    aims: Sequence[Aim],
+    *,
+    sweeps: int,
+    doubt: float = 0.0,
+    loose: bool = False,
+    kept: Sequence[RowCells] | None = None,
 ) -> tuple[Pool, list[Aim]]:
     """Bring the weights of a pool near to tables.
 
@@ -85,13 +91,15 @@ def raked(
             1 the factors do not follow what is accidental in this pool; with 0 its weights come as
             near to the tables as they can.
         loose: whether every log ratio is possible, as where a pool holds every combination.
+        kept: what `kept_places` found for these aims, where the same ones are met many times.
 
     Returns:
         The pool with other weights, of the same total, and the aims with other factors.
     """
     weights, total = pool.weights.copy(), pool.total
     found = [replace(aim, logarithms=aim.logarithms.ravel().copy()) for aim in aims]
-    kept, tau = _kept_places(pool, aims), _TAU_ALONE if loose else _TAU / math.sqrt(len(aims) or 1)
+    kept = kept_places(pool, aims) if kept is None else kept
+    tau = _TAU_ALONE if loose else _TAU / math.sqrt(len(aims) or 1)
     chance = total / max(len(pool), 1)
     # A pool that holds every combination was not drawn; one of more rows than the table has varies
     # by less than the table itself.
@@ -110,7 +118,8 @@ def raked(
     return pool.with_weights(weights), shaped
 
 
-def _kept_places(pool: Pool, aims: Sequence[Aim]) -> list[RowCells]:
+def kept_places(pool: Pool, aims: Sequence[Aim]) -> list[RowCells]:
+    """The cells of all rows in the table of every aim; none where they would take too much."""
     wide = sum(2 if aim.counts.size <= 2**16 else 4 for aim in aims)
     return [pool.places(aim.attributes) for aim in aims] if wide * len(pool) <= _MOST_KEPT else []
 
