@@ -43,6 +43,7 @@ BENCHMARKS = (
     "plan_learned",
     "plan_populations",
     "coverage",
+    "refits",
     "replicate_coverage",
     "pictures",
     "stream",
@@ -64,8 +65,10 @@ def main(arguments: Sequence[str]) -> int:
         return _tables(write=asked.write)
     if unknown := set(asked.names) - {*BENCHMARKS, "all"}:
         parser.error(f"{', '.join(sorted(unknown))} is not a benchmark; see --list")
-    if asked.only and asked.names not in (["arena"], ["plan"]):
-        parser.error("--only selects parts of `arena` or `plan`; name it and no other benchmark")
+    if asked.only and asked.names not in (["arena"], ["plan"], ["coverage"]):
+        parser.error(
+            "--only selects parts of `arena`, `plan` or `coverage`; name it and no other benchmark"
+        )
     if not asked.names:
         parser.error("name a benchmark, or `all`, or `table`; see --list")
     size = Size.SMOKE if asked.smoke else Size.FULL
@@ -86,7 +89,7 @@ def measure(
     importlib.import_module(f"benchmarks.{name}").run(board)
     if folder is not None:
         smoke = size.pick([], ["--smoke"])
-        parts = [f"--only={part}" for part in only] if name == "plan" else []
+        parts = [f"--only={part}" for part in only] if name != "arena" else []
         arguments = [name, *smoke, *parts]
         board.write(folder, seconds=time.perf_counter() - started, arguments=arguments)
     return board
@@ -125,7 +128,8 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         metavar="TABLE/ENTRANT/EPSILON",
         help="parts of the arena, with `*` for any; may be given several times; with `plan`, "
-        "`forecasts` keeps the measured errors of its record",
+        "`forecasts` keeps the measured errors of its record; with `coverage`, TABLE/METHOD is "
+        "measured and the rest of the record is kept",
     )
     parser.add_argument("--write", action="store_true", help="put the tables into the documents")
     return parser

@@ -13,6 +13,7 @@ from benchmarks.arena.records import Records
 from benchmarks.page_tables import (
     blind_table,
     constraints_sentence,
+    coverage_table,
     federated_table,
     learned_sentences,
     plan_sentence,
@@ -225,6 +226,7 @@ DOCUMENTS: dict[str, dict[str, Make]] = {
     "docs/guides/federated.md": {"measured": federated_table},
     "docs/reference/evaluation.md": {"referees": referees_table},
     "docs/promise.md": {"relations": relations_table},
+    "docs/guides/questions.md": {"coverage": coverage_table},
     "docs/guides/planning.md": {
         "measured": plan_table,
         "kept": plan_sentence,

@@ -127,6 +127,28 @@ def test_small_sizes_miss_no_target() -> None:
     assert [1, 0] == [len(board.missed) for board in boards]
 
 
+_BUSY = """
+import sys, time
+while time.process_time() < 2: pass
+print('{"head": {"reason": "done"}, "arrays": []}', flush=True)
+sys.stdin.read()
+"""
+_ASKING = f"""
+import sys
+from understudy.evaluation.prediction.worker import LearnerProcess
+kept = LearnerProcess([sys.executable, "-c", {_BUSY!r}])
+print(kept.ask(b"", 300).reason)
+"""
+
+
+@pytest.mark.slow
+def test_a_command_is_measured_with_the_learners_that_it_keeps() -> None:
+    """Their process ends with the command, and its CPU seconds are counted then."""
+    spent = run_child([sys.executable, "-c", _ASKING])
+    assert "done\n" == spent.output
+    assert spent.cpu_seconds >= 2
+
+
 def test_a_child_is_measured_to_its_end() -> None:
     """CPU seconds of a child are its own; sleeping costs none, and failing is reported."""
     busy = run_child([sys.executable, "-c", "sum(range(10**7)); print('done')"])

@@ -1,7 +1,8 @@
 """Stand-ins made good and bad on purpose, for the rules of the verdict.
 
-Four made-up populations, of which two fixed the rules and two test them. Each has honest stand-ins,
-which are fresh rows of the same population, and spoiled ones.
+Six made-up populations. Two fixed the rules, two tested them, and two more were written when the
+rules had been fixed. Each has honest stand-ins, which are fresh rows of the same population, and
+spoiled ones.
 """
 
 from __future__ import annotations
@@ -77,6 +78,44 @@ def _sensor(generator: np.random.Generator, rows: int) -> Columns:
     }
 
 
+def _orders(generator: np.random.Generator, rows: int) -> Columns:
+    shop = generator.choice(["web", "phone", "street"], rows, p=[0.7, 0.18, 0.12])
+    goods = generator.choice(["book", "food", "tool", "toy", "wear"], rows)
+    pieces = 1 + generator.poisson(np.where(goods == "food", 4.0, 0.7))
+    cost = {"book": 12, "food": 4, "tool": 45, "toy": 20, "wear": 35}
+    each = np.array([cost[g] for g in goods]) * np.exp(generator.normal(0, 0.4, rows))
+    express = generator.random(rows) < np.where(shop == "web", 0.35, 0.1)
+    late = generator.random(rows) < np.where(express, 0.05, 0.3)
+    returned = generator.random(rows) < 0.05 + 0.3 * (goods == "wear") + 0.25 * late
+    return {
+        "shop": shop,
+        "goods": goods,
+        "pieces": pieces.clip(1, 20),
+        "amount": (pieces * each).clip(0, 1_000),
+        "express": express,
+        "late": late,
+        "returned": returned,
+    }
+
+
+def _school(generator: np.random.Generator, rows: int) -> Columns:
+    talent = generator.normal(0, 1, rows)
+    track = np.where(talent + generator.normal(0, 1, rows) > 0.8, "upper", "main")
+    track = np.where(generator.random(rows) < 0.06, "special", track)
+    absent = generator.negative_binomial(1, 0.15, rows).clip(0, 60)
+    maths = 12 + 3 * talent - 0.08 * absent + generator.normal(0, 2, rows)
+    words = 12 + 2 * talent + generator.normal(0, 3, rows)
+    return {
+        "track": track,
+        "year": generator.integers(1, 7, rows),
+        "absent": absent,
+        "maths": np.rint(maths).clip(0, 20).astype(int),
+        "words": words.clip(0, 20),
+        "meals": generator.random(rows) < 0.3 - 0.1 * (talent > 0),
+        "passed": maths + words > 22,
+    }
+
+
 _SCHEMAS: Mapping[str, Mapping[str, Any]] = {
     "clinic": {
         "age": {"kind": "integer", "min": 0, "max": 99, "bins": 10},
@@ -107,18 +146,72 @@ _SCHEMAS: Mapping[str, Mapping[str, Any]] = {
         "site": {"kind": "categorical", "values": ["A", "B", "C", "D"]},
         "fails": {"kind": "boolean"},
     },
+    "orders": {
+        "shop": {"kind": "categorical", "values": ["web", "phone", "street"]},
+        "goods": {"kind": "categorical", "values": ["book", "food", "tool", "toy", "wear"]},
+        "pieces": {"kind": "integer", "min": 1, "max": 20},
+        "amount": {"kind": "float", "min": 0.0, "max": 1_000.0, "bins": 50},
+        "express": {"kind": "boolean"},
+        "late": {"kind": "boolean"},
+        "returned": {"kind": "boolean"},
+    },
+    "school": {
+        "track": {"kind": "categorical", "values": ["main", "upper", "special"]},
+        "year": {"kind": "integer", "min": 1, "max": 6},
+        "absent": {"kind": "integer", "min": 0, "max": 60, "bins": 20},
+        "maths": {"kind": "integer", "min": 0, "max": 20},
+        "words": {"kind": "float", "min": 0.0, "max": 20.0, "bins": 20},
+        "meals": {"kind": "boolean"},
+        "passed": {"kind": "boolean"},
+    },
 }
 _MAKERS: Mapping[str, Callable[[np.random.Generator, int], Columns]] = {
     "clinic": _clinic,
     "census": _census,
     "survey": _survey,
     "sensor": _sensor,
+    "orders": _orders,
+    "school": _school,
 }
-TARGETS = {"clinic": "ill", "census": "rich", "survey": "agree", "sensor": "fails"}
-_GROUPS = {"clinic": "region", "census": "education", "survey": "kind", "sensor": "site"}
-_COLLAPSED = {"clinic": "age", "census": "job", "survey": "q2", "sensor": "state"}
-FIXED_ON, TESTED_ON = ("clinic", "sensor"), ("census", "survey")
-"""The populations on which the rules were fixed, and those on which they are tested."""
+TARGETS = {
+    "clinic": "ill",
+    "census": "rich",
+    "survey": "agree",
+    "sensor": "fails",
+    "orders": "returned",
+    "school": "passed",
+}
+_GROUPS = {
+    "clinic": "region",
+    "census": "education",
+    "survey": "kind",
+    "sensor": "site",
+    "orders": "shop",
+    "school": "track",
+}
+_COLLAPSED = {
+    "clinic": "age",
+    "census": "job",
+    "survey": "q2",
+    "sensor": "state",
+    "orders": "goods",
+    "school": "absent",
+}
+_STRETCHED = {
+    "clinic": "weight",
+    "census": "income",
+    "survey": "score",
+    "sensor": "noise",
+    "orders": "amount",
+    "school": "absent",
+}
+FIXED_ON, TESTED_ON, WRITTEN_LATER = (
+    ("clinic", "sensor"),
+    ("census", "survey"),
+    ("orders", "school"),
+)
+"""The populations on which the rules were fixed, those on which they were tested, and those that
+were written afterwards and judged once."""
 
 
 def schema_of(population: str) -> Schema:
@@ -179,6 +272,14 @@ def _memorised(population: str, real: Columns) -> Columns:
     return made
 
 
+def _out_of_range(population: str, real: Columns) -> Columns:
+    """One number of twenty is as far beyond the largest real one as the real ones are wide."""
+    made, name = rows_of(population, 1), _STRETCHED[population]
+    low, high = real[name].min(), real[name].max()
+    beyond = np.random.default_rng(6).random(ROWS) < 0.05
+    return made | {name: np.where(beyond, 2 * high - low, made[name])}
+
+
 FLAWS: Mapping[str, tuple[Callable[[str, Columns], Columns], tuple[str, ...]]] = {
     "independent columns": (_independent, ("fidelity", "usefulness")),
     "copied rows": (_copied, ("privacy",)),
@@ -186,6 +287,7 @@ FLAWS: Mapping[str, tuple[Callable[[str, Columns], Columns], tuple[str, ...]]] =
     "shifted target": (_shifted, ("fidelity",)),
     "lost group": (_lost_group, ("fidelity",)),
     "memorised rows": (_memorised, ("privacy",)),
+    "values out of range": (_out_of_range, ("fidelity",)),
 }
 """How a stand-in is spoiled, and the lights that must be red for it."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from understudy.evaluation.metric import Metric, Result, finite, mean_of
+from understudy.evaluation.metric import Goal, Metric, Result, finite, mean_of
 from understudy.evaluation.sheets import EvaluationTable
 from understudy.facts.schema import Schema
 from understudy.rows.table import Table
@@ -73,20 +73,32 @@ class Comparison:
         return [sheet.table for sheet in self.sheets]
 
     def result(self, metric: Metric, values: Any) -> Result:
-        """A metric from its values for all sheets but the real one, in their order."""
+        """A metric from its values for all sheets but the real one, in their order.
+
+        Independent columns are never better than a resample: where they come out so, rows cannot
+        tell the two apart, and both are the resample's number.
+        """
         known = [float(value) for value in values]
         own, resampled, independent = known[0], known[1 : 1 + self.draws], known[1 + self.draws :]
         reason = None if finite(own) is not None else "it is not defined on these rows"
+        floor = mean_of(resampled)
         return Result(
             metric=metric,
             value=finite(own),
-            resampled=mean_of(resampled),
-            independent=mean_of(independent),
+            resampled=floor,
+            independent=not_better(mean_of(independent), floor, metric.goal),
             reason=reason,
         )
 
     def __repr__(self) -> str:
         return "Comparison(private)"
+
+
+def not_better(ceiling: float | None, floor: float | None, goal: Goal) -> float | None:
+    """The ceiling, or the floor where that is worse."""
+    if ceiling is None or floor is None:
+        return ceiling
+    return max(ceiling, floor) if goal is Goal.LESS else min(ceiling, floor)
 
 
 def _resampled(real: EvaluationTable, rows: int, generator: np.random.Generator) -> EvaluationTable:

@@ -115,8 +115,17 @@ class AdaptiveMarginals(Synthesizer):
     @property
     def rehearsing(self) -> Self:
         """The same method with a small pool: a plan learns many models, and time is short."""
+        return self._with_pool(_REHEARSED_POOL_ROWS)
+
+    @property
+    def outlined(self) -> Self:
+        """The same method with the smallest pool: which questions it asks first needs none."""
+        return self._with_pool(_LEAST_POOL_ROWS)
+
+    def _with_pool(self, rows: int) -> Self:
+        """The same method with at most so many made-up rows."""
         twin = copy.copy(self)
-        twin.pool_rows = min(self.pool_rows, _REHEARSED_POOL_ROWS)
+        twin.pool_rows = min(self.pool_rows, rows)
         return twin
 
     @property

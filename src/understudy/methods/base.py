@@ -137,6 +137,11 @@ class Synthesizer(ABC):
         return self
 
     @property
+    def outlined(self) -> Self:
+        """The method as a plan lists its questions: what it estimates between them is not used."""
+        return self
+
+    @property
     def rehearsed_part(self) -> float:
         """The part of a fit's learning that a rehearsal does, as its made-up rows may be fewer."""
         return 1.0

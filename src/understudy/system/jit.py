@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
@@ -36,6 +37,11 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
             return compiled[0](*args, **kwargs)
 
     return run
+
+
+def compiler_started() -> bool:
+    """Whether this process has a compiler already, so that another kernel need not start one."""
+    return "numba" in sys.modules
 
 
 def uncompiled(compiled: Callable[P, R]) -> Callable[P, R]:

@@ -13,8 +13,10 @@ from understudy.errors import UsageError
 from understudy.evaluation import Evaluation, evaluate
 from understudy.evaluation.failures.detection import NOT_ASKED, Detection, column_places, detection
 from understudy.evaluation.failures.subgroups import Subgroup
+from understudy.evaluation.prediction.worker import Job, LearnerOutput
 from understudy.evaluation.report.failures import detection_table, subgroup_table
 from understudy.evaluation.sheets import load
+from understudy.facts.schema import Schema
 
 
 def _grouped(made: Columns) -> Evaluation:
@@ -95,6 +97,24 @@ def test_honest_rows_are_hardly_told_apart() -> None:
     assert honest_rows.auroc == pytest.approx(0.5, abs=0.07)
     assert spoiled_rows.auroc > 0.7
     assert "weight" == spoiled_rows.columns[0][0]
+
+
+def test_a_classifier_that_is_always_wrong_is_not_taken_for_a_coin(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An area of exactly 0 is shown as 0."""
+
+    def always_wrong(job: Job, **_: object) -> LearnerOutput:
+        made = job.test[:, 0]
+        return LearnerOutput(made, np.column_stack([made, -made]), 0.0)
+
+    monkeypatch.setattr("understudy.evaluation.failures.detection.run", always_wrong)
+    schema = Schema.parse({"columns": {"dose": {"kind": "integer", "min": 0, "max": 1}}})
+    low, high = (
+        load({"dose": np.full(300, dose)}, schema, side="either", seed=0) for dose in (0, 1)
+    )
+    found = detection(schema, real=low, synthetic=high, seconds=None)
+    assert 0.0 == found.auroc
 
 
 def test_places_of_features_cover_every_column() -> None:

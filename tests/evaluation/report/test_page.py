@@ -83,9 +83,9 @@ def test_the_worst_columns_come_first() -> None:
     assert "8 more columns, all with smaller distances" in page
 
 
-def _tile_lines(value: float, floor: float, ceiling: float) -> list[str]:
+def _tile_lines(value: float, floor: float, ceiling: float, *, ways: int = 2) -> list[str]:
     found, _ = clinic()
-    pairs: Variation = found.variations[1]
+    pairs: Variation = found.variations[ways - 1]
     mean = replace(pairs.mean, value=value, resampled=floor, independent=ceiling)
     found = replace(found, variations=(replace(pairs, mean=mean),))
     return list(tiles(found)[0].lines)
@@ -107,8 +107,20 @@ def test_where_the_rows_stand_is_told_in_words(
 
 
 def test_no_part_of_the_way_where_there_is_no_way() -> None:
-    """References that are all but one have nothing between them."""
-    assert not any("way" in line for line in _tile_lines(0.02, 0.02, 0.021))
+    """References that are all but one have nothing between them, and the page says so."""
+    lines = _tile_lines(0.02, 0.02, 0.021)
+    assert not any("way" in line for line in lines)
+    assert "floor and ceiling are too near each other for rows to tell where it is" in lines
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(0.015, "as near as a resample of the real rows"), (0.03, "1.5 times the floor")],
+)
+def test_single_columns_have_a_floor_and_no_ceiling(value: float, words: str) -> None:
+    """Columns drawn independently keep their own tables."""
+    lines = _tile_lines(value, 0.02, 0.02, ways=1)
+    assert ["floor 0.020", words] == lines[:2]
 
 
 def test_a_released_page_holds_what_was_released() -> None:

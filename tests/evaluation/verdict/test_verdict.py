@@ -9,7 +9,16 @@ from functools import cache
 
 import pytest
 
-from support.stand_ins import FIXED_ON, FLAWS, TESTED_ON, honest, rows_of, schema_of, spoiled
+from support.stand_ins import (
+    FIXED_ON,
+    FLAWS,
+    TESTED_ON,
+    WRITTEN_LATER,
+    honest,
+    rows_of,
+    schema_of,
+    spoiled,
+)
 from understudy.evaluation import Evaluation, evaluate
 from understudy.evaluation.prediction.learners import learners
 from understudy.evaluation.prediction.prediction import ModelPair, Prediction, Trained
@@ -72,6 +81,25 @@ def test_most_flaws_are_red() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("population", WRITTEN_LATER)
+def test_populations_that_no_rule_has_seen_are_judged_alike(population: str) -> None:
+    """Honest rows are green; every flaw is red, but a target shifted by seven points in a hundred.
+
+    The two were written when all rules had been fixed, and no rule was changed for them.
+    """
+    test_honest_stand_ins_are_good(population)
+    for flaw in FLAWS:
+        test_spoiled_stand_ins_are_not(population, flaw)
+    amber = [
+        flaw
+        for flaw, (_, abouts) in FLAWS.items()
+        for light in judge(_spoiled(population, flaw), _statement()).lights
+        if light.about in abouts and light.colour is Colour.AMBER
+    ]
+    assert {"orders": [], "school": ["shifted target"]}[population] == amber
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("population", POPULATIONS)
 def test_chance_does_not_spoil_honest_stand_ins(population: str) -> None:
     """Of twelve more draws none is red, and at most three are amber."""
@@ -131,6 +159,16 @@ def test_uses_and_advice_name_things() -> None:
     assert any(
         "understudy plan --schema SCHEMA --rows 2000 --epsilon 2" in line for line in near.improve
     )
+
+
+def test_advice_does_not_contradict_itself() -> None:
+    """More ε only where the promise leaves room for it, with what twice as much would promise."""
+    flat = {e: judge(_spoiled("census", "lost group"), _statement(e)).improve for e in (1, 3)}
+    assert not any("smaller ε" in line for line in flat[1])
+    [more] = [line for line in flat[1] if "more ε" in line]
+    assert "with twice as much the light of privacy is amber (89 in 100 right guesses)" in more
+    assert any("smaller ε" in line for line in flat[3])
+    assert not any("more ε" in line for line in flat[3])
 
 
 def test_the_verdict_is_json_and_warns_of_choosing() -> None:

@@ -26,6 +26,7 @@ from understudy.methods.planning import MOST_COLUMNS, MOST_ROWS, Plan, plan_fit
 from understudy.methods.planning.rehearsal import (
     Silence,
     chance_distance,
+    read_through,
 )
 from understudy.methods.planning.watching import (
     CHOICES,
@@ -346,6 +347,17 @@ def test_a_method_without_a_network_is_forecast(delta: str) -> None:
     assert plan.families is None
     assert 1 == sum(plan.share(stage) for stage in plan.stages)
     assert all(band is not None and 0 < band.expected < 1 for band in plan.expected.distances)
+
+
+def test_questions_are_listed_without_a_large_pool() -> None:
+    """What is asked first, for how much and of how many tables, rests on no estimate."""
+    method = AdaptiveMarginals(SCHEMA, epsilon=1, delta=1e-6, pool_rows=5_000)
+    assert method.outlined.pool_rows < method.rehearsing.pool_rows == method.pool_rows
+    domain = Domain.of(SCHEMA)
+    listed = read_through(method, domain, ROW_COUNT)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(AdaptiveMarginals, "outlined", property(lambda self: self))
+        assert read_through(method, domain, ROW_COUNT) == listed
 
 
 def test_a_plan_counts_the_made_up_rows_of_a_fit() -> None:

@@ -173,15 +173,15 @@ def test_few_rows_are_numbered_as_many_are() -> None:
 def test_few_rows_are_dealt_as_a_compiled_loop_deals_them(
     monkeypatch: pytest.MonkeyPatch, rows: int
 ) -> None:
-    """Which of the two runs follows from public sizes, and codes are the same to the last one."""
+    """Whichever of the two runs, codes are the same to the last one."""
     # Also for lines that no row has, and for codes without a chance.
     draw = np.random.default_rng(rows)
     table = draw.dirichlet(np.ones(9), 11)
     table[3, 4:] = 0
     given_lines = draw.integers(0, 11, rows).astype(np.uint32)
     found = []
-    for most in (10**9, 0):
-        monkeypatch.setattr(without_replacement, "_FEW_PASSES", most)
+    for started in (False, True):
+        monkeypatch.setattr(without_replacement, "compiler_started", lambda s=started: s)
         codes = np.zeros(rows, np.uint8)
         without_replacement.deal(table, given_lines, codes, np.random.default_rng(7))
         found.append(codes.tolist())

@@ -8,7 +8,7 @@ import pytest
 from understudy.facts.domain import Domain
 from understudy.facts.schema import Schema
 from understudy.models.distribution import CodedRows
-from understudy.models.weighted.pool import Pool, bounded_numbers, joined, rows_of
+from understudy.models.weighted.pool import Pool, bounded_numbers, joined, multiply_and_add, rows_of
 
 DOMAIN = Domain({"a": 3, "b": 2})
 
@@ -30,6 +30,20 @@ def test_a_table_holds_the_summed_weights_of_its_cells() -> None:
     assert expected.tolist() == pool.project(("a", "b")).tolist()
     assert expected.sum(axis=0).tolist() == pool.project(("b",)).tolist()
     assert 9.0 == pool.total == pool.project(()).item()
+
+
+@pytest.mark.parametrize(("rows", "cells"), [(1_003, 7), (2, 7), (0, 3), (40, 39)])
+def test_passing_from_table_to_table_is_multiplying_and_then_adding(rows: int, cells: int) -> None:
+    """Rows are added four at a time where they are many, and one by one where they are few."""
+    random = np.random.default_rng(rows)
+    before, places = random.integers(0, cells, (2, rows)).astype(np.uint16)
+    places[random.random(rows) < 0.8] = 0
+    factors, weights = random.random(cells), random.random(rows)
+    expected = weights * factors[before]
+    masses = np.zeros(cells)
+    multiply_and_add(before, factors, places, weights, masses)
+    assert expected.tolist() == weights.tolist()
+    assert np.allclose(np.bincount(places, expected, cells), masses, rtol=1e-12, atol=0)
 
 
 def test_coarser_copies_are_seen_through_their_attribute() -> None:

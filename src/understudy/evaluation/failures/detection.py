@@ -102,7 +102,8 @@ def detection(
 
 def _found(strengths: Floats, is_made: Array, names: list[str]) -> Detection:
     """The first line is of the rows as they are, the others of one column shuffled."""
-    areas = [area(is_made, line) or 0.5 for line in strengths]
+    found = [area(is_made, line) for line in strengths]
+    areas = [0.5 if each is None else each for each in found]
     falls = sorted(
         ((name, areas[0] - each) for name, each in zip(names, areas[1:], strict=True)),
         key=lambda pair: -pair[1],

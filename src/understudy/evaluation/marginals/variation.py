@@ -6,13 +6,13 @@ Privacy: exact functions of real rows; for the owner's eyes and for public data 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import comb
 from typing import Any
 
 import numpy as np
 
-from understudy.evaluation.comparison import Comparison
+from understudy.evaluation.comparison import Comparison, not_better
 from understudy.evaluation.marginals.marginals import joints
 from understudy.evaluation.marginals.subsample import CountFrequencies, Equivalent, equivalent
 from understudy.evaluation.metric import Goal, Metric, Result, mean_of
@@ -152,12 +152,12 @@ def variation(comparison: Comparison, ways: int) -> Variation:
     lost = np.array([bits for _, bits, _, _ in found]).mean(axis=0)
     entropy = float(np.mean([own for _, _, own, _ in found]))
     metric = variation_metric(ways)
-    mean = _ordered(comparison.result(metric, distances.mean(axis=0)))
+    mean = comparison.result(metric, distances.mean(axis=0))
     cells = CountFrequencies.of([counts for _, _, _, counts in found], comparison.real.rows)
     return Variation(
         ways=ways,
         mean=mean,
-        largest=_ordered(comparison.result(metric, distances.max(axis=0))),
+        largest=comparison.result(metric, distances.max(axis=0)),
         sets=len(sets),
         of=comb(len(domain), ways),
         worst=_worst(comparison, sets, distances),
@@ -165,15 +165,6 @@ def variation(comparison: Comparison, ways: int) -> Variation:
         divergence=comparison.result(divergence_metric(ways), lost),
         cross_entropy=comparison.result(cross_entropy_metric(ways, entropy), lost + entropy),
     )
-
-
-def _ordered(result: Result) -> Result:
-    """The ceiling is not below the floor: where it would be, rows cannot tell the two apart."""
-    return replace(result, independent=_not_below(result.independent, result.resampled))
-
-
-def _not_below(ceiling: float | None, floor: float | None) -> float | None:
-    return ceiling if ceiling is None or floor is None else max(ceiling, floor)
 
 
 def _worst(
@@ -185,7 +176,9 @@ def _worst(
     floors = [mean_of(distances[place, 1 : 1 + draws].tolist()) for place in order]
     ceilings = [mean_of(distances[place, 1 + draws :].tolist()) for place in order]
     return tuple(
-        Distance(sets[place], float(distances[place, 0]), floor, _not_below(ceiling, floor))
+        Distance(
+            sets[place], float(distances[place, 0]), floor, not_better(ceiling, floor, Goal.LESS)
+        )
         for place, floor, ceiling in zip(order, floors, ceilings, strict=True)
     )
 

@@ -48,8 +48,10 @@ def tiles(found: Evaluation) -> list[Tile]:
 
 def _tile(found: Variation) -> Tile:
     mean = found.mean
-    between = f"floor {decimal(mean.resampled)}, ceiling {decimal(mean.independent)}"
-    lines = [between, *_way(mean), _equivalent(found)]
+    # Columns drawn independently keep their own tables: there is no ceiling for one at a time.
+    ceiling = f", ceiling {decimal(mean.independent)}" if found.ways > 1 else ""
+    between = f"floor {decimal(mean.resampled)}{ceiling}"
+    lines = [between, *(_way(mean) if found.ways > 1 else _above(mean)), _equivalent(found)]
     return Tile(columns_at_a_time(found.ways), decimal(mean.value), tuple(lines))
 
 
@@ -61,7 +63,10 @@ def columns_at_a_time(ways: int) -> str:
 def _way(mean: Result) -> Iterator[str]:
     """Say where between floor and ceiling a mean is, when there is something between."""
     low, high, value = mean.resampled, mean.independent, mean.value
-    if low is None or high is None or value is None or high <= _APART * low:
+    if low is None or high is None or value is None:
+        return
+    if high <= _APART * low:
+        yield "floor and ceiling are too near each other for rows to tell where it is"
         return
     part = (value - low) / (high - low)
     if part <= 0:
@@ -70,6 +75,17 @@ def _way(mean: Result) -> Iterator[str]:
         yield "no nearer than independent columns"
     else:
         yield f"{percent(part)} of the way from floor to ceiling"
+
+
+def _above(mean: Result) -> Iterator[str]:
+    """Say how many times the floor a mean is."""
+    low, value = mean.resampled, mean.value
+    if low is None or value is None:
+        return
+    if value <= low:
+        yield "as near as a resample of the real rows"
+    elif low > 0:
+        yield f"{value / low:.1f} times the floor"
 
 
 def _equivalent(found: Variation) -> str:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 from understudy.evaluation.evaluation import Evaluation
-from understudy.evaluation.verdict.criteria import CHANGED, DEPENDENCE
+from understudy.evaluation.verdict.criteria import CHANGED, DEPENDENCE, RIGHT_GUESSES
 from understudy.evaluation.verdict.fidelity import badly_changed, lost_part, out_of_range_columns
 from understudy.evaluation.verdict.light import Colour, Light
 from understudy.evaluation.verdict.uses import named
+from understudy.privacy.statements.meaning import guesses_about
 from understudy.privacy.statements.statement import Statement
 from understudy.system.amounts import at_most_text
 
@@ -32,7 +34,7 @@ def advice(
         *_promise(statement, privacy),
         *_schema(found),
         *_method(found, statement),
-        *_budget(found, statement, fidelity),
+        *_budget(found, statement, privacy=privacy, fidelity=fidelity),
         *_coarser(found, fidelity),
     ]
 
@@ -75,8 +77,13 @@ def _method(found: Evaluation, statement: Statement | None) -> Iterator[str]:
         )
 
 
-def _budget(found: Evaluation, statement: Statement | None, fidelity: Light) -> Iterator[str]:
-    if fidelity.colour is Colour.GREEN or statement is None or statement.method in _WITHOUT_PAIRS:
+def _budget(
+    found: Evaluation, statement: Statement | None, *, privacy: Light, fidelity: Light
+) -> Iterator[str]:
+    """More ε where the promise leaves room for it: elsewhere a smaller one is advised."""
+    if fidelity.colour is Colour.GREEN or privacy.colour is not Colour.GREEN:
+        return
+    if statement is None or statement.method in _WITHOUT_PAIRS:
         return
     epsilon = statement.bound.epsilon
     if not statement.private or not epsilon:
@@ -85,10 +92,22 @@ def _budget(found: Evaluation, statement: Statement | None, fidelity: Light) -> 
     nearby = 10 ** math.floor(math.log10(max(rows, 1)))
     about = round(rows / nearby) * nearby
     yield (
-        f"Give more ε: noise falls about as 1/ε, sampling error does not. `understudy plan "
+        f"Give more ε: noise falls about as 1/ε, sampling error does not{_guesses(statement)}. "
+        f"`understudy plan "
         f"--schema SCHEMA --rows {about} --epsilon {at_most_text(2 * epsilon)}{_delta(statement)}` "
         "forecasts the distances for twice as much, and spends nothing."
     )
+
+
+def _guesses(statement: Statement) -> str:
+    """What twice as much ε would promise, by the rule of the light of privacy."""
+    bound = statement.bound
+    assert bound.epsilon is not None
+    twice = guesses_about(replace(statement, bound=replace(bound, epsilon=2 * bound.epsilon)))
+    if twice is None:
+        return ""
+    colour, number = RIGHT_GUESSES.colour(twice.in_100), RIGHT_GUESSES.text(twice.in_100)
+    return f", and with twice as much the light of privacy is {colour} ({number} right guesses)"
 
 
 def _delta(statement: Statement) -> str:

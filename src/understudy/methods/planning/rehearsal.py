@@ -154,7 +154,7 @@ def grant_of(synthesizer: Synthesizer) -> Grant:
 def read_through(synthesizer: Synthesizer, domain: Domain, rows: int) -> Agenda:
     """Ask everything once, silently, of rows that are all alike."""
     source, grant = AllAlike(domain, rows), grant_of(synthesizer)
-    notes = _asked(synthesizer, source, grant, Silence())[1]
+    notes = _asked(synthesizer.outlined, source, grant, Silence())[1]
     return Agenda(stages(notes), grant.spendable, len(source.scored))
 
 

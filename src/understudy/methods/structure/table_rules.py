@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -44,8 +45,15 @@ class TableRules:
 
     def allows(self, table: Attributes) -> bool:
         """Whether no restriction keeps two attributes of a table apart."""
+        if not self._forbids:
+            return True
         pairs = itertools.combinations(map(self.domain.base, table), 2)
         return all(self._together(*pair) for pair in pairs)
+
+    @cached_property
+    def _forbids(self) -> bool:
+        """Whether any pair is kept apart: every candidate of a wide table is asked about."""
+        return bool(self.restrictions.forbidden or self.restrictions.protection.kept)
 
     def _together(self, one: str, other: str) -> bool:
         """Whether two attributes may be in one table: a protected one with what it depends on."""

@@ -23,9 +23,10 @@ from understudy.models.sampling.forward import (
     drawn_last,
 )
 from understudy.system.arrays import Integers, Probabilities
-from understudy.system.jit import kernel
+from understudy.system.jit import compiler_started, kernel
 
-# Vectors of NumPy need about ten nanoseconds for each code of each row, a compiler half a second.
+# Vectors of NumPy need about ten nanoseconds for each code of each row, the start of a compiler
+# half a second.
 _FEW_PASSES = 5_000_000
 
 
@@ -70,7 +71,7 @@ def deal(
     starts = generator.random(len(table))
     order = generator.permutation(given.size)
     # Each code is a pass over the rows.
-    few = given.size * table.shape[1] + table.size <= _FEW_PASSES
+    few = given.size * table.shape[1] + table.size <= _FEW_PASSES and not compiler_started()
     (deal_in_vectors if few else _deal)(table, given, order, starts, codes)
 
 

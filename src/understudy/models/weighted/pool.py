@@ -202,9 +202,27 @@ def multiply_and_add(
 ) -> None:
     """Multiply weights by the factors of one table and add them to the cells of the next.
 
-    One pass over the rows instead of two, with the same numbers.
+    One pass over the rows instead of two. Where most rows are in one cell, each addition would wait
+    for the one before it; of four rows in turn, each adds to masses that no other one waits for.
     """
-    for i in range(places.size):
+    cells, fourths = masses.size, places.size - places.size % 4
+    if 4 * cells > places.size:
+        fourths = 0
+    apart = np.zeros((4, cells if fourths else 0))
+    for i in range(0, fourths, 4):
+        first, second = weights[i] * factors[before[i]], weights[i + 1] * factors[before[i + 1]]
+        third, fourth = (
+            weights[i + 2] * factors[before[i + 2]],
+            weights[i + 3] * factors[before[i + 3]],
+        )
+        weights[i], weights[i + 1], weights[i + 2], weights[i + 3] = first, second, third, fourth
+        apart[0, places[i]] += first
+        apart[1, places[i + 1]] += second
+        apart[2, places[i + 2]] += third
+        apart[3, places[i + 3]] += fourth
+    for cell in range(cells if fourths else 0):
+        masses[cell] += apart[0, cell] + apart[1, cell] + apart[2, cell] + apart[3, cell]
+    for i in range(fourths, places.size):
         weight = weights[i] * factors[before[i]]
         weights[i] = weight
         masses[places[i]] += weight

@@ -73,7 +73,13 @@ class Aim:
 
 
 def raked(
-    pool: Pool, aims: Sequence[Aim], *, sweeps: int, doubt: float = 0.0, loose: bool = False
+    pool: Pool,
+    aims: Sequence[Aim],
+    *,
+    sweeps: int,
+    doubt: float = 0.0,
+    loose: bool = False,
+    kept: Sequence[RowCells] | None = None,
 ) -> tuple[Pool, list[Aim]]:
     """Bring the weights of a pool near to tables.
 
@@ -85,29 +91,35 @@ def raked(
             1 the factors do not follow what is accidental in this pool; with 0 its weights come as
             near to the tables as they can.
         loose: whether every log ratio is possible, as where a pool holds every combination.
+        kept: what `kept_places` found for these aims, where the same ones are met many times.
 
     Returns:
         The pool with other weights, of the same total, and the aims with other factors.
     """
     weights, total = pool.weights.copy(), pool.total
     found = [replace(aim, logarithms=aim.logarithms.ravel().copy()) for aim in aims]
-    kept, tau = _kept_places(pool, aims), _TAU_ALONE if loose else _TAU / math.sqrt(len(aims) or 1)
+    kept = kept_places(pool, aims) if kept is None else kept
+    tau = _TAU_ALONE if loose else _TAU / math.sqrt(len(aims) or 1)
     chance = total / max(len(pool), 1)
     # A pool that holds every combination was not drawn; one of more rows than the table has varies
     # by less than the table itself.
     drawn = 0.0 if loose else max(chance - 1, 0.0)
+    brought = [_Bringing(aim, tau, chances=(drawn, doubt * chance)) for aim in found]
     for _ in range(sweeps):
         turn = _Turn(weights)
-        for number, aim in enumerate(found):
-            places = kept[number] if kept else pool.places(aim.attributes)
-            found[number] = _bring(places, turn, aim, tau=tau, chances=(drawn, doubt * chance))
+        for number, each in enumerate(brought):
+            each.bring(kept[number] if kept else pool.places(each.aim.attributes), turn)
         turn.finish()
         weights *= total / weights.sum()
-    shaped = [replace(a, logarithms=a.logarithms.reshape(a.counts.shape)) for a in found]
+    shaped = [
+        replace(each.aim, logarithms=each.aim.logarithms.reshape(each.aim.counts.shape))
+        for each in brought
+    ]
     return pool.with_weights(weights), shaped
 
 
-def _kept_places(pool: Pool, aims: Sequence[Aim]) -> list[RowCells]:
+def kept_places(pool: Pool, aims: Sequence[Aim]) -> list[RowCells]:
+    """The cells of all rows in the table of every aim; none where they would take too much."""
     wide = sum(2 if aim.counts.size <= 2**16 else 4 for aim in aims)
     return [pool.places(aim.attributes) for aim in aims] if wide * len(pool) <= _MOST_KEPT else []
 
@@ -119,9 +131,9 @@ class _Turn:
         self._weights = weights
         self._waiting: tuple[RowCells, Floats] | None = None
 
-    def masses(self, places: RowCells, cells: int) -> Floats:
-        """Sum the weights of every cell, after all factors so far."""
-        found = np.zeros(cells)
+    def masses(self, places: RowCells, found: Floats) -> Floats:
+        """Sum the weights of every cell into an array, after all factors so far."""
+        found.fill(0.0)
         if self._waiting is None:
             add_weights(places, self._weights, found)
         else:
@@ -141,18 +153,35 @@ class _Turn:
             self._waiting = None
 
 
-def _bring(
-    places: RowCells, turn: _Turn, aim: Aim, *, tau: float, chances: tuple[float, float]
-) -> Aim:
-    """One table: find the factors of its cells, and multiply weights by them."""
-    masses, factors = turn.masses(places, aim.counts.size), np.empty(aim.counts.size)
-    drawn, sampling = chances
-    known = aim if aim.spread is not None else replace(aim, spread=_spread(aim, masses, drawn))
-    prior = tau if len(aim.attributes) > 1 else _TAU_ALONE
-    freedom = np.array([known.variance, known.spread, prior, sampling], np.float64)
-    _solve(masses, aim.counts.ravel(), freedom, known.logarithms, factors)
-    turn.multiply(places, factors)
-    return known
+class _Bringing:
+    """One table in all sweeps: what is the same in each of them is made once.
+
+    Args:
+        aim: the table; its spread is found in the first sweep where it has none.
+        tau: of the prior of its log ratios.
+        chances: of the pool's own variance, the part that a spread is free of, and the part that
+            is added to the noise.
+    """
+
+    def __init__(self, aim: Aim, tau: float, *, chances: tuple[float, float]) -> None:
+        self.aim = aim
+        self._prior = tau if len(aim.attributes) > 1 else _TAU_ALONE
+        self._drawn, self._sampling = chances
+        self._counts = aim.counts.ravel()
+        self._masses, self._factors = np.empty(aim.counts.size), np.empty(aim.counts.size)
+        self._freedom = self._freedom_of(aim) if aim.spread is not None else None
+
+    def bring(self, places: RowCells, turn: _Turn) -> None:
+        """Find the factors of the table's cells, and multiply weights by them."""
+        masses = turn.masses(places, self._masses)
+        if self._freedom is None:
+            self.aim = replace(self.aim, spread=_spread(self.aim, masses, self._drawn))
+            self._freedom = self._freedom_of(self.aim)
+        _solve(masses, self._counts, self._freedom, self.aim.logarithms, self._factors)
+        turn.multiply(places, self._factors)
+
+    def _freedom_of(self, aim: Aim) -> Floats:
+        return np.array([aim.variance, aim.spread, self._prior, self._sampling], np.float64)
 
 
 def _spread(aim: Aim, masses: Floats, chance: float) -> float:

@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
-from understudy.models.weighted.pool import Pool
-from understudy.models.weighted.raking import Aim, raked
+from understudy.facts.domain import Attributes
+from understudy.models.weighted.pool import Pool, RowCells
+from understudy.models.weighted.raking import Aim, kept_places, raked
 from understudy.models.weighted.reweighting import log_mean_weight
 
 if TYPE_CHECKING:
@@ -38,12 +40,30 @@ def pool_refits(pool: Pool, aims: Sequence[Aim], drawn: Iterable[Sequence[Estima
     """Weigh the rows of a pool for each of some lists of tables, beginning at the law's weights."""
     from understudy.models.intervals.refits import PoolRefits
 
-    weights = [
-        raked(pool, _aims_at(aims, tables), sweeps=_SWEEPS_TO_ASK, loose=True)[0].weights
-        for tables in drawn
-    ]
-    shares = [(each / each.sum()).astype(np.float32) for each in weights]
+    shares, kept = list[npt.NDArray[np.float32]](), _KeptPlaces(pool)
+    for tables in drawn:
+        towards = _aims_at(aims, tables)
+        found, _ = raked(
+            pool, towards, sweeps=_SWEEPS_TO_ASK, loose=True, kept=kept.places(towards)
+        )
+        shares.append((found.weights / found.weights.sum()).astype(np.float32))
     return PoolRefits(pool.domain, pool.codes, np.array(shares))
+
+
+class _KeptPlaces:
+    """The cells of a pool's rows in some tables, found once while the tables stay the same."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._names: list[Attributes] = []
+        self._found: Sequence[RowCells] = ()
+
+    def places(self, aims: Sequence[Aim]) -> Sequence[RowCells]:
+        """The cells of all rows in the table of every aim."""
+        names = [aim.attributes for aim in aims]
+        if names != self._names:
+            self._names, self._found = names, kept_places(self._pool, aims)
+        return self._found
 
 
 def _aims_at(aims: Sequence[Aim], tables: Sequence[Estimate]) -> list[Aim]:
