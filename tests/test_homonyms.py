@@ -99,10 +99,13 @@ def test_one_module_is_not_its_own_homonym() -> None:
         ("\nself.f(1, 2, 3, 4, 5, 6, x=7)", ["a.py:2 self.f (6)"]),
         ("f(1, 2, 3, 4, x=5)", []),
         ("f(1, 2, 3, 4, *rest)", []),
+        ("f(*(1, 2, 3, 4, 5), x=6)", ["a.py:1 f (5)"]),
+        ("f(1, *[2, *(3, 4)], 5)", ["a.py:1 f (5)"]),
+        ("f(1, 2, 3, *(4, *rest))", []),
     ],
 )
 def test_planted_positional_arguments_are_found(text: str, seen: list[str]) -> None:
-    """Five positional arguments are too many; named ones and `*rest` are not counted."""
+    """Five positional arguments are too many, also as a tuple; named ones and `*rest` are none."""
     assert seen == list(positional(_module("a.py", text)))
 
 
