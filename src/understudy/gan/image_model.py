@@ -57,7 +57,7 @@ _COPIES = 2
 _ON_SHEET = 10
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ImageGenerator(Distribution):
     """A trained network that makes an image for each label that is drawn.
 

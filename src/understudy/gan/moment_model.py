@@ -57,7 +57,7 @@ _COPIES = 2
 _ON_SHEET = 10
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ImageMoments(Distribution):
     """Gaussians of the waves of images, some for each label.
 

@@ -27,6 +27,7 @@ from understudy.privacy.spending.record import DEFAULT, LedgerChoice
 from understudy.privacy.statements.statement import inherited
 from understudy.rows.counting import CountSource
 from understudy.system.frames import Rows, brand_of, in_brand
+from understudy.system.reprs import shown_fields
 
 
 def check_rows(rows: object) -> None:
@@ -96,12 +97,9 @@ class Synthesizer(ABC):
         return self
 
     def __repr__(self) -> str:
-        usual = {each.name: each.default for each in fields(self)}
-        given = {n: v for n, v in self.get_params().items() if n != "schema" and v != usual[n]}
         known = isinstance(self.schema, Schema)
         schema = f"{len(self.schema.columns)} columns" if known else repr(self.schema)
-        said = [schema, *(f"{n}={v!r}" for n, v in given.items())]
-        return f"{type(self).__name__}({', '.join(said)})"
+        return f"{type(self).__name__}({schema}, {shown_fields(self, without=('schema',))})"
 
     @property
     def budget(self) -> Budget:

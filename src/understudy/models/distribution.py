@@ -52,6 +52,9 @@ class Distribution(ABC):
 
     domain: Domain
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self.domain):,} attributes)"
+
     # --- rows -------------------------------------------------------------------------------
 
     @property
