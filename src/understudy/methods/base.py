@@ -27,6 +27,7 @@ from understudy.privacy.spending.record import DEFAULT, LedgerChoice
 from understudy.privacy.statements.statement import inherited
 from understudy.rows.counting import CountSource
 from understudy.system.frames import Rows, brand_of, in_brand
+from understudy.system.notebooks import notebook_bar
 from understudy.system.reprs import shown_fields
 
 
@@ -218,7 +219,10 @@ class Synthesizer(ABC):
         Privacy: the grant is charged before each answer is drawn; the model is released.
         """
         self.check()
-        terms = replace(self._run, preflight=preflight)
+        bar = notebook_bar("Fitting")
+        bar(0, 1)
+        instruments = replace(self._instruments, watch=bar)
+        terms = replace(self._run, preflight=preflight, instruments=instruments)
         with terms.open(data, ledger=ledger, dataset=dataset, access=access) as run:
             learned = self.learn(run.curator)
         self.fitting_ = run.fitting
@@ -230,6 +234,7 @@ class Synthesizer(ABC):
             tables=learned.tables,
         )
         self._brand = brand_of(data)
+        bar(1, 1)
         return self
 
     @abstractmethod
