@@ -45,7 +45,7 @@ from understudy.privacy.statements.statement import Statement
 from understudy.system.files.members import parsed_document
 
 if TYPE_CHECKING:
-    from understudy.facts.codec.stretches import Region
+    from understudy.facts.codec.regions import Region
     from understudy.facts.schema import Schema
     from understudy.models.inference import Evidence
     from understudy.models.sampling.ways import Sampler, Way
