@@ -25,7 +25,6 @@ REACHES = {
     "audit/test_planted_faults.py": 14,
     "cli/test_adversarial.py": 1,
     "evaluation/disclosure/test_attribution.py": 1,
-    "federated/holder/test_holder.py": 7,
     "federated/holder/test_holder_replay.py": 3,
     "federated/protocols/test_restrictions.py": 2,
     "federated/wire/test_impostors.py": 3,
