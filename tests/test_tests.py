@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from support.order import SHARED, place
 from support.promised import need
 from support.source import nodes_of
 
@@ -244,3 +247,35 @@ def test_what_is_full_leaves_a_shorter_version() -> None:
         if any("mark.full" in ast.unparse(mark) for mark in test.decorator_list)
     }
     assert WHOLLY_FULL == found
+
+
+@dataclass
+class _Item:
+    """A test as it was collected."""
+
+    nodeid: str
+    fixturenames: list[str] = field(default_factory=list)
+
+
+def test_tests_of_a_server_are_neighbours() -> None:
+    """They are brought together, by fixture or parameter; the others keep their order behind."""
+    collected = [
+        _Item("a.py::test_one"),
+        _Item("b.py::test_two[postgres]"),
+        _Item("b.py::test_two[sqlite]"),
+        _Item("c.py::test_postgres_is_named"),
+        _Item("d.py::test_three", ["tmp_path", "spark_session"]),
+        _Item("d.py::test_five[spark connect]"),
+        _Item("e.py::test_four", ["postgres_server"]),
+    ]
+    ordered = [item.nodeid for item in sorted(collected, key=place)]
+    assert ["d.py::test_five[spark connect]", "d.py::test_three"] == ordered[:2]
+    assert ["b.py::test_two[postgres]", "e.py::test_four"] == ordered[2:4]
+    assert ["a.py::test_one", "b.py::test_two[sqlite]"] == ordered[4:6]
+
+
+def test_shared_fixtures_exist() -> None:
+    """What tests are brought together by are fixtures of the whole session."""
+    text = (TESTS / "conftest.py").read_text(encoding="utf-8")
+    scoped = re.findall(r'@pytest.fixture\(scope="session"\)\ndef (\w+)', text)
+    assert {*SHARED} == set(scoped)

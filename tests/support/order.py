@@ -1,0 +1,35 @@
+"""In which order tests run, so that what is costly to start is started once.
+
+Each worker of pytest-xdist begins with its own run of neighbouring tests, and takes others only
+when it has finished. Tests of one server that are neighbours are thus run by one worker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+# Fixtures of a session, and the word that parameters have where a test asks for one by itself.
+SHARED = {
+    "spark_connect_server": "spark connect",
+    "spark_session": "spark",
+    "mariadb_server": "mariadb",
+    "postgres_server": "postgres",
+    "built": "wheel",
+}
+
+
+class Named(Protocol):
+    """A test, as far as its order is concerned."""
+
+    nodeid: str
+    fixturenames: Sequence[str]
+
+
+def place(item: Named) -> int:
+    """The number of the shared fixture that a test needs; those that need none come last."""
+    _, _, parameters = item.nodeid.partition("[")
+    for number, (fixture, word) in enumerate(SHARED.items()):
+        if fixture in item.fixturenames or word in parameters:
+            return number
+    return len(SHARED)
