@@ -14,6 +14,7 @@ import pytest
 from pages.measures import LONG, Measures, length, measured
 from pages.measuring import LISTS, listed, main, table
 from pages.modules import ROOT, modules
+from support.source import nodes_of
 
 MOST_FILE_LINES = 400
 # Functions of more than 60 lines, with the reason. The list may only shrink.
@@ -100,9 +101,9 @@ def test_lengths_leave_out_docstrings(found: Measures) -> None:
     assert (4, 2, 4, 61) == found.function_lengths
 
 
-def _functions_of(text: str) -> Iterator[tuple[str, int]]:
-    """The name of every function in some source, and its lines without its docstring."""
-    for node in ast.walk(ast.parse(text)):
+def _functions_of(path: Path) -> Iterator[tuple[str, int]]:
+    """The name of every function in a file, and its lines without its docstring."""
+    for node in nodes_of(path):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node.name, length(node)
 
@@ -122,7 +123,7 @@ def test_other_functions_are_short_too(folder: str) -> None:
     long = [
         f"{path.relative_to(ROOT)} {name} ({lines})"
         for path in sorted((ROOT / folder).rglob("*.py"))
-        for name, lines in _functions_of(path.read_text(encoding="utf-8"))
+        for name, lines in _functions_of(path)
         if lines > LONG
     ]
     assert [] == long

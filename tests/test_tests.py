@@ -260,18 +260,19 @@ class _Item:
 def test_tests_of_a_server_are_neighbours() -> None:
     """They are brought together, by fixture or parameter; the others keep their order behind."""
     collected = [
-        _Item("a.py::test_one"),
-        _Item("b.py::test_two[postgres]"),
-        _Item("b.py::test_two[sqlite]"),
-        _Item("c.py::test_postgres_is_named"),
-        _Item("d.py::test_three", ["tmp_path", "spark_session"]),
-        _Item("d.py::test_five[spark connect]"),
-        _Item("e.py::test_four", ["postgres_server"]),
+        _Item("tests/a/a.py::test_one"),
+        _Item("tests/a/b.py::test_two[postgres]"),
+        _Item("tests/a/b.py::test_two[sqlite]"),
+        _Item("tests/a/d.py::test_three", ["tmp_path", "spark_session"]),
+        _Item("tests/a/d.py::test_five[spark connect]"),
+        _Item("tests/a/e.py::test_four", ["postgres_server"]),
+        _Item("tests/test_f.py::test_postgres_is_named"),
     ]
-    ordered = [item.nodeid for item in sorted(collected, key=place)]
+    ordered = [item.nodeid.rpartition("/")[2] for item in sorted(collected, key=place)]
     assert ["d.py::test_five[spark connect]", "d.py::test_three"] == ordered[:2]
     assert ["b.py::test_two[postgres]", "e.py::test_four"] == ordered[2:4]
-    assert ["a.py::test_one", "b.py::test_two[sqlite]"] == ordered[4:6]
+    assert "test_f.py::test_postgres_is_named" == ordered[4]
+    assert ["a.py::test_one", "b.py::test_two[sqlite]"] == ordered[5:]
 
 
 def test_shared_fixtures_exist() -> None:

@@ -27,9 +27,14 @@ class Named(Protocol):
 
 
 def place(item: Named) -> int:
-    """The number of the shared fixture that a test needs; those that need none come last."""
-    _, _, parameters = item.nodeid.partition("[")
+    """The number of the shared fixture that a test needs; tests that need none come after these.
+
+    Of them, tests of the whole repository are first: many read the same parsed source, and some
+    take longest, so that none of these is left when the other worker has nothing to do.
+    """
+    path, _, name = item.nodeid.partition("::")
+    _, _, parameters = name.partition("[")
     for number, (fixture, word) in enumerate(SHARED.items()):
         if fixture in item.fixturenames or word in parameters:
             return number
-    return len(SHARED)
+    return len(SHARED) + (path.count("/") > 1)

@@ -112,7 +112,7 @@ REAL = {name: lambda name=name: TABLES[name]()[1] for name in TABLES} | {"credit
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize("name", full_but(TABLES, REAL))
 def test_real_tables_lose_nothing_against_growing(name: str) -> None:
     """On no real table is the network less fit than the one that grows parent by parent."""
     shared_file("data", "creditcard_fraud.parquet")
