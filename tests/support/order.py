@@ -6,8 +6,7 @@ when it has finished. Tests of one server that are neighbours are thus run by on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from typing import Any
 
 # Fixtures of a session, and the word that parameters have where a test asks for one by itself.
 SHARED = {
@@ -19,14 +18,7 @@ SHARED = {
 }
 
 
-class Named(Protocol):
-    """A test, as far as its order is concerned."""
-
-    nodeid: str
-    fixturenames: Sequence[str]
-
-
-def place(item: Named) -> int:
+def place(item: Any) -> int:
     """The number of the shared fixture that a test needs; tests that need none come after these.
 
     Of them, tests of the whole repository are first: many read the same parsed source, and some
