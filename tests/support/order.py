@@ -24,9 +24,9 @@ def place(item: Any) -> int:
     Of them, tests of the whole repository are first: many read the same parsed source, and some
     take longest, so that none of these is left when the other worker has nothing to do.
     """
-    path, _, name = item.nodeid.partition("::")
+    path, _, name = str(item.nodeid).partition("::")
     _, _, parameters = name.partition("[")
     for number, (fixture, word) in enumerate(SHARED.items()):
         if fixture in item.fixturenames or word in parameters:
             return number
-    return len(SHARED) + (path.count("/") > 1)
+    return len(SHARED) + int(path.count("/") > 1)
