@@ -47,9 +47,9 @@ def test_every_benchmark_is_listed() -> None:
 
 
 # These start servers, or many processes, of which other tests try what they measure: engines on
-# Spark, holders over a network, the arena's cells, other tools and their environments.
-WITH_SERVERS = ("spark", "network", "arena", "referees", "peers")
-SMALL = [name for name in BENCHMARKS if name not in WITH_SERVERS]
+# Spark, holders and their protocols, the arena's cells, pages, plans, other tools.
+LONG = ("spark", "network", "federated", "arena", "page", "plan_populations", "referees", "peers")
+SMALL = [name for name in BENCHMARKS if name not in LONG]
 
 
 @pytest.mark.slow
