@@ -16,7 +16,8 @@ How each number is counted, below `src/` where nothing else is said:
   `while`, `except`, `case`, conditional expression, `for` and `if` of a comprehension, and each
   further operand of `and` and `or`. A function inside another counts for both.
 - `homonyms`: names with several meanings, as `pages.naming` counts them.
-- `positional`: calls with five or more positional arguments; `*rest` does not count as one.
+- `positional`: calls with five or more positional arguments; `*rest` does not count as one, and
+  `*(a, b)` counts as what the tuple or list holds.
 - `top_floor`: modules and folders of modules directly in `src/understudy`, `__init__.py` too.
 - `layers`: lines of the block ```` ```layers ```` in `docs/architecture.md`.
 - `imports`: pairs of modules of which one imports the other: at the top of a file, or else lazily
@@ -154,9 +155,17 @@ def positional(module: Module) -> Iterator[str]:
     """Yield the calls of a module that have many positional arguments."""
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Call):
-            given = sum(not isinstance(each, ast.Starred) for each in node.args)
+            given = sum(map(_positions, node.args))
             if given >= MANY:
                 yield f"{module.at(node.lineno)} {ast.unparse(node.func)} ({given})"
+
+
+def _positions(argument: ast.expr) -> int:
+    """Count the positional arguments that one argument stands for, as far as the text shows it."""
+    if not isinstance(argument, ast.Starred):
+        return 1
+    listed = argument.value
+    return sum(map(_positions, listed.elts)) if isinstance(listed, ast.Tuple | ast.List) else 0
 
 
 def top_floor(root: Path) -> list[str]:

@@ -32,11 +32,24 @@ def homonyms(found: Iterable[Module]) -> dict[str, tuple[str, ...]]:
     return dict(sorted(several.items()))
 
 
+def underscored(found: Iterable[Module]) -> dict[str, tuple[str, ...]]:
+    """Map every name that is shared if one leading underscore is ignored to its places."""
+    places: dict[str, dict[str, str]] = defaultdict(dict)
+    for module in found:
+        for name, line in _all_type_names(module):
+            places[name.removeprefix("_")].setdefault(module.path, module.at(line))
+    return {name: tuple(where.values()) for name, where in places.items() if len(where) > 1}
+
+
 def type_names(module: Module) -> Iterator[tuple[str, int]]:
     """Yield the public classes and type aliases at the top of a module, with their lines."""
+    return ((name, line) for name, line in _all_type_names(module) if not name.startswith("_"))
+
+
+def _all_type_names(module: Module) -> Iterator[tuple[str, int]]:
     for node in module.tree.body:
         name = _defined(node)
-        if name and not name.startswith("_"):
+        if name:
             yield name, node.lineno
 
 

@@ -17,8 +17,10 @@ from hypothesis import settings
 
 from support.cluster import scheduler
 from support.databases import mysql_database
+from support.order import place
 from support.servers import mariadb, postgres, spark, spark_connect
 from support.summaries import shown
+from support.wheels import build
 from understudy.privacy.preflight import Preflight
 from understudy.rows.engines.cluster_connection import Cluster
 from understudy.rows.engines.cluster_start import connected
@@ -47,10 +49,14 @@ os.environ["XDG_STATE_HOME"] = str(_LEDGERS / "state")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whatever is of the full tier is slow too, so that "not slow" leaves both out."""
+    """Whatever is of the full tier is slow too, so that "not slow" leaves both out.
+
+    Tests of one server come together, and so to one worker, which starts it once.
+    """
     for item in items:
         if item.get_closest_marker("full"):
             item.add_marker("slow")
+    items.sort(key=place)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -122,3 +128,9 @@ def spark_session() -> Iterator[Any]:
 def spark_connect_server() -> Iterator[str]:
     with spark_connect() as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the wheel and the sdist of this tree."""
+    return build(tmp_path_factory.mktemp("dist"))

@@ -28,6 +28,7 @@ from benchmarks.scoreboard import RESULTS, Line, Scoreboard, Size
 from benchmarks.tables import skewed
 from support.memory import hold
 from support.promised import need
+from support.tiers import full_but
 from support.torches import need_torch
 from understudy.methods.planning.band import EXPERIENCE
 
@@ -45,8 +46,14 @@ def test_every_benchmark_is_listed() -> None:
     assert sorted(BENCHMARKS) == sorted(runs)
 
 
+# These start servers, or many processes, of which other tests try what they measure: engines on
+# Spark, holders and their protocols, the arena's cells, pages, plans, other tools.
+LONG = ("spark", "network", "federated", "arena", "page", "plan_populations", "referees", "peers")
+SMALL = [name for name in BENCHMARKS if name not in LONG]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", BENCHMARKS)
+@pytest.mark.parametrize("name", full_but(SMALL, BENCHMARKS))
 def test_every_benchmark_runs_small(name: str, tmp_path: Path) -> None:
     """A small run ends well and leaves a whole record."""
     if name == "gan":

@@ -14,7 +14,7 @@ from fuzz.mutation import mutated, mutated_document
 from fuzz.readers import READERS, sample_number, undated
 from fuzz.running import Progress, attempt, findings, run
 from support.commands import Desk, desk_in
-from support.tiers import full_but
+from support.tiers import examples, full_but
 from understudy.errors import UnderstudyError
 from understudy.facts.formats import draft_of
 from understudy.facts.schema import Schema
@@ -86,7 +86,7 @@ def test_any_document_is_a_charge_or_none(document: Any) -> None:
 
 
 @pytest.mark.parametrize("name", READERS)
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.binary(max_size=99))
 def test_any_bytes_are_read_or_refused(tmp_path: Path, name: str, data: bytes) -> None:
     """No reader trusts a file to be of its kind."""
@@ -96,7 +96,7 @@ def test_any_bytes_are_read_or_refused(tmp_path: Path, name: str, data: bytes) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("inputs", full_but({400}, [400, 5000]))
+@pytest.mark.parametrize("inputs", full_but({150}, [150, 400, 5000]))
 @pytest.mark.parametrize("name", READERS)
 def test_a_slice_of_damaged_files(tmp_path: Path, name: str, inputs: int) -> None:
     """Some hundreds of damaged files for every reader, within limits of time and memory."""
@@ -161,9 +161,14 @@ COMMANDS = {
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("inputs", full_but({10}, [10, 25]))
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_refusal_costs_nothing(
-    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    name: str,
+    inputs: int,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Through the whole command: a known exit code, no traceback, and the ledger as it was."""
     monkeypatch.chdir(tmp_path)
@@ -171,7 +176,7 @@ def test_a_refusal_costs_nothing(
     reader = READERS[name]()
     ledger = tmp_path / "ledger.jsonl"
     refused = 0
-    for number in range(25):
+    for number in range(inputs):
         _lay_out(tmp_path)
         for path, data in sample_number(reader, name, SEED, number).items():
             (tmp_path / path).write_bytes(data)

@@ -13,6 +13,7 @@ import pytest
 
 from support.documents import ROOT, blocks, followed, write_inputs, write_patients
 from support.ledgers import new_database, server_of
+from support.tiers import full_but
 from support.torches import need_torch
 from understudy.cli.main import run
 from understudy.methods.structure.given import STRUCTURES
@@ -44,8 +45,13 @@ def patients(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+FOLLOWED = [g.stem for g in GUIDES if g.stem not in FRAGMENTS | {*NOT_RUN}]
+# Its commands train networks on images for minutes; tests of them train smaller ones.
+TRAINING = {"images"}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [g.stem for g in GUIDES if g.stem not in FRAGMENTS | {*NOT_RUN}])
+@pytest.mark.parametrize("name", full_but([n for n in FOLLOWED if n not in TRAINING], FOLLOWED))
 def test_guides_can_be_followed(
     name: str, patients: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,17 +3,45 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 
 import pytest
 
 from pages.measures import positional
 from pages.modules import ROOT, Module, modules
-from pages.naming import alike, glossary_entries, homonyms
+from pages.naming import alike, glossary_entries, homonyms, underscored
 
 # Public classes and type aliases that several modules define, and how many do. The list may only
 # shrink: a new type takes a free word. `scripts/measure --list homonyms` prints where they are.
 HOMONYMS: dict[str, int] = {}
+# Names that are shared if one leading underscore is ignored. The list may only shrink.
+UNDERSCORED = {
+    "Aim",
+    "Answer",
+    "Batch",
+    "Blocks",
+    "Cell",
+    "Cells",
+    "Colours",
+    "Event",
+    "Held",
+    "Line",
+    "Maker",
+    "Noisy",
+    "Pair",
+    "Parts",
+    "Shape",
+    "Side",
+    "Standing",
+    "Sums",
+    "Tally",
+    "Task",
+    "Turn",
+    "View",
+}
+# Words of the glossary that have a second meaning, and say it. The list may only shrink.
+TWO_MEANINGS = {"cell", "outside"}
 # Calls with five or more positional arguments, for each 1,000 lines. The bound may only fall.
 MOST_POSITIONAL = 0.5
 # Entries of the glossary that differ by a prefix alone, or not at all. The list may only shrink.
@@ -34,6 +62,28 @@ def test_names_have_one_meaning(tree: tuple[Module, ...]) -> None:
     """No name is defined by more modules than a list allows, which may only shrink."""
     found = {name: len(places) for name, places in homonyms(tree).items()}
     assert {} == {name: n for name, n in found.items() if n > HOMONYMS.get(name, 1)}
+
+
+def test_private_names_are_not_those_of_other_types(tree: tuple[Module, ...]) -> None:
+    """A leading underscore does not give a name its second meaning, but for a list of old ones."""
+    assert UNDERSCORED == set(underscored(tree))
+
+
+def test_an_underscore_does_not_hide_a_homonym() -> None:
+    """A private class with the name of a public one elsewhere is found, with both places."""
+    planted = [_module("a.py", "class Run:\n    pass"), _module("b.py", "class _Run:\n    pass")]
+    assert {"Run": ("a.py:1", "b.py:1")} == underscored(planted)
+    assert {} == homonyms(planted)
+
+
+def test_words_of_the_glossary_have_one_meaning() -> None:
+    """An entry with a second meaning says so, and is listed here and at the head of the page."""
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    also = re.findall(r"^\| ([^|]+) \| [^|]*It is also [^|]*\|$", text, re.MULTILINE)
+    assert TWO_MEANINGS == set(also)
+    head = text.split("## ")[0]
+    assert TWO_MEANINGS == set(re.findall(r"`(\w+)`", head))
+    assert "(Of " not in text
 
 
 def test_calls_name_their_arguments(tree: tuple[Module, ...]) -> None:
@@ -99,10 +149,13 @@ def test_one_module_is_not_its_own_homonym() -> None:
         ("\nself.f(1, 2, 3, 4, 5, 6, x=7)", ["a.py:2 self.f (6)"]),
         ("f(1, 2, 3, 4, x=5)", []),
         ("f(1, 2, 3, 4, *rest)", []),
+        ("f(*(1, 2, 3, 4, 5), x=6)", ["a.py:1 f (5)"]),
+        ("f(1, *[2, *(3, 4)], 5)", ["a.py:1 f (5)"]),
+        ("f(1, 2, 3, *(4, *rest))", []),
     ],
 )
 def test_planted_positional_arguments_are_found(text: str, seen: list[str]) -> None:
-    """Five positional arguments are too many; named ones and `*rest` are not counted."""
+    """Five positional arguments are too many, also as a tuple; named ones and `*rest` are none."""
     assert seen == list(positional(_module("a.py", text)))
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from support.documents import ROOT, blocks, write_patients
 from support.summaries import SHOWN
-from support.wheels import build, environment
+from support.wheels import environment
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 START = "import sys; from understudy.cli.main import main; sys.argv[0] = 'understudy'; main()"
@@ -60,10 +60,10 @@ def _imports(python: Path, name: str) -> bool:
 
 @pytest.mark.slow
 def test_a_newcomer_has_a_page_in_minutes(
-    tmp_path: Path, record_property: Callable[[str, object], None]
+    tmp_path: Path, built: Path, record_property: Callable[[str, object], None]
 ) -> None:
     """README, demo, own CSV, page: with the wheel, no extra and an empty home; times are shown."""
-    [wheel] = build(tmp_path).glob("*.whl")
+    [wheel] = built.glob("*.whl")
     python = environment(wheel, tmp_path / "venv")
     assert [] == [extra for extra in EXTRAS if _imports(python, extra)]
     folder = tmp_path / "newcomer"

@@ -85,7 +85,7 @@ PRINTED_HERE = (
     ("demo", "demo --folder demo"),
     ("doctor", "doctor"),
 )
-# Commands that talk to each other: tests/cli/test_holder_and_analyst.py holds their records.
+# Commands that talk to each other: tests/cli/commands/test_holder_and_analyst.py has their records.
 PRINTED_ELSEWHERE = {("holder", "holder"), ("analyst", "analyst")}
 # Commands whose exit code says what they found about the rows.
 FINDING = {"check", "schema check"}

@@ -14,7 +14,7 @@ import pytest
 
 from support.documents import ROOT
 from support.promised import need
-from support.wheels import build, environment
+from support.wheels import environment
 from understudy import __version__
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -37,12 +37,6 @@ def remaining(error: BudgetExceeded) -> object:
     return error.remaining
 """
 WRONG = 'from understudy import Nist, Schema\n\nNist(Schema.load("a.toml"), delta=1e-6)\n'
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the wheel and the sdist of this tree."""
-    return build(tmp_path_factory.mktemp("dist"))
 
 
 def _one(folder: Path, pattern: str) -> Path:

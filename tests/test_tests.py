@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from support.order import SHARED, place
 from support.promised import need
 from support.source import nodes_of
 
@@ -25,7 +28,6 @@ REACHES = {
     "audit/test_planted_faults.py": 14,
     "cli/test_adversarial.py": 1,
     "evaluation/disclosure/test_attribution.py": 1,
-    "federated/holder/test_holder.py": 7,
     "federated/holder/test_holder_replay.py": 3,
     "federated/protocols/test_restrictions.py": 2,
     "federated/wire/test_impostors.py": 3,
@@ -245,3 +247,36 @@ def test_what_is_full_leaves_a_shorter_version() -> None:
         if any("mark.full" in ast.unparse(mark) for mark in test.decorator_list)
     }
     assert WHOLLY_FULL == found
+
+
+@dataclass
+class _Item:
+    """A test as it was collected."""
+
+    nodeid: str
+    fixturenames: list[str] = field(default_factory=list)
+
+
+def test_tests_of_a_server_are_neighbours() -> None:
+    """They are brought together, by fixture or parameter; the others keep their order behind."""
+    collected = [
+        _Item("tests/a/a.py::test_one"),
+        _Item("tests/a/b.py::test_two[postgres]"),
+        _Item("tests/a/b.py::test_two[sqlite]"),
+        _Item("tests/a/d.py::test_three", ["tmp_path", "spark_session"]),
+        _Item("tests/a/d.py::test_five[spark connect]"),
+        _Item("tests/a/e.py::test_four", ["postgres_server"]),
+        _Item("tests/test_f.py::test_postgres_is_named"),
+    ]
+    ordered = [item.nodeid.rpartition("/")[2] for item in sorted(collected, key=place)]
+    assert ["d.py::test_five[spark connect]", "d.py::test_three"] == ordered[:2]
+    assert ["b.py::test_two[postgres]", "e.py::test_four"] == ordered[2:4]
+    assert "test_f.py::test_postgres_is_named" == ordered[4]
+    assert ["a.py::test_one", "b.py::test_two[sqlite]"] == ordered[5:]
+
+
+def test_shared_fixtures_exist() -> None:
+    """What tests are brought together by are fixtures of the whole session."""
+    text = (TESTS / "conftest.py").read_text(encoding="utf-8")
+    scoped = re.findall(r'@pytest.fixture\(scope="session"\)\ndef (\w+)', text)
+    assert {*SHARED} == set(scoped)

@@ -39,7 +39,7 @@ _ROWS_FOR_DRAW = 10
 
 
 @dataclass(frozen=True)
-class _Question:
+class _DependenceTest:
     """Rows that are drawn dependent or independent, and a test of two of their columns."""
 
     schema: Schema
@@ -59,11 +59,11 @@ def _of_square(rows: int, generator: np.random.Generator, dependent: bool) -> Ta
 
 
 _SQUARE = integer_schema({"x": _BINS, "y": _BINS})
-QUESTIONS: Mapping[str, _Question] = {
-    COPULA: _Question(
+QUESTIONS: Mapping[str, _DependenceTest] = {
+    COPULA: _DependenceTest(
         integer_schema(dict.fromkeys(copula.NAMES, 2)), _of_copula, chi_squared, ("z1", "z5")
     ),
-    SQUARE: _Question(_SQUARE, _of_square, spearman, ("x", "y")),
+    SQUARE: _DependenceTest(_SQUARE, _of_square, spearman, ("x", "y")),
 }
 
 
@@ -225,7 +225,7 @@ def _method(setting: Setting, schema: Schema) -> Synthesizer:
 
 
 def _made(
-    setting: Setting, asked: _Question, table: Table, generator: np.random.Generator
+    setting: Setting, asked: _DependenceTest, table: Table, generator: np.random.Generator
 ) -> Mapping[str, Array]:
     """Synthetic codes of a table."""
     seeds = generator.integers(2**62, size=2)
@@ -234,7 +234,7 @@ def _made(
     return model.law.draw(model.rows, np.random.default_rng(int(seeds[1])))
 
 
-def _chances(setting: Setting, asked: _Question, *, dependent: bool) -> Probabilities:
+def _chances(setting: Setting, asked: _DependenceTest, *, dependent: bool) -> Probabilities:
     """The p-values of all runs; what cannot be tested has p-value 1."""
     first, second = asked.pair
     found = []
@@ -246,7 +246,7 @@ def _chances(setting: Setting, asked: _Question, *, dependent: bool) -> Probabil
     return np.asarray(np.nan_to_num(np.array(found), nan=1.0))
 
 
-def _squares(setting: Setting, asked: _Question) -> list[list[list[float]]]:
+def _squares(setting: Setting, asked: _DependenceTest) -> list[list[list[float]]]:
     """The shares of all cells, in hundredths, of one table and of its stand-in."""
     generator = np.random.default_rng([1, 2, 3])
     table = asked.drawn(int(setting["rows"]), generator, True)

@@ -6,7 +6,7 @@ afresh; releases alone are frozen.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from fractions import Fraction
 from functools import cached_property
@@ -18,7 +18,7 @@ import pytest
 
 from support.databases import fill_mysql, fill_postgres
 from support.federated import PLANS
-from support.methods import BUILDERS
+from support.methods import BUILDERS, EVERYDAY
 from support.raw_neighbours import (
     NOTED,
     PERSONS,
@@ -33,7 +33,7 @@ from support.raw_neighbours import (
     persons_of,
 )
 from support.raw_replay import Ask, Fit, Held, Inference, Kinds, Released, leaks
-from support.tiers import full_but, slow_but
+from support.tiers import full_but, in_turns, slow_but, slow_then_full
 from support.ways_in import WAYS, Way, texts, typed
 from understudy.evaluation.released.summary import Summarizer
 from understudy.facts.codec import Codec
@@ -76,19 +76,38 @@ PLENTY = 200
 QUICK = ("random", "privbayes greedy replace", "nist pairwise", "histogram replace")
 # Settings of a method that makes a pool of rows in every fit.
 SELDOM = ("adaptive replace", "adaptive declared", "adaptive pure")
-USUAL = tuple(name for name in BUILDERS if name not in SELDOM)
-EVERY = [*slow_but(QUICK, USUAL), *(pytest.param(n, marks=pytest.mark.full) for n in SELDOM)]
+# One of every family of methods, learner, relation and measure; others differ from one of these in
+# an option, and meet every third pair before they meet all.
+LEARNERS = (
+    *(*QUICK, *EVERYDAY, "independent", "privbayes pairwise", "privbayes greedy", "nist greedy"),
+    *("nist tree", "privbayes genetic replace", "dpgan", "dpgan started"),
+)
+SPARED = [name for name in BUILDERS if name not in LEARNERS]
 # Methods that ask for more than single columns only where there is budget for it.
 WITH_PLENTY = (NetworkSynthesizer, AdaptiveMarginals)
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", slow_then_full(QUICK, LEARNERS, BUILDERS))
 def test_no_method_tells_neighbouring_files_apart(name: str, tmp_path: Path) -> None:
     """The same questions, answers within sensitivity, the same model, whatever a row holds."""
+    synthesizer = _with_plenty(name)
+    assert {} == leaks(Fit(synthesizer), pairs_for(synthesizer.unit), tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", full_but([n for n in SPARED if n not in SELDOM], SPARED))
+def test_no_option_tells_neighbouring_files_apart(name: str, tmp_path: Path) -> None:
+    """Every setting of every method, on a third of the pairs: the next setting has the next."""
+    synthesizer = _with_plenty(name)
+    pairs = pairs_for(synthesizer.unit)[SPARED.index(name) % 3 :: 3]
+    assert {} == leaks(Fit(synthesizer), pairs, tmp_path)
+
+
+def _with_plenty(name: str) -> Synthesizer:
     synthesizer = BUILDERS[name](SCHEMA)
     if isinstance(synthesizer, WITH_PLENTY):
         synthesizer.epsilon = PLENTY
-    assert {} == leaks(Fit(synthesizer), pairs_for(synthesizer.unit), tmp_path)
+    return synthesizer
 
 
 def _for_persons(method: type[Synthesizer], **given: Any) -> Callable[[int], Synthesizer]:
@@ -106,8 +125,7 @@ FOR_PERSONS = {
 }
 
 
-@pytest.mark.parametrize("most", slow_but({2}, PERSONS))
-@pytest.mark.parametrize("name", slow_but({"privbayes"}, FOR_PERSONS))
+@pytest.mark.parametrize(("name", "most"), in_turns({"independent"}, FOR_PERSONS, [3, 2, 1]))
 def test_no_method_tells_whether_a_person_is_there(name: str, most: int, tmp_path: Path) -> None:
     """A person with all rows, named, nameless, or named in several ways, comes or goes unseen."""
     assert {} == leaks(Fit(FOR_PERSONS[name](most)), pairs_for(PERSONS[most]), tmp_path)
@@ -236,17 +254,24 @@ def _plan(name: str, most: int | None = None) -> Collaboration:
     return Collaboration(SCHEMA, **given | ({"network": NETWORK} if "network" in given else {}))
 
 
+def _some(name: str, pairs: Sequence[RawPair], *, every: bool) -> Sequence[RawPair]:
+    """Half of the pairs: of a protocol under one relation, the other noise has the other half."""
+    return pairs if every else pairs[[*PLANS].index(name) % 2 :: 2]
+
+
+@pytest.mark.parametrize("every", full_but({False}, [False, True]))
 @pytest.mark.parametrize("name", slow_but([*PLANS][:1], PLANS))
-def test_no_holder_tells_neighbouring_files_apart(name: str, tmp_path: Path) -> None:
+def test_no_holder_tells_neighbouring_files_apart(name: str, every: bool, tmp_path: Path) -> None:
     """Each role in each protocol: every reply is the same, byte by byte."""
     plan = _plan(name)
     job = Held(plan, {"south": _rows_of(80, 1), "west": _rows_of(40, 2)})
-    assert {} == leaks(job, pairs_for(plan.unit), tmp_path)
+    assert {} == leaks(job, _some(name, pairs_for(plan.unit), every=every), tmp_path)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("every", full_but({False}, [False, True]))
 @pytest.mark.parametrize("name", [name for name in PLANS if "add-remove" in name])
-def test_no_holder_tells_whether_a_person_is_there(name: str, tmp_path: Path) -> None:
+def test_no_holder_tells_whether_a_person_is_there(name: str, every: bool, tmp_path: Path) -> None:
     """Replays hold with persons of at most two rows."""
     plan = _plan(name, 2)
     codec = Codec(SCHEMA, persons_of(plan.unit))
@@ -254,7 +279,8 @@ def test_no_holder_tells_whether_a_person_is_there(name: str, tmp_path: Path) ->
         name: MemorySource(Table.of(codec.encode(texts(crowd(60, seed)))))
         for seed, name in enumerate(("south", "west"))
     }
-    assert {} == leaks(Held(plan, others), pairs_for(plan.unit), tmp_path)
+    pairs = _some(name, pairs_for(plan.unit), every=every)
+    assert {} == leaks(Held(plan, others), pairs, tmp_path)
 
 
 # --- every way in -----------------------------------------------------------------------------
@@ -266,8 +292,7 @@ COUNTED_THERE = ("duckdb", "sqlite counted there")
 IN_PROCESS = [way for way in WAYS if way not in ("csv", *COUNTED_THERE)]
 
 
-@pytest.mark.parametrize("name", slow_but(FEW[:1], FEW))
-@pytest.mark.parametrize("way", slow_but(IN_PROCESS[::3], IN_PROCESS))
+@pytest.mark.parametrize(("way", "name"), in_turns(IN_PROCESS[::3], IN_PROCESS, FEW))
 def test_no_way_in_tells_neighbours_apart(way: str, name: str, tmp_path: Path) -> None:
     """In memory or in blocks, from files and from frames of any brand."""
     synthesizer = BUILDERS[name](SCHEMA)

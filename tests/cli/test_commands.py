@@ -281,6 +281,7 @@ def test_demo_runs_in_a_folder_of_its_own(desk: Desk) -> None:
     assert {} == desk.spent
 
 
+@pytest.mark.slow
 def test_demo_prints_one_object(desk: Desk) -> None:
     """`demo --json` is for machines."""
     document = desk.run("demo", "--folder", desk.folder / "demo", "--json").document

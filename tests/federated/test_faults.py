@@ -290,9 +290,11 @@ def test_bounded_counts_are_those_that_rows_can_have() -> None:
     """A cell of 2⁶² from a holder of 200 rows counts as 200 and the widest noise."""
     plan = plan_of("parameters replace laplace")
     change = _tables(lambda array: np.full_like(array, 2**62))
-    talk = Conversation(Tampering(LocalChannel(holders_of(plan.unit)), "south", change), plan, None)
-    propose(talk)
-    held = tables(talk, [("sold",)], Fraction(1), sizes=Sizes(dict.fromkeys(NAMES, 200)))
+    conversation = Conversation(
+        Tampering(LocalChannel(holders_of(plan.unit)), "south", change), plan, None
+    )
+    propose(conversation)
+    held = tables(conversation, [("sold",)], Fraction(1), sizes=Sizes(dict.fromkeys(NAMES, 200)))
     [south] = held["south"]
     widest = 200 + 60 * south.variance**0.5 + 2
     assert 200 <= south.counts.min() == south.counts.max() <= widest

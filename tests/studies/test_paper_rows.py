@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-
-import pytest
+from dataclasses import replace
 
 from pages.papers import (
     VERDICTS,
@@ -79,16 +78,32 @@ def stated_seconds(reason: str) -> float:
     return max((float(n.replace(",", "")) * units[unit] for n, unit in found), default=0.0)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_what_a_row_names_exists(row: PaperRow) -> None:
-    """Files and tests are there; only what is missing names none."""
-    assert row.verdict == "missing" or (row.where and row.test)
-    assert [] == [path for path in row.files if not path.is_file()]
-    if row.test_file is None:
-        return
-    text = row.test_file.read_text(encoding="utf-8")
+def _faults(row: PaperRow) -> list[str]:
+    """List what a row names and is not there."""
+    named = [*row.files, *([row.test_file] if row.test_file else [])]
+    faults = [f"{path.name} is not a file" for path in named if not path.is_file()]
+    if row.verdict != "missing" and not (row.where and row.test):
+        faults.append("names no place or no test")
     function = row.test.partition("::")[2]
-    assert not function or re.search(rf"^def {function}\(", text, re.MULTILINE)
+    if row.test_file is not None and row.test_file.is_file() and function:
+        text = row.test_file.read_text(encoding="utf-8")
+        if not re.search(rf"^def {function}\(", text, re.MULTILINE):
+            faults.append(f"{function} is not a test of its file")
+    return [f"{row.name}: {fault}" for fault in faults]
+
+
+def test_what_rows_name_exists() -> None:
+    """Files and tests are there; only what is missing names none."""
+    assert [] == [fault for row in ROWS for fault in _faults(row)]
+
+
+def test_a_row_that_names_what_is_not_there_is_found() -> None:
+    """A wrong file, a wrong function and an empty place are each listed with the row."""
+    row = next(row for row in ROWS if "::" in row.test)
+    assert [f"{row.name}: names no place or no test"] == _faults(replace(row, where=()))
+    gone = replace(row, where=("methods/gone.py",), test=f"{row.test}_gone")
+    assert 2 == len(_faults(gone))
+    assert [f"{row.name}: gone.py is not a file"] == _faults(replace(row, test="gone.py"))
 
 
 def test_verdicts_of_outdated_records_are_marked() -> None:

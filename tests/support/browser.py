@@ -5,7 +5,6 @@ Where continuous integration runs a missing browser is a failure; elsewhere the 
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import select
@@ -99,11 +98,6 @@ class Browser:
         found = self.call("Runtime.evaluate", expression=script, returnByValue=True)
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
-
-    def screenshot(self, path: Path) -> None:
-        """The whole page as a picture."""
-        picture = self.call("Page.captureScreenshot", captureBeyondViewport=True)
-        path.write_bytes(base64.b64decode(picture["data"]))
 
 
 @contextmanager

@@ -29,9 +29,9 @@ from understudy.system.files.arrow import (
     _FOOTER_SCHEMA,
     _MESSAGE_HEADER,
     _SCHEMA_FIELDS,
+    _BufferTable,
     _footer,
     _root,
-    _Table,
 )
 
 # What a refusal may take: files, parsers and messages, but nothing that a lie asked for.
@@ -237,7 +237,7 @@ def repeated_name() -> Members:
     return signed(plain_members() | {"conditionals.arrow": lying})
 
 
-def _name_length(field: _Table) -> int:
+def _name_length(field: _BufferTable) -> int:
     return field.extent(0)[1]
 
 

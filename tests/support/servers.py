@@ -22,6 +22,8 @@ import pytest
 
 from support.promised import missing, need
 
+# A server that lives for minutes compiles once and quickly, and has one thread for its garbage.
+_BRIEF = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _DEPLOY = "org.apache.spark.deploy.{}"
 _POSTGRES_PLACES = "/usr/lib/postgresql/*/bin"
 
@@ -143,6 +145,7 @@ def spark() -> Iterator[Any]:
         "spark.default.parallelism": "2",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
+        "spark.driver.extraJavaOptions": _BRIEF,
         "spark.local.dir": str(folder),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
     }
@@ -179,6 +182,7 @@ def connect_server() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "1g",
+        "spark.driver.extraJavaOptions": _BRIEF,
         "spark.local.dir": str(folder),
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
@@ -215,6 +219,8 @@ def spark_cluster() -> Iterator[tuple[str, dict[str, str], int]]:
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
+        "spark.driver.extraJavaOptions": _BRIEF,
+        "spark.executor.extraJavaOptions": _BRIEF,
         "spark.executor.memory": "512m",
         "spark.local.dir": str(folder),
         "spark.sql.shuffle.partitions": "2",
@@ -223,6 +229,7 @@ def spark_cluster() -> Iterator[tuple[str, dict[str, str], int]]:
     lines = "".join(f"{name} {value}\n" for name, value in settings.items())
     (folder / "spark-defaults.conf").write_text(lines)
     own = {"SPARK_CONF_DIR": str(folder), "SPARK_LOCAL_IP": "127.0.0.1"}
+    own |= {"SPARK_DAEMON_JAVA_OPTS": _BRIEF}
     here = dict(os.environ) | own | {"PYSPARK_PYTHON": sys.executable}
     address, common = f"spark://127.0.0.1:{port}", ["--host", "127.0.0.1", "--webui-port", "0"]
     master = [_DEPLOY.format("master.Master"), *common, "--port", str(port)]

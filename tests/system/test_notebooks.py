@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import pytest
 
 import understudy as us
+from understudy.methods.base import Synthesizer
 from understudy.system.notebooks import Card, ProgressBar, notebook_bar
 
 SCHEMA = us.Schema.parse(
@@ -65,15 +66,63 @@ def test_there_is_no_bar_outside_of_notebooks() -> None:
     assert not isinstance(notebook_bar("Fitting"), ProgressBar)
 
 
-def test_a_notebook_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where an IPython kernel runs the process, what it displays is the bar."""
-    screen = Screen()
+def _run_a_kernel(screen: Screen, patch: pytest.MonkeyPatch) -> None:
+    """Let this process run a kernel that displays on a screen."""
     shell = types.SimpleNamespace(config={"IPKernelApp": {}})
     display = types.SimpleNamespace(display=lambda shown, display_id: screen.show(shown))
     fake = types.SimpleNamespace(get_ipython=lambda: shell, display=display)
-    monkeypatch.setitem(sys.modules, "IPython", fake)
+    patch.setitem(sys.modules, "IPython", fake)
+
+
+def test_a_notebook_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where an IPython kernel runs the process, what it displays is the bar."""
+    screen = Screen()
+    _run_a_kernel(screen, monkeypatch)
     notebook_bar("Fitting")(1, 2)
     assert ["<progress value=50 max=100></progress> Fitting"] == screen.shown
+
+
+METHODS = {
+    "adaptive": us.AdaptiveMarginals(SCHEMA, epsilon=1, delta="1e-6", pool_rows=1000),
+    "histogram": us.Histogram(SCHEMA, epsilon=1),
+    "independent": us.Independent(SCHEMA, epsilon=1),
+    "nist": us.Nist(SCHEMA, epsilon=1, delta="1e-6"),
+    "privbayes": us.PrivBayes(SCHEMA, epsilon=1, degree=1),
+    "random": us.Random(SCHEMA, epsilon=1),
+}
+
+
+def _fitted_in_a_notebook(
+    method: Synthesizer, rows: dict[str, list[str]], patch: pytest.MonkeyPatch
+) -> list[str]:
+    """Fit a method while a kernel runs, and return what its bar has shown."""
+    screen = Screen()
+    _run_a_kernel(screen, patch)
+    method.fit(rows, ledger=None, dataset="rows")
+    return [shown for shown in screen.shown if "Fitting" in shown]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_fit_has_a_bar(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fit in a notebook begins with an empty bar and ends with a full one."""
+    shown = _fitted_in_a_notebook(METHODS[name], ROWS, monkeypatch)
+    assert "<progress value=0 max=100></progress> Fitting" == shown[0]
+    assert "<progress value=100 max=100></progress> Fitting" == shown[-1]
+
+
+@pytest.mark.parametrize("name", ["adaptive", "privbayes"])
+def test_a_bar_moves_while_a_method_learns(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounds of tables, and choices of parents, each move the bar."""
+    shown = _fitted_in_a_notebook(METHODS[name], ROWS, monkeypatch)
+    shares = [int(re.search(r"value=(\d+)", each)[1]) for each in shown]  # type: ignore[index]
+    assert shares == sorted(set(shares))
+    assert len(shares) > 2
+
+
+def test_a_fit_shows_nothing_elsewhere(capsys: pytest.CaptureFixture[str]) -> None:
+    """A script's fit writes nothing."""
+    METHODS["adaptive"].fit(ROWS, ledger=None)
+    assert ("", "") == capsys.readouterr()
 
 
 def test_a_bar_holds_no_number_of_rows() -> None:

@@ -261,7 +261,7 @@ def evaluate(
     if subgroup is not None:
         check_subgroup(schema, subgroup)
     questions = _questions(aggregates, schema)
-    steps = _Steps(progress or notebook_bar("Comparing"), len(_STAGES) + len(learners(classifiers)))
+    steps = _Timer(progress or notebook_bar("Comparing"), len(_STAGES) + len(learners(classifiers)))
     given = {"real": real, "synthetic": synthetic}
     if holdout is not None:
         given["held-out"] = holdout
@@ -331,7 +331,7 @@ def _questions(asked: Sequence[str | Aggregate], schema: Schema) -> tuple[Aggreg
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Given:
     """The columns that were asked for beside the tables, found to exist.
 
     Attributes:
@@ -346,13 +346,13 @@ class _Asked:
 
 def _asked(
     schema: Schema, target: str | None, roles: Mapping[str, str] | None, settings: Settings
-) -> _Asked:
+) -> _Given:
     """Refuse what was asked for and is not there; what the schema suggests may be a reason."""
     known = roles_of(schema, roles)
     needs_packages = bool(learners(settings.classifiers))
     named = schema.extras.get("target") if target is None else target
     if not isinstance(named, str) or (target is None and named not in schema.learned):
-        return _Asked(settings, known, reason=_NO_TARGET)
+        return _Given(settings, known, reason=_NO_TARGET)
     try:
         name = Target.of(schema, named).name
         if needs_packages:
@@ -361,11 +361,11 @@ def _asked(
     except UsageError as error:
         if target is not None:
             raise
-        return _Asked(settings, known, reason=str(error))
-    return _Asked(settings, known, name)
+        return _Given(settings, known, reason=str(error))
+    return _Given(settings, known, name)
 
 
-class _Steps:
+class _Timer:
     """Reports the progress of the work, and keeps the seconds of each part."""
 
     def __init__(self, watch: StepProgress, total: int) -> None:
@@ -389,7 +389,7 @@ def _compared(sheets: Mapping[str, EvaluationTable], schema: Schema, seed: int) 
 
 
 def _grouped(
-    both: Comparison, columns: Sequence[ColumnShares], subgroup: str | None, asked: _Asked
+    both: Comparison, columns: Sequence[ColumnShares], subgroup: str | None, asked: _Given
 ) -> Subgroups | None:
     """The groups of a column, if one was named; a model is taught where learners are wanted."""
     if subgroup is None:
@@ -414,7 +414,7 @@ def _detected(
 
 
 def _predicted(
-    schema: Schema, sheets: Mapping[str, EvaluationTable], asked: _Asked, watch: StepProgress
+    schema: Schema, sheets: Mapping[str, EvaluationTable], asked: _Given, watch: StepProgress
 ) -> Prediction:
     if asked.target is None:
         return Prediction(target=None, reason=asked.reason)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from understudy.facts.domain import Attributes
+from understudy.system.reprs import shown_fields
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,9 @@ class Protection:
     target: str | None = None
     protected: Mapping[str, Attributes | None] = field(default_factory=dict)
     quasi_identifiers: Attributes = ()
+
+    def __repr__(self) -> str:
+        return f"Protection({shown_fields(self)})"
 
     def __bool__(self) -> bool:
         return bool(self.target or self.protected or self.quasi_identifiers)

@@ -67,6 +67,11 @@ class Schema:
     extras: Mapping[str, Any] = field(default_factory=dict)
     constraints: tuple[Constraint, ...] = ()
 
+    def __repr__(self) -> str:
+        held = f"{len(self.columns):,} columns, {len(self.attributes):,} attributes"
+        rules = f", {len(self.constraints):,} constraints" if self.constraints else ""
+        return f"Schema({held}{rules})"
+
     @classmethod
     def parse(cls, document: object) -> Schema:
         """A schema from the structure of a schema file; all problems are raised at once."""

@@ -226,6 +226,11 @@ def _game(arrays: Arrays, document: Mapping[str, Any], settings: Hyperparameters
     random = random_from(settings.seed)
     random.set_state(torch().from_numpy(np.ascontiguousarray(arrays["random"])))
     return TrainingState(
-        *(held["critic"], held["generator"], held["averaged"], critic, maker, random),
+        critic=held["critic"],
+        generator=held["generator"],
+        averaged=held["averaged"],
+        critic_steps=critic,
+        generator_steps=maker,
+        random=random,
         step=int(document["step"]),
     )

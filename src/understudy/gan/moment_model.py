@@ -44,7 +44,7 @@ from understudy.system.arrays import Floats, Integers
 from understudy.system.files.members import parsed_document
 
 if TYPE_CHECKING:
-    from understudy.facts.codec.stretches import Region
+    from understudy.facts.codec.regions import Region
     from understudy.facts.schema import Schema
     from understudy.models.inference import Evidence
     from understudy.models.sampling.ways import Sampler, Way
@@ -57,7 +57,7 @@ _COPIES = 2
 _ON_SHEET = 10
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ImageMoments(Distribution):
     """Gaussians of the waves of images, some for each label.
 

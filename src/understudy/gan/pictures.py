@@ -39,6 +39,7 @@ from understudy.privacy.run import OpenRun, PaidRun
 from understudy.privacy.spending.list_pricing import QuestionsThenList, RoundsThenList
 from understudy.privacy.spending.pricing import GaussianRounds, Pricing
 from understudy.privacy.spending.record import DEFAULT, Books, LedgerChoice
+from understudy.system.reprs import shown_fields
 
 METHODS = {"dpgan": Neighbours.ADD_REMOVE, "noise-gan": Neighbours.ADD_REMOVE}
 """Methods that train networks on images, and the relation that each promises for."""
@@ -90,6 +91,9 @@ class ImageGAN:
     progress: Progress | None = None
     notice: Callable[[str], None] | None = None
     instruments: Instruments = field(default_factory=Instruments)
+
+    def __repr__(self) -> str:
+        return f"ImageGAN({shown_fields(self, without=('instruments',))})"
 
     @property
     def budget(self) -> Budget:

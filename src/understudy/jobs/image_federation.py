@@ -55,7 +55,7 @@ class ImageSums:
     def learn(self, sums: HolderSums) -> Learned:
         """Learn the moments of classes from the sums of all holders."""
         method = MomentMethod(
-            size=self.size, epsilon=sums.talk.plan.budget, neighbours=self.neighbours
+            size=self.size, epsilon=sums.conversation.plan.budget, neighbours=self.neighbours
         )
         law, rows = method.learn(_OfHolders(sums))
         return Learned(law, rows)

@@ -197,7 +197,7 @@ class AdaptiveMarginals(Synthesizer):
         """One-way tables; rounds of errors, choice and tables; one law of all that was measured."""
         plan, alone = self._plan(curator), range_tables(curator.domain, self.schema)
         found = self._estimated(curator, measure_tables(curator, alone, plan.one_way))
-        for each in plan.rounds:
+        for each in curator.watched(plan.rounds):
             chosen, left = self._chosen(curator, found, each)
             asked = [*chosen, *(alone if plan.again else ())]
             tables = measure_tables(curator, asked, left, counting=self._rules.weight)

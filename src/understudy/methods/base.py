@@ -27,6 +27,8 @@ from understudy.privacy.spending.record import DEFAULT, LedgerChoice
 from understudy.privacy.statements.statement import inherited
 from understudy.rows.counting import CountSource
 from understudy.system.frames import Rows, brand_of, in_brand
+from understudy.system.notebooks import notebook_bar
+from understudy.system.reprs import shown_fields
 
 
 def check_rows(rows: object) -> None:
@@ -96,12 +98,9 @@ class Synthesizer(ABC):
         return self
 
     def __repr__(self) -> str:
-        usual = {each.name: each.default for each in fields(self)}
-        given = {n: v for n, v in self.get_params().items() if n != "schema" and v != usual[n]}
         known = isinstance(self.schema, Schema)
         schema = f"{len(self.schema.columns)} columns" if known else repr(self.schema)
-        said = [schema, *(f"{n}={v!r}" for n, v in given.items())]
-        return f"{type(self).__name__}({', '.join(said)})"
+        return f"{type(self).__name__}({schema}, {shown_fields(self, without=('schema',))})"
 
     @property
     def budget(self) -> Budget:
@@ -225,7 +224,10 @@ class Synthesizer(ABC):
         Privacy: the grant is charged before each answer is drawn; the model is released.
         """
         self.check()
-        terms = replace(self._run, preflight=preflight)
+        bar = notebook_bar("Fitting")
+        bar(0, 1)
+        instruments = replace(self._instruments, watch=bar)
+        terms = replace(self._run, preflight=preflight, instruments=instruments)
         with terms.open(data, ledger=ledger, dataset=dataset, access=access) as run:
             learned = self.learn(run.curator)
         self.fitting_ = run.fitting
@@ -237,6 +239,7 @@ class Synthesizer(ABC):
             tables=learned.tables,
         )
         self._brand = brand_of(data)
+        bar(1, 1)
         return self
 
     @abstractmethod

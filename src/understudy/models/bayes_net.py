@@ -88,6 +88,9 @@ class BayesNet(Distribution):
         for conditional in self.conditionals:
             conditional.check(self.domain)
 
+    def __repr__(self) -> str:
+        return f"BayesNet({len(self.conditionals):,} attributes, degree {self.network.degree})"
+
     @classmethod
     def of(cls, schema: Schema, conditionals: Sequence[Conditional]) -> Self:
         """Return the network of conditionals over the attributes of a schema."""

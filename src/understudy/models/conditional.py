@@ -33,6 +33,10 @@ class Conditional:
         if not (np.isfinite(sums).all() and np.allclose(sums, 1) and self._is_non_negative()):
             raise UsageError(f"conditional of {self.family.child!r}: rows are not probabilities")
 
+    def __repr__(self) -> str:
+        shape = "×".join(map(str, self.probabilities.shape))
+        return f"Conditional(of {self.family.child!r}: {shape} probabilities)"
+
     def _is_non_negative(self) -> bool:
         chances = [self.probabilities] if self.within is None else [self.probabilities, self.within]
         return all(bool((numbers >= 0).all()) for numbers in chances)

@@ -23,7 +23,7 @@ from understudy.models.network import Network
 from understudy.system.arrays import Floats, Probabilities
 
 if TYPE_CHECKING:
-    from understudy.facts.codec.stretches import Region
+    from understudy.facts.codec.regions import Region
     from understudy.facts.schema import Schema
     from understudy.models.archive import Parts
     from understudy.models.bayes_net import BayesNet
@@ -51,6 +51,9 @@ class Distribution(ABC):
     without_probabilities: ClassVar[str] = "has no probabilities"
 
     domain: Domain
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self.domain):,} attributes)"
 
     # --- rows -------------------------------------------------------------------------------
 

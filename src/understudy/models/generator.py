@@ -35,7 +35,7 @@ SLOPE = 0.2
 _BLOCK = 8192
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RowGenerator(Distribution):
     """Layers from random numbers, and a drawn target, to scores of every code of every attribute.
 

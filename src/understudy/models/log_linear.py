@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 _REFIT_ROWS = 1 << 15
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LogLinear(Distribution):
     """A network, and factors of tables by which its rows are re-weighted.
 

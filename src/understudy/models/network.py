@@ -75,6 +75,9 @@ class Network:
                 )
             seen.add(family.child)
 
+    def __repr__(self) -> str:
+        return f"Network({len(self.families):,} attributes, degree {self.degree})"
+
     @classmethod
     def without_edges(cls, attributes: Sequence[str]) -> Network:
         """Return the network without edges."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _CODES = (pa.uint8(), pa.uint16())
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ReleasedRecords(Distribution):
     """The rows that a method released, as codes: they come in their order, and no others.
 

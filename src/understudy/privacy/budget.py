@@ -148,6 +148,10 @@ class Budget:
     def __mul__(self, share: Fraction | int) -> Budget:
         return replace(self, amount=self.amount * share, delta=self.delta * share)
 
+    def __repr__(self) -> str:
+        amounts = [self.amount, *([self.delta] if self.delta else [])]
+        return f"Budget({self.measure.value}: {', '.join(map(str, amounts))})"
+
     def __str__(self) -> str:
         return self._in_words(at_most_text)
 

@@ -77,12 +77,18 @@ class SelectionRule(Protocol):
         ...
 
 
+def _unwatched(done: int, total: int) -> None:
+    """Show nothing: a fit is watched in notebooks only."""
+    del done, total
+
+
 @dataclass(frozen=True)
 class Instruments:
-    """A Curator draws with this noise and records on this tape."""
+    """A Curator draws with this noise, records on this tape, and is watched in this way."""
 
     noise: Noise = field(default_factory=SystemNoise)
     tape: Tape = field(default_factory=Live)
+    watch: Callable[[int, int], None] = field(default=_unwatched, compare=False)
 
 
 @dataclass(frozen=True)
@@ -139,6 +145,16 @@ class Curator:
     def can_number_rows(self) -> bool:
         """Whether the rows' engine can say into which cell a row falls; some only count. Public."""
         return isinstance(self._source, NumbersRows)
+
+    def watched(self, stages: Sequence[E]) -> Iterator[E]:
+        """Yield the stages of a fit, and show before each of them how far the fit is.
+
+        One stage is left at the end: what is learned from all answers together.
+        """
+        for done, stage in enumerate(stages, 1):
+            self._instruments.watch(done, len(stages) + 2)
+            yield stage
+        self._instruments.watch(len(stages) + 1, len(stages) + 2)
 
     def in_groups(self, grouping: Grouping) -> Curator:
         """The same rows and the same grant; tables may have axes in these groups too.

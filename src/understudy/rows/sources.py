@@ -55,6 +55,7 @@ from understudy.system.files.suffixes import (
 )
 from understudy.system.frames import Rows
 from understudy.system.progress import ProgressCallback, unwatched
+from understudy.system.reprs import shown_fields
 
 _PART_OF_FREE = 0.6
 # Parquet is compressed; text holds numbers in about as many bytes as memory does.
@@ -88,6 +89,9 @@ class Access:
     cluster_timeout: float = DEFAULT_TIMEOUT
     persons: Persons | None = None
     watch: ProgressCallback = unwatched
+
+    def __repr__(self) -> str:
+        return f"Access({shown_fields(self)})"
 
     def __post_init__(self) -> None:
         if self.cluster is not None:

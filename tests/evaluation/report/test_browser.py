@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterator
 from importlib.resources import files
@@ -13,6 +14,7 @@ import pytest
 from support.browser import Browser, bare_figures, browsing, cut_off, overlaps
 from support.pages import HOSTILE, clinic, clinic_attacked, hard, little, released
 from support.promised import missing
+from support.tiers import full_but
 from understudy.evaluation.report import evaluation_page
 
 PAGES: dict[str, Callable[[], str]] = {
@@ -44,12 +46,16 @@ def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1920, 1280, 390])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    full_but(
+        {(1920, "light"), (1280, "dark"), (390, "light")},
+        itertools.product((1920, 1280, 390), ("light", "dark")),
+    ),
+)
 def test_pages_can_be_read(browser: Browser, page: Path, width: int, scheme: str) -> None:
     """On wide and usual screens and phones, light and dark, folded and unfolded."""
     browser.open(page, width=width, scheme=scheme)
-    browser.screenshot(page.with_name(f"{page.stem}-{width}-{scheme}.png"))
     for unfolded in (False, True):
         if unfolded:
             browser.run(_UNFOLD)

@@ -36,6 +36,7 @@ from understudy.federated.messages import (
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Instruments
 from understudy.privacy.spending.ledger import Ledger
+from understudy.rows.engines.memory import MemorySource
 from understudy.testing import SeededNoise
 
 BEGIN = "f" * 32
@@ -284,10 +285,10 @@ class _Dies(MemoryStore):
 
 
 @pytest.mark.parametrize("name", ["votes replace laplace", "votes replace gaussian"])
-def test_a_lost_answer_is_paid_for_again(name: str) -> None:
+def test_a_lost_answer_is_paid_for_again(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Charged, drawn, not stored: the next answer costs a second charge, and is another one."""
+    monkeypatch.setattr("understudy.federated.holder.holder.MemoryStore", _Dies)
     holder = _fresh(limit=Budget.approximate(3, "1e-5"))
-    holder._answers = type(holder._answers)(_Dies())
     asked(holder, Propose(terms=plan_of(name).terms()), request=BEGIN)
     whole = MeasureTables(share="1", tables=(("colour",),), weights=(1,))
     assert "fault" == _because(asked(holder, whole))
@@ -300,10 +301,10 @@ def test_a_lost_answer_is_paid_for_again(name: str) -> None:
     assert 2 == len(closed.charges)
 
 
-def test_a_lost_answer_is_no_way_around_the_limit() -> None:
+def test_a_lost_answer_is_no_way_around_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the limit has no room for a second charge, the question is refused."""
+    monkeypatch.setattr("understudy.federated.holder.holder.MemoryStore", _Dies)
     holder = _fresh(limit=Budget.pure("3/2"))
-    holder._answers = type(holder._answers)(_Dies())
     _begun(holder)
     whole = MeasureTables(share="1", tables=(("colour",),), weights=(1,))
     assert ["fault", "budget"] == [_because(asked(holder, whole)) for _ in range(2)]
@@ -367,7 +368,7 @@ def _broken(monkeypatch: pytest.MonkeyPatch, fault: Exception) -> Holder:
     def broken(*_: object) -> None:
         raise fault
 
-    monkeypatch.setattr(type(holder._source), "count", broken)
+    monkeypatch.setattr(MemorySource, "count", broken)
     return holder
 
 
@@ -417,8 +418,8 @@ def test_what_a_holder_remembers_is_bounded(monkeypatch: pytest.MonkeyPatch) -> 
         asked(holder, _proposal(), request=BEGIN, run=run)
         reply = asked(holder, Vote(share="1/2", score="R"), sets, np.zeros(2), run=run)
         assert "chosen" == reply.body.kind
-        assert len(holder._runs) <= 2
-        assert sum(map(len, holder._memory.values())) <= len(sets)
+        assert holder.remembered_runs <= 2
+        assert holder.remembered_scores <= len(sets)
     assert "closed" == asked(holder, Close(), request=TWO, run=f"{0:032x}").body.kind
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from support.federated import PLANS, QUICK, Recording, holder_of, plan_of
 from support.neighbours import neighbours_of, random_rows, source_of
-from support.tiers import slow_but
+from support.tiers import in_turns, slow_but
 from understudy.facts.protection import Protection
 from understudy.federated import Collaboration, Form, LocalChannel, learn_together
 from understudy.federated.holder.answering import RequestReader
@@ -73,10 +73,19 @@ def _audit(plan: Collaboration, rows: Rows) -> None:
         _replayed(plan, tape, exchanges, source_of(neighbour))
 
 
-@pytest.mark.parametrize("rows", [0, 1, 60])
-@pytest.mark.parametrize(("name", "form"), slow_but(CASES[1:32:7], CASES))
-def test_a_holder_of_neighbouring_rows_says_the_same(name: str, form: str, rows: int) -> None:
+NOW = CASES[1:32:7]
+
+
+@pytest.mark.parametrize(("name", "form"), slow_but(NOW, CASES))
+def test_a_holder_of_neighbouring_rows_says_the_same(name: str, form: str) -> None:
     """Same questions charged, answers within sensitivity, and every reply the same to the byte."""
+    _audit(plan_of(name, form=FORMS[form]), random_rows(60))
+
+
+@pytest.mark.parametrize(("case", "rows"), in_turns(NOW, CASES, [0, 1]))
+def test_a_holder_of_a_row_or_none_says_the_same(case: tuple[str, str], rows: int) -> None:
+    """Also where there is nothing to count, or one row is all there is."""
+    name, form = case
     _audit(plan_of(name, form=FORMS[form]), random_rows(rows))
 
 

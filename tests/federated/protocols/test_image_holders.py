@@ -129,8 +129,8 @@ def test_holders_learn_the_lines_of_all_images(relation: Neighbours) -> None:
 def test_sums_are_those_of_all_images() -> None:
     """The analyst's sum is that of the union, but for the noise of three holders."""
     plan = _plan(epsilon=10**6)
-    talk = Conversation(_channel(), plan, None)
-    sums = HolderSums(talk, propose(talk))
+    conversation = Conversation(_channel(), plan, None)
+    sums = HolderSums(conversation, propose(conversation))
     question = PooledQuestion(SIZE.classes, ImageVectors.of_all(Waves(SIZE)))
     found, deviation = sums.ask(*sent(question), Fraction(1))
     union = _all(PARTS)

@@ -102,11 +102,11 @@ def test_sums_are_exact() -> None:
     """The union's table is the integer sum of the replies, and nothing else happens to it."""
     plan = plan_of("statistics add-remove laplace")
     channel = Recording(LocalChannel(holders_of(plan.unit)))
-    talk = Conversation(channel, plan, None)
-    propose(talk)
+    conversation = Conversation(channel, plan, None)
+    propose(conversation)
     sets = [("colour", "size"), ("sold",)]
     sizes = Sizes(dict.fromkeys(NAMES, 200))
-    held = tables(talk, sets, Fraction(1), sizes=sizes)
+    held = tables(conversation, sets, Fraction(1), sizes=sizes)
     replies = [Message.decoded(channel.exchanges[name][-1][1]).arrays for name in NAMES]
     for place, total in enumerate(summed(list(held.values()))):
         parts = [arrays[place] for arrays in replies]
@@ -117,10 +117,10 @@ def test_sums_are_exact() -> None:
 def test_without_noise_the_sums_are_those_of_all_rows() -> None:
     """At a huge epsilon the summed tables are the counts of the union, cell by cell."""
     plan = plan_of("statistics replace laplace", epsilon=10**6)
-    talk = Conversation(LocalChannel(holders_of(plan.unit)), plan, None)
-    propose(talk)
+    conversation = Conversation(LocalChannel(holders_of(plan.unit)), plan, None)
+    propose(conversation)
     sets = [("colour", "size"), ("size", "sold"), ()]
-    held = tables(talk, sets, Fraction(1), sizes=Sizes(dict.fromkeys(NAMES, 200)))
+    held = tables(conversation, sets, Fraction(1), sizes=Sizes(dict.fromkeys(NAMES, 200)))
     rows = [row for seed in range(3) for row in random_rows(200, seed)]
     exact = source_of(rows).count(sets)
     for total, marginal in zip(summed(list(held.values())), exact, strict=True):

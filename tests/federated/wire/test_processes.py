@@ -39,7 +39,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 @pytest.fixture
 def heard_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """An analyst who waits for all to get the closing message, as long as a busy machine needs."""
-    monkeypatch.setattr("understudy.federated.wire.channel._FAREWELL_SECONDS", 60.0)
+    monkeypatch.setattr("understudy.federated.wire.channel._CLOSING_SECONDS", 60.0)
 
 
 def _refusal(site: Site, address: str, **changes: Any) -> str:
@@ -174,7 +174,7 @@ def test_a_holder_killed_while_it_answers_is_left_out_and_comes_back(tmp_path: P
 
 
 @pytest.mark.usefixtures("heard_out")
-def test_holders_end_with_the_farewell(tmp_path: Path) -> None:
+def test_holders_end_with_the_closing_message(tmp_path: Path) -> None:
     """After a run they end by themselves, and say how many answers they gave."""
     site = Site.made(tmp_path, ["north"])
     with site.analyst(["north"]) as channel:

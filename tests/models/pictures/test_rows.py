@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from support.networks import named, networks, random_network
 from support.tiers import examples
 from understudy.models.network import Family, Network
-from understudy.models.pictures.layers import Layers, _Neighbours, components, layered
+from understudy.models.pictures.layers import Layers, _Joined, components, layered
 
 
 def _crossings(layers: Layers) -> int:
@@ -44,7 +44,7 @@ def test_children_stand_below_their_parents(network: Network) -> None:
 def test_crossings_are_counted_right(network: Network) -> None:
     """As many as there are when each pair of segments is looked at."""
     layers = layered(network, widest=5)
-    assert _crossings(layers) == _Neighbours.of(layers.segments).crossings(layers.rows)
+    assert _crossings(layers) == _Joined.of(layers.segments).crossings(layers.rows)
 
 
 @settings(max_examples=examples(40), deadline=None)
@@ -80,7 +80,7 @@ def test_sweeps_take_most_crossings_away() -> None:
     layers = layered(network, widest=8)
     draw = Random(1)
     tangled = tuple(tuple(draw.sample(row, len(row))) for row in layers.rows)
-    before = _Neighbours.of(layers.segments).crossings(tangled)
+    before = _Joined.of(layers.segments).crossings(tangled)
     assert _crossings(layers) < before / 3
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from understudy.facts.codec.stretches import Region
+from understudy.facts.codec.regions import Region
 from understudy.facts.column import DateColumn
 from understudy.facts.schema import Schema
 from understudy.models.questions.places import crossing, places_of

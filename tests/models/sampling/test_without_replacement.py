@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.statistics import NEVER, fit_of_choices
-from support.tiers import slow_but
+from support.tiers import slow_then_full
 from understudy.facts.codes import Codes
 from understudy.facts.domain import Domain
 from understudy.facts.schema import Schema
@@ -70,10 +70,10 @@ def _cells(codes: dict[str, Codes], domain: Domain) -> npt.NDArray[np.int64]:
     )
 
 
-@pytest.mark.parametrize("rows", slow_but({2}, [1, 2, 7]))
-@pytest.mark.parametrize(
-    "sampler", slow_but({deal_codes}, [deal_codes, sample_codes]), ids=lambda s: s.__name__
-)
+SAMPLED = [(sampler, rows) for sampler in (deal_codes, sample_codes) for rows in (2, 1, 7)]
+
+
+@pytest.mark.parametrize(("sampler", "rows"), slow_then_full(SAMPLED[:1], SAMPLED[1:4], SAMPLED))
 def test_a_row_by_itself_follows_the_model(sampler: Sampler, rows: int) -> None:
     """One row of each of 20,000 small tables, whichever its place, has the joint distribution.
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from support.tiers import full_but, slow_but
+from support.tiers import full_but, slow_then_full
 from understudy.errors import BudgetExceeded, LedgerError, UsageError
 from understudy.privacy.accounting.adjacency import Adjacency
 from understudy.privacy.accounting.costs import Concentrated
@@ -196,7 +196,7 @@ def test_a_torn_last_line_is_passed_over(ledger: Ledger) -> None:
     assert '"torn"' in ledger.path.read_text()
 
 
-@pytest.mark.parametrize("every", slow_but({23}, [1, 23]))
+@pytest.mark.parametrize("every", slow_then_full({23}, {5}, [1, 5, 23]))
 def test_every_cut_of_the_file_is_either_true_or_refused(ledger: Ledger, every: int) -> None:
     """Cut anywhere, as by a power failure, the ledger reports all whole lines, and continues."""
     _spend(ledger)

@@ -25,7 +25,7 @@ from understudy.evaluation.comparison import Comparison
 from understudy.evaluation.metric import finite
 from understudy.evaluation.raw.columns import number_text
 from understudy.evaluation.sheets import EvaluationTable
-from understudy.facts.codec.stretches import Region
+from understudy.facts.codec.regions import Region
 from understudy.facts.column import BinnedColumn
 from understudy.facts.schema import Schema
 from understudy.models.inference.question import Conditions, bar_of, read_conditions

@@ -158,7 +158,7 @@ def regression(
 
 def _fitted(
     comparison: Comparison, strengths: Association, target: str
-) -> tuple[_Asked, list[CoefficientEstimate | None]] | str:
+) -> tuple[_RegressionTerms, list[CoefficientEstimate | None]] | str:
     """Fit what can be fitted to the real rows; return a reason where nothing can be.
 
     A column that separates the classes has no finite coefficient. The strongest columns are left
@@ -166,7 +166,7 @@ def _fitted(
     """
     columns = _strongest(strengths, target)
     for start in range(len(columns)):
-        asked = _Asked.of(comparison, columns[start : start + MOST_COLUMNS], target)
+        asked = _RegressionTerms.of(comparison, columns[start : start + MOST_COLUMNS], target)
         if isinstance(asked, str):
             return asked
         ours = asked.fitted(comparison.real)
@@ -176,7 +176,7 @@ def _fitted(
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class _Asked:
+class _RegressionTerms:
     """The outcome and the terms, chosen by the real rows."""
 
     target: Target
@@ -186,7 +186,9 @@ class _Asked:
     seed: int
 
     @classmethod
-    def of(cls, comparison: Comparison, columns: tuple[str, ...], name: str) -> _Asked | str:
+    def of(
+        cls, comparison: Comparison, columns: tuple[str, ...], name: str
+    ) -> _RegressionTerms | str:
         """Choose outcome and terms by the real rows; return a reason where there are none."""
         target = Target.of(comparison.schema, name)
         known = comparison.real.take(target.known(comparison.real))

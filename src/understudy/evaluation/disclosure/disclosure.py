@@ -158,7 +158,7 @@ def attacked(
     """
     settings = settings or Settings("sba")
     tables = {ORIGINAL: real, **stand_ins}
-    steps = _Steps(watch, len(tables) * _steps_of(scenario, settings))
+    steps = _AttackSteps(watch, len(tables) * _steps_of(scenario, settings))
     attackers = _Attackers.of(
         schema, scenario, real=real, held_out=held_out, settings=settings, steps=steps
     )
@@ -203,7 +203,7 @@ def _steps_of(scenario: Scenario, settings: Settings) -> int:
     return 1 + len(learners(settings.classifiers)) * len(scenario.keys)
 
 
-class _Steps:
+class _AttackSteps:
     """Reports the progress of the work."""
 
     def __init__(self, watch: StepProgress, total: int) -> None:
@@ -247,7 +247,7 @@ class _Attackers:
     strangers: EvaluationTable | None
     held_out: EvaluationTable | None
     settings: Settings
-    steps: _Steps
+    steps: _AttackSteps
 
     @classmethod
     def of(
@@ -258,7 +258,7 @@ class _Attackers:
         real: EvaluationTable,
         held_out: EvaluationTable | None,
         settings: Settings,
-        steps: _Steps,
+        steps: _AttackSteps,
     ) -> _Attackers:
         """The rows that have a sensitive value."""
         victims = Victims.of(schema, scenario.sensitive, real)

@@ -144,18 +144,18 @@ class Summarizer:
             answers = run.curator_over(real).release_all(asked, work.exact)
         return _summary(work, asked, answers, run.statement())
 
-    def _asked(self, work: SummaryWorkload, budget: Budget) -> Iterator[_Asked]:
+    def _asked(self, work: SummaryWorkload, budget: Budget) -> Iterator[_SummaryMeasurement]:
         """The number of rows, a mean for every kind of marginal, and the columns one by one."""
         step, columns = Fraction(STEPS * self.unit.rows), len(work.domain)
         weights = [_WEIGHT] * (1 + len(work.sets)) + [_COLUMNS_WEIGHT]
         first, *means, last = budget.split(weights)
         rows = Fraction(self.unit.rows)
-        yield _Asked("number of rows", additive(first, l1=rows, l2_squared=rows**2))
+        yield _SummaryMeasurement("number of rows", additive(first, l1=rows, l2_squared=rows**2))
         for ways, share in zip(work.sets, means, strict=True):
             name = f"mean distance of {len(work.sets[ways])} {ways}-way marginals"
-            yield _Asked(name, additive(share, l1=step, l2_squared=step**2))
+            yield _SummaryMeasurement(name, additive(share, l1=step, l2_squared=step**2))
         together = additive(last, l1=step * columns, l2_squared=step**2 * columns)
-        yield _Asked(f"distances of {columns} columns", together)
+        yield _SummaryMeasurement(f"distances of {columns} columns", together)
 
     @property
     def _run(self) -> PaidRun:
@@ -172,7 +172,7 @@ class Summarizer:
 
 
 @dataclass(frozen=True)
-class _Asked(Measurement[Integers, Numbers]):
+class _SummaryMeasurement(Measurement[Integers, Numbers]):
     mechanism: Additive
 
 
@@ -250,7 +250,10 @@ def _counted(
 
 
 def _summary(
-    work: SummaryWorkload, asked: Sequence[_Asked], answers: Sequence[Numbers], statement: Statement
+    work: SummaryWorkload,
+    asked: Sequence[_SummaryMeasurement],
+    answers: Sequence[Numbers],
+    statement: Statement,
 ) -> Summary:
     """Noisy rows and distances as shares; post-processing."""
     rows = _Noisy(int(answers[0][0]), _reach(asked[0].mechanism), 1)

@@ -141,7 +141,7 @@ def _histogram(found: ColumnShares, bars: Sequence[Bar]) -> Markup:
                 title=title,
             )
         )
-    for group in _stretches(bars, edges, apart=found.has_missing):
+    for group in _groups_of(bars, edges, apart=found.has_missing):
         parts.append(_steps(group, upright, bottom))
     parts.append(stroke("line", (_LEFT, bottom), (WIDTH - _RIGHT, bottom)))
     parts.append(_names_below(found, bars, edges, bottom))
@@ -161,7 +161,7 @@ def _edges(count: int, *, apart: bool) -> _Spans:
     return [(start, start + wide) for start in starts]
 
 
-def _stretches(
+def _groups_of(
     bars: Sequence[Bar], edges: _Spans, *, apart: bool
 ) -> list[list[tuple[Bar, tuple[float, float]]]]:
     both = list(zip(bars, edges, strict=True))

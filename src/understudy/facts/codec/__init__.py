@@ -18,7 +18,7 @@ from understudy.facts.codec.made_texts import MadeTexts
 from understudy.facts.codec.missing import Encoded, either
 from understudy.facts.codec.persons import Persons
 from understudy.facts.codec.presenting import described, noted, presented, spelled
-from understudy.facts.codec.stretches import ANYWHERE, Region
+from understudy.facts.codec.regions import ANYWHERE, Region
 from understudy.facts.codes import Codes, Mask
 from understudy.facts.column import (
     BooleanColumn,

@@ -19,7 +19,7 @@ from understudy.facts.codec.ordinates import (
     read,
     to_arrow,
 )
-from understudy.facts.codec.stretches import ANYWHERE, Pieces, Region
+from understudy.facts.codec.regions import ANYWHERE, Pieces, Region
 from understudy.facts.codes import Codes, code_type
 from understudy.facts.column import MISSING_TEXTS, BinnedColumn, Ordinate, text_of
 from understudy.system.jit import MANY, kernel

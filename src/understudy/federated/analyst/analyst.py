@@ -85,18 +85,18 @@ class Analyst:
             inherited(plan.schema.inference, plan.unit, None)
         self.plan = plan
         self._say = say
-        self._talk = Conversation(channel, plan, journal, run)
+        self._conversation = Conversation(channel, plan, journal, run)
         self.promises: dict[str, Promise] = {}
 
     @property
     def report(self) -> Report:
         """Return the report: problems, and holders that were left out."""
-        return self._talk.report
+        return self._conversation.report
 
     def learn(self) -> Model:
         """Learn together with all holders; HolderError where too few of them answer."""
-        talk = self._talk
-        public = propose(talk)
+        conversation = self._conversation
+        public = propose(conversation)
         learned = self._learned(public)
         self.promises = self._closed()
         statement = for_the_union(self.plan, self.promises)
@@ -110,35 +110,37 @@ class Analyst:
         )
 
     def _learned(self, public: Mapping[str, int | None]) -> Learned:
-        talk, plan = self._talk, self.plan
+        conversation, plan = self._conversation, self.plan
         if plan.protocol is ProtocolName.MODEL:
-            return learn_models(talk, public)
+            return learn_models(conversation, public)
         if plan.sums is not None:
-            return plan.sums.learn(HolderSums(talk, public))
+            return plan.sums.learn(HolderSums(conversation, public))
         size = _SIZE_SHARE if plan.neighbours is Neighbours.ADD_REMOVE else Fraction(0)
-        rows, rest = sizes(talk, public, size), 1 - size
-        self._advise(rows.total(talk.holders))
+        rows, rest = sizes(conversation, public, size), 1 - size
+        self._advise(rows.total(conversation.holders))
         match plan.protocol:
             case ProtocolName.STATISTICS:
-                return learn_statistics(talk, rows, rest)
+                return learn_statistics(conversation, rows, rest)
             case ProtocolName.VOTES:
-                return learn_votes(talk, rows, rest)
+                return learn_votes(conversation, rows, rest)
             case ProtocolName.ADAPTIVE:
-                return learn_adaptive(talk, rows, rest)
+                return learn_adaptive(conversation, rows, rest)
             case _:
                 assert plan.network is not None
-                return learn_parameters(talk, plan.network, rows, rest, before={})
+                return learn_parameters(conversation, plan.network, rows, rest, before={})
 
     def _advise(self, rows: int) -> None:
         """Say where another protocol may do better; under replaced rows nothing is spent yet."""
-        said = statistics_remark(self.plan, rows=rows, holders=len(self._talk.holders))
+        said = statistics_remark(self.plan, rows=rows, holders=len(self._conversation.holders))
         if said is not None:
             self._say(said)
 
     def _closed(self) -> dict[str, Promise]:
         """Ask every holder for the run's cost; the result does not need the answer."""
-        asked = list(self._talk.holders)
-        replies = self._talk.ask(dict.fromkeys(asked, (Close(), ())), _check_closed, least=0)
+        asked = list(self._conversation.holders)
+        replies = self._conversation.ask(
+            dict.fromkeys(asked, (Close(), ())), _check_closed, least=0
+        )
         said = {name: reply.body for name, reply in replies.items()}
         return {name: _promise(said.get(name), self.plan) for name in asked}
 

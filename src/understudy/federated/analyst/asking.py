@@ -53,44 +53,46 @@ class Sizes:
         return max(sum(self.rows[name] for name in holders), 1)
 
 
-def propose(talk: Conversation) -> dict[str, int | None]:
+def propose(conversation: Conversation) -> dict[str, int | None]:
     """Ask all holders to take part; the numbers of rows that are public."""
-    public = talk.plan.neighbours is Neighbours.REPLACE
+    public = conversation.plan.neighbours is Neighbours.REPLACE
 
     def check(name: str, message: Message) -> None:
         body = message.body
         if not isinstance(body, Accepted) or (body.rows is None) is public:
             raise MessageError("this is not an agreement, or not for the same neighbours")
 
-    ask = {name: (Propose(terms=talk.plan.terms()), ()) for name in talk.holders}
-    replies = talk.ask(ask, check)
+    ask = {name: (Propose(terms=conversation.plan.terms()), ()) for name in conversation.holders}
+    replies = conversation.ask(ask, check)
     return {
-        name: _bounded_rows(talk, name, m.body.rows)
+        name: _bounded_rows(conversation, name, m.body.rows)
         for name, m in replies.items()
         if isinstance(m.body, Accepted)
     }
 
 
-def _bounded_rows(talk: Conversation, name: str, rows: int | None) -> int | None:
-    if rows is not None and rows > talk.plan.most_rows:
-        talk.report.note(f"holder {name!r} claims {rows:,} rows; {talk.plan.most_rows:,} is taken")
-        return talk.plan.most_rows
+def _bounded_rows(conversation: Conversation, name: str, rows: int | None) -> int | None:
+    if rows is not None and rows > conversation.plan.most_rows:
+        conversation.report.note(
+            f"holder {name!r} claims {rows:,} rows; {conversation.plan.most_rows:,} is taken"
+        )
+        return conversation.plan.most_rows
     return rows
 
 
-def sizes(talk: Conversation, public: Mapping[str, int | None], share: Fraction) -> Sizes:
+def sizes(conversation: Conversation, public: Mapping[str, int | None], share: Fraction) -> Sizes:
     """The number of rows at each holder; where it is private, from a question that is paid for."""
     known = {name: rows for name, rows in public.items() if rows is not None}
     if len(known) == len(public):
         return Sizes(known)
-    most = Sizes(dict.fromkeys(talk.holders, talk.plan.most_rows))
-    counted = tables(talk, [()], share, sizes=most)
+    most = Sizes(dict.fromkeys(conversation.holders, conversation.plan.most_rows))
+    counted = tables(conversation, [()], share, sizes=most)
     found = {name: max(int(held[0].counts), 0) for name, held in counted.items()}
     return Sizes(found, math.sqrt(next(iter(counted.values()))[0].variance))
 
 
 def tables(
-    talk: Conversation,
+    conversation: Conversation,
     sets: Sequence[Attributes],
     share: Fraction,
     *,
@@ -100,25 +102,25 @@ def tables(
     """Noisy tables of every holder, for a share of the budget.
 
     Args:
-        talk: with the holders.
+        conversation: with the holders.
         sets: the attributes of each table.
         share: of the run's budget.
         sizes: bounds what is believed.
         equally: shares the budget equally among tables, instead of by their sizes.
     """
-    plan = talk.plan
-    weights = [1] * len(sets) if equally else _weights(talk, sets, plan.domain)
+    plan = conversation.plan
+    weights = [1] * len(sets) if equally else _weights(conversation, sets, plan.domain)
     question = MeasureTables(
         share=str(share),
         tables=tuple(sets),
         weights=tuple(weights),
         clip=not plan.form.unclipped,
     )
-    return _answered(talk, (question, ()), sets, domain=plan.domain, sizes=sizes)
+    return _answered(conversation, (question, ()), sets, domain=plan.domain, sizes=sizes)
 
 
 def grouped_tables(
-    talk: Conversation,
+    conversation: Conversation,
     sets: Sequence[Attributes],
     share: Fraction,
     *,
@@ -128,7 +130,7 @@ def grouped_tables(
     """Noisy tables of every holder in groups of codes, for a share of the budget.
 
     Args:
-        talk: with the holders.
+        conversation: with the holders.
         sets: the attributes of each table.
         share: of the run's budget.
         grouping: the groups; all attributes of the tables have some.
@@ -139,20 +141,20 @@ def grouped_tables(
         share=str(share),
         grouped=tuple(grouping.groups),
         tables=tuple(sets),
-        weights=tuple(_weights(talk, seen, grouping.extended)),
+        weights=tuple(_weights(conversation, seen, grouping.extended)),
     )
     arrays = tuple(groups.astype(np.int16) for groups in grouping.groups.values())
-    return _answered(talk, (question, arrays), seen, domain=grouping.extended, sizes=sizes)
+    return _answered(conversation, (question, arrays), seen, domain=grouping.extended, sizes=sizes)
 
 
-def _weights(talk: Conversation, sets: Sequence[Attributes], domain: Domain) -> list[int]:
+def _weights(conversation: Conversation, sets: Sequence[Attributes], domain: Domain) -> list[int]:
     """The shares of tables for which their error is least."""
     cells = [domain.cells(names) for names in sets]
-    return least_error_weights(cells, talk.plan.spendable.measure)
+    return least_error_weights(cells, conversation.plan.spendable.measure)
 
 
 def _answered(
-    talk: Conversation,
+    conversation: Conversation,
     asked: tuple[MeasureTables | MeasureGroups, tuple[Array, ...]],
     sets: Sequence[Attributes],
     *,
@@ -161,16 +163,22 @@ def _answered(
 ) -> dict[str, list[NoisyMarginal]]:
     """The tables of every holder, cut to what its rows and its noise allow."""
     shapes, question = [domain.shape(names) for names in sets], asked[0]
-    replies = talk.ask(
-        dict.fromkeys(talk.holders, asked), lambda _, message: _check_tables(message, shapes)
+    replies = conversation.ask(
+        dict.fromkeys(conversation.holders, asked),
+        lambda _, message: _check_tables(message, shapes),
     )
-    variances = cell_variances(talk, Fraction(question.share), question.weights)
+    variances = cell_variances(conversation, Fraction(question.share), question.weights)
     return {
         name: [
             NoisyMarginal(
                 names,
                 _bounded(
-                    talk, name=name, names=names, counts=counts, sizes=sizes, variance=variance
+                    conversation,
+                    name=name,
+                    names=names,
+                    counts=counts,
+                    sizes=sizes,
+                    variance=variance,
                 ),
                 variance,
             )
@@ -180,10 +188,12 @@ def _answered(
     }
 
 
-def cell_variances(talk: Conversation, share: Fraction, weights: Sequence[int]) -> list[float]:
+def cell_variances(
+    conversation: Conversation, share: Fraction, weights: Sequence[int]
+) -> list[float]:
     """The variance of one holder's noise on a cell of each table; public."""
-    unit = talk.plan.unit
-    parts = (talk.plan.spendable * share).split(weights)
+    unit = conversation.plan.unit
+    parts = (conversation.plan.spendable * share).split(weights)
     l1, l2_squared = unit.count_l1, unit.count_l2_squared
     return [additive(part, l1=l1, l2_squared=l2_squared).variance for part in parts]
 
@@ -197,7 +207,7 @@ def _check_tables(message: Message, shapes: Sequence[tuple[int, ...]]) -> None:
 
 
 def _bounded(
-    talk: Conversation,
+    conversation: Conversation,
     *,
     name: str,
     names: Attributes,
@@ -211,7 +221,7 @@ def _bounded(
     outside = int(((counts < low) | (counts > high)).sum())
     if outside:
         what = " × ".join(names) or "rows"
-        talk.report.note(
+        conversation.report.note(
             f"holder {name!r}: {outside} cells of its table of {what} lie beyond what its rows and "
             "its noise allow; they were cut to that"
         )
@@ -239,7 +249,7 @@ def as_numbers(sets: Sequence[Attributes], domain: Domain) -> Array:
 
 
 def votes(
-    talk: Conversation,
+    conversation: Conversation,
     sets: Sequence[Attributes],
     *,
     penalties: Mapping[str, Array],
@@ -247,24 +257,24 @@ def votes(
     score: str,
 ) -> dict[str, int]:
     """For which of the candidates each holder votes."""
-    numbers = as_numbers(sets, talk.plan.domain)
-    plain = not talk.plan.form.full_budget
+    numbers = as_numbers(sets, conversation.plan.domain)
+    plain = not conversation.plan.form.full_budget
     question = Vote(share=str(share), score=score, plain=plain)  # type: ignore[arg-type]  # pydantic checks it
 
     def check(name: str, message: Message) -> None:
         if not isinstance(message.body, Chosen) or message.body.index >= len(sets):
             raise MessageError("this is not a vote for one of the candidates")
 
-    ask = {name: (question, (numbers, penalties[name])) for name in talk.holders}
-    replies = talk.ask(ask, check)
+    ask = {name: (question, (numbers, penalties[name])) for name in conversation.holders}
+    replies = conversation.ask(ask, check)
     return {n: m.body.index for n, m in replies.items() if isinstance(m.body, Chosen)}
 
 
 def ratings(
-    talk: Conversation, sets: Sequence[Attributes], share: Fraction, score: str
+    conversation: Conversation, sets: Sequence[Attributes], share: Fraction, score: str
 ) -> dict[str, Array]:
     """The noisy scores of some sets at each holder."""
-    numbers = as_numbers(sets, talk.plan.domain)
+    numbers = as_numbers(sets, conversation.plan.domain)
     question = Rate(share=str(share), score=score)  # type: ignore[arg-type]  # pydantic checks it
 
     def check(name: str, message: Message) -> None:
@@ -272,7 +282,7 @@ def ratings(
         if not isinstance(message.body, Rated) or not fits:
             raise MessageError("these are not scores of the sets that were asked about")
 
-    replies = talk.ask(dict.fromkeys(talk.holders, (question, (numbers,))), check)
+    replies = conversation.ask(dict.fromkeys(conversation.holders, (question, (numbers,))), check)
     return {name: message.arrays[0] for name, message in replies.items()}
 
 

@@ -123,6 +123,16 @@ class Holder:
         """Return the ledger's view of these rows: their limit, and every run with its cost."""
         return self._grants.account
 
+    @property
+    def remembered_runs(self) -> int:
+        """Return how many runs it has in memory; more are read again from its store."""
+        return len(self._runs)
+
+    @property
+    def remembered_scores(self) -> int:
+        """Return how many exact scores it has in memory; only their number is public."""
+        return sum(map(len, self._memory.values()))
+
     def handle(self, request: bytes) -> bytes:
         """One message in, one out; whatever comes in, this does not raise."""
         with self._busy:

@@ -93,17 +93,17 @@ class GroupedTables:
         return dict(zip(self.sets, shown, strict=True))
 
 
-def learn_adaptive(talk: Conversation, sizes: Sizes, share: Fraction) -> Learned:
+def learn_adaptive(conversation: Conversation, sizes: Sizes, share: Fraction) -> Learned:
     """One-way tables; rounds of tables in groups, choice and tables; one law of all sums."""
-    run = AdaptiveRun(talk, sizes)
+    run = AdaptiveRun(conversation, sizes)
     alone = run.one_way_share(share)
-    held, seen = tables(talk, run.ones, share * alone, sizes=sizes), list[GroupedTables]()
+    held, seen = tables(conversation, run.ones, share * alone, sizes=sizes), list[GroupedTables]()
     for part, ways, groups in _ROUNDS if alone < 1 else ():
         found, left = run.estimated(held), share * (1 - alone) * part
         shown = run.in_groups(found, left, ways=ways, groups=groups)
         if shown is not None:
             seen, left = [*seen, shown], left * (1 - run.groups_share)
-        more = tables(talk, [*run.chosen(found, seen, left), *run.ones], left, sizes=sizes)
+        more = tables(conversation, [*run.chosen(found, seen, left), *run.ones], left, sizes=sizes)
         # Only holders that answered to the end are in the sums, with all of their tables.
         held = {name: [*held[name], *more[name]] for name in more}
     return run.learned(run.estimated(held))
@@ -114,17 +114,17 @@ class AdaptiveRun:
     """The analyst's side of a run: everything here comes from public numbers and releases.
 
     Attributes:
-        talk: with the holders.
+        conversation: with the holders.
         sizes: the rows of each holder, as far as they are known.
     """
 
-    talk: Conversation
+    conversation: Conversation
     sizes: Sizes
 
     @property
     def plan(self) -> Collaboration:
         """Return the plan that was agreed on."""
-        return self.talk.plan
+        return self.conversation.plan
 
     @property
     def ones(self) -> list[Attributes]:
@@ -139,7 +139,7 @@ class AdaptiveRun:
     @property
     def rows(self) -> float:
         """The rows of all holders that answer."""
-        return float(self.sizes.total(self.talk.holders))
+        return float(self.sizes.total(self.conversation.holders))
 
     @cached_property
     def rules(self) -> TableRules:
@@ -163,7 +163,7 @@ class AdaptiveRun:
 
         Variances add up: M times that of one holder is that of ρ/M, or of ε/√M.
         """
-        budget, holders = self.plan.spendable * share, max(len(self.talk.holders), 1)
+        budget, holders = self.plan.spendable * share, max(len(self.conversation.holders), 1)
         if budget.measure is Measure.PURE:
             return budget * Fraction(1 / math.sqrt(holders)).limit_denominator(10**6)
         return budget * Fraction(1, holders)
@@ -172,8 +172,8 @@ class AdaptiveRun:
         """The law that the sums of all holders' tables speak for."""
         plan = self.plan
         public = plan.neighbours is Neighbours.REPLACE
-        marginals = summed([held[name] for name in self.talk.holders])
-        rows = self.sizes.total(self.talk.holders) if public else None
+        marginals = summed([held[name] for name in self.conversation.holders])
+        rows = self.sizes.total(self.conversation.holders) if public else None
         return Estimation.of(marginals, plan.domain, plan.schema, rows=rows)
 
     def learned(self, found: Estimation) -> Learned:
@@ -197,7 +197,7 @@ class AdaptiveRun:
             return None
         clear = (n for n in range(groups, 1, -1) if self._noise(sets, n, share) <= _CLEAR)
         grouping = self._grouping(found, next(clear, _FEWEST_GROUPS))
-        held = grouped_tables(self.talk, sets, share, grouping=grouping, sizes=self.sizes)
+        held = grouped_tables(self.conversation, sets, share, grouping=grouping, sizes=self.sizes)
         return GroupedTables(sets, grouping, held)
 
     def chosen(
@@ -207,7 +207,7 @@ class AdaptiveRun:
         domain, unit, budget = self.plan.domain, self.plan.unit, self.as_one(share)
         errors: dict[Attributes, float] = {}
         for shown in seen:
-            errors |= shown.errors(found, self.talk.holders)
+            errors |= shown.errors(found, self.conversation.holders)
         sizes = sorted({len(names) for names in errors})
         asked = [(t, errors.get(self._bases(t), 0.0)) for t in self._tables(found, share, sizes)]
         wrong = [table for table, error in asked if error > 0]
@@ -261,7 +261,7 @@ class AdaptiveRun:
         sizes = {name: min(domain[domain.levels(name)[-1]], most) for name in domain}
         shapes = [tuple(sizes[name] for name in names) for names in sets]
         weights = least_error_weights([math.prod(s) for s in shapes], self.plan.spendable.measure)
-        one = cell_variances(self.talk, share, weights)
-        holders = len(self.talk.holders)
+        one = cell_variances(self.conversation, share, weights)
+        holders = len(self.conversation.holders)
         noises = [error_noise(s, holders * v) for s, v in zip(shapes, one, strict=True)]
         return float(np.mean(noises)) / self.rows

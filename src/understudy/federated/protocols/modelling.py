@@ -42,33 +42,39 @@ _ROWS_PER_CELL = 4
 _SEED = 7
 
 
-def learn_models(talk: Conversation, public: Mapping[str, int | None]) -> Learned:
+def learn_models(conversation: Conversation, public: Mapping[str, int | None]) -> Learned:
     """One network from the models of all holders, or the union of their rows."""
-    models = _models(talk, public)
-    union = _union(talk, models)
-    if talk.plan.gathering == "union":
-        records = ReleasedRecords(talk.plan.domain, union)
+    models = _models(conversation, public)
+    union = _union(conversation, models)
+    if conversation.plan.gathering == "union":
+        records = ReleasedRecords(conversation.plan.domain, union)
         return Learned(records, len(records))
-    table = Table(talk.plan.domain, union, len(next(iter(union.values()))))
-    network = _network(talk.plan, table)
+    table = Table(conversation.plan.domain, union, len(next(iter(union.values()))))
+    network = _network(conversation.plan, table)
     tables = MemorySource(table).count([family.axes for family in network])
     exact = [NoisyMarginal(marginal.attributes, marginal.counts, 0.0) for marginal in tables]
-    constraints = talk.plan.schema.constraints
+    constraints = conversation.plan.schema.constraints
     learned = conditionals(
-        network, exact, total=float(table.rows), domain=talk.plan.domain, constraints=constraints
+        network,
+        exact,
+        total=float(table.rows),
+        domain=conversation.plan.domain,
+        constraints=constraints,
     )
-    return Learned(BayesNet(talk.plan.domain, learned), table.rows)
+    return Learned(BayesNet(conversation.plan.domain, learned), table.rows)
 
 
-def _models(talk: Conversation, public: Mapping[str, int | None]) -> dict[str, Model]:
+def _models(conversation: Conversation, public: Mapping[str, int | None]) -> dict[str, Model]:
     def check(name: str, message: Message) -> None:
-        _model(talk.plan, message)
+        _model(conversation.plan, message)
 
-    replies = talk.ask({name: (_question(talk.plan), ()) for name in talk.holders}, check)
+    replies = conversation.ask(
+        {name: (_question(conversation.plan), ()) for name in conversation.holders}, check
+    )
     models = {}
     for name, message in replies.items():
-        model, rows = _model(talk.plan, message), public[name]
-        models[name] = _with_rows(talk, name, model, model.rows if rows is None else rows)
+        model, rows = _model(conversation.plan, message), public[name]
+        models[name] = _with_rows(conversation, name, model, model.rows if rows is None else rows)
     return models
 
 
@@ -106,24 +112,24 @@ def _check_obeyed(plan: Collaboration, network: Network) -> None:
         raise MessageError("its network breaks the restrictions that were agreed") from None
 
 
-def _with_rows(talk: Conversation, name: str, model: Model, rows: int) -> Model:
-    most = talk.plan.most_rows
+def _with_rows(conversation: Conversation, name: str, model: Model, rows: int) -> Model:
+    most = conversation.plan.most_rows
     if rows > most:
-        talk.report.note(f"holder {name!r} claims {rows:,} rows; {most:,} is taken")
+        conversation.report.note(f"holder {name!r} claims {rows:,} rows; {most:,} is taken")
     return replace(model, rows=min(rows, most))
 
 
-def _union(talk: Conversation, models: Mapping[str, Model]) -> dict[str, Codes]:
+def _union(conversation: Conversation, models: Mapping[str, Model]) -> dict[str, Codes]:
     """Rows of every model, as many as its holder has.
 
     The theses draw them independently; dealt without replacement they stray less from the model.
     """
-    sampler = deal_codes if talk.plan.form.full_budget else sample_codes
-    generator = np.random.default_rng([_SEED, int(talk.run[:8], 16)])
+    sampler = deal_codes if conversation.plan.form.full_budget else sample_codes
+    generator = np.random.default_rng([_SEED, int(conversation.run[:8], 16)])
     drawn = [sampler(model, model.rows, generator) for model in models.values()]
     return {
         attribute: np.concatenate([codes[attribute] for codes in drawn])
-        for attribute in talk.plan.domain
+        for attribute in conversation.plan.domain
     }
 
 

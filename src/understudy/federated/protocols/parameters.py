@@ -27,51 +27,55 @@ Held = dict[str, list[NoisyMarginal]]
 
 
 def learn_parameters(
-    talk: Conversation, network: Network, sizes: Sizes, share: Fraction, *, before: Held
+    conversation: Conversation, network: Network, sizes: Sizes, share: Fraction, *, before: Held
 ) -> Learned:
     """Conditionals of a network from tables of all holders.
 
     Args:
-        talk: with the holders.
+        conversation: with the holders.
         network: the structure.
         sizes: the rows of each holder.
         share: the part of the budget that the tables get.
         before: one-way tables that were asked for earlier, by holder.
     """
-    form, domain = talk.plan.form, talk.plan.domain
+    form, domain = conversation.plan.form, conversation.plan.domain
     if form.full_budget:
         asked = [*family_tables(network, domain), *one_way_tables(domain)]
     else:
         asked = [family.axes for family in network]
-    found = tables(talk, asked, share, sizes=sizes, equally=not form.full_budget)
+    found = tables(conversation, asked, share, sizes=sizes, equally=not form.full_budget)
     # Only holders that answered to the end are in the sums, with all of their tables.
     held = [[*before.get(name, []), *found[name]] for name in found]
-    return from_sums(talk, network, summed(held), sizes)
+    return from_sums(conversation, network, summed(held), sizes)
 
 
 def from_sums(
-    talk: Conversation, network: Network, marginals: Sequence[NoisyMarginal], sizes: Sizes
+    conversation: Conversation, network: Network, marginals: Sequence[NoisyMarginal], sizes: Sizes
 ) -> Learned:
     """Conditionals from the tables of the union."""
-    rows = max(round(total_rows(talk, marginals, sizes)), 0)
-    if talk.plan.form.consistent:
-        estimates = agreed(talk, marginals, sizes)
-        found = conditionals_of(network, estimates, talk.plan.domain)
+    rows = max(round(total_rows(conversation, marginals, sizes)), 0)
+    if conversation.plan.form.consistent:
+        estimates = agreed(conversation, marginals, sizes)
+        found = conditionals_of(network, estimates, conversation.plan.domain)
     else:
         found = tuple(_normalised(family, marginals) for family in network)
-    return Learned(BayesNet(talk.plan.domain, found), rows, tuple(marginals))
+    return Learned(BayesNet(conversation.plan.domain, found), rows, tuple(marginals))
 
 
-def agreed(talk: Conversation, marginals: Sequence[NoisyMarginal], sizes: Sizes) -> list[Estimate]:
+def agreed(
+    conversation: Conversation, marginals: Sequence[NoisyMarginal], sizes: Sizes
+) -> list[Estimate]:
     """The tables of the union, made to agree."""
-    plan, total = talk.plan, total_rows(talk, marginals, sizes)
+    plan, total = conversation.plan, total_rows(conversation, marginals, sizes)
     return agreeing(marginals, total, plan.domain, plan.schema.constraints)
 
 
-def total_rows(talk: Conversation, marginals: Sequence[NoisyMarginal], sizes: Sizes) -> float:
+def total_rows(
+    conversation: Conversation, marginals: Sequence[NoisyMarginal], sizes: Sizes
+) -> float:
     """The number of rows of the union: public, or the best that the tables say."""
-    if talk.plan.neighbours is Neighbours.REPLACE:
-        return float(sum(sizes.rows[name] for name in talk.holders))
+    if conversation.plan.neighbours is Neighbours.REPLACE:
+        return float(sum(sizes.rows[name] for name in conversation.holders))
     return best_total(marginals)
 
 

@@ -42,21 +42,23 @@ from understudy.privacy.noisy_marginal import NoisyMarginal
 _SELECTION_BIAS = 2.0
 
 
-def learn_statistics(talk: Conversation, sizes: Sizes, share: Fraction) -> Learned:
+def learn_statistics(conversation: Conversation, sizes: Sizes, share: Fraction) -> Learned:
     """A network and its conditionals from the sums of all tables of k + 1 attributes."""
-    plan, rows = talk.plan, sizes.total(talk.holders)
-    sets, table_cost = subsets(plan, plan.spendable * share, rows=rows, holders=len(talk.holders))
-    found = tables(talk, sets, share, sizes=sizes, equally=not plan.form.full_budget)
+    plan, rows = conversation.plan, sizes.total(conversation.holders)
+    sets, table_cost = subsets(
+        plan, plan.spendable * share, rows=rows, holders=len(conversation.holders)
+    )
+    found = tables(conversation, sets, share, sizes=sizes, equally=not plan.form.full_budget)
     marginals = summed(list(found.values()))
-    estimates = _estimates(talk, marginals, sizes)
+    estimates = _estimates(conversation, marginals, sizes)
     score = plan.score or ("TVD" if plan.form.sized else "MI")
     flat = plan.domain.without_hierarchies()
     rate = rating_of(estimates, flat, score)
     network = _network(plan, rate, _priced(table_cost, score, rows))
     if not plan.form.consistent:
-        return from_sums(talk, network, marginals, sizes)
+        return from_sums(conversation, network, marginals, sizes)
     # Making so many tables agree is most of the work, and the tables are the same.
-    total = total_rows(talk, marginals, sizes)
+    total = total_rows(conversation, marginals, sizes)
     learned = BayesNet(plan.domain, conditionals_of(network, estimates, plan.domain))
     return Learned(learned, max(round(total), 0), tuple(marginals))
 
@@ -122,10 +124,10 @@ def _held(names: Attributes, tables: Sequence[Attributes]) -> bool:
 
 
 def _estimates(
-    talk: Conversation, marginals: Sequence[NoisyMarginal], sizes: Sizes
+    conversation: Conversation, marginals: Sequence[NoisyMarginal], sizes: Sizes
 ) -> list[Estimate]:
-    if talk.plan.form.consistent:
-        return agreed(talk, marginals, sizes)
+    if conversation.plan.form.consistent:
+        return agreed(conversation, marginals, sizes)
     return [
         Estimate(m.attributes, np.maximum(m.counts, 0).astype(float), m.variance) for m in marginals
     ]

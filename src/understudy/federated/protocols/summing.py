@@ -28,33 +28,33 @@ class HolderSums:
     """Asks all holders for sums.
 
     Attributes:
-        talk: with the holders.
+        conversation: with the holders.
         public: the number of records of each holder, where it is public.
     """
 
-    talk: Conversation
+    conversation: Conversation
     public: Mapping[str, int | None]
 
     @property
     def budget(self) -> Budget:
         """The budget at each holder, in the measure that questions are charged in."""
-        return self.talk.plan.spendable
+        return self.conversation.plan.spendable
 
     @property
     def parts(self) -> int:
         """How many holders add their noise."""
-        return len(self.talk.holders)
+        return len(self.conversation.holders)
 
     @property
     def public_rows(self) -> int | None:
         """How many records the holders have that are still there, where that is public."""
-        rows = [self.public[name] for name in self.talk.holders]
+        rows = [self.public[name] for name in self.conversation.holders]
         known = [count for count in rows if count is not None]
         return sum(known) if len(known) == len(rows) else None
 
     def ask(self, step: str, arrays: tuple[Array, ...], share: Fraction) -> tuple[Floats, float]:
         """Return the sum over all holders, and the deviation of its noise."""
-        protocol = self.talk.plan.sums
+        protocol = self.conversation.plan.sums
         assert protocol is not None
         question = protocol.read(step, arrays)
         variance = question.mechanism(self.budget * share).variance
@@ -65,7 +65,7 @@ class HolderSums:
                 raise MessageError("this is not the sum that was asked for")
 
         asked = MeasureSums(share=str(share), step=step), arrays
-        replies = self.talk.ask(dict.fromkeys(self.talk.holders, asked), check)
+        replies = self.conversation.ask(dict.fromkeys(self.conversation.holders, asked), check)
         far = _FAR * math.sqrt(variance)
         total = sum(
             self._bounded(name, message.arrays[0], question.most, far)
@@ -76,10 +76,10 @@ class HolderSums:
     def _bounded(self, name: str, found: Array, most: int, far: float) -> Floats:
         """A holder's sum within what its records and its noise allow."""
         rows = self.public[name]
-        limit = (self.talk.plan.most_rows if rows is None else rows) * float(most) + far
+        limit = (self.conversation.plan.most_rows if rows is None else rows) * float(most) + far
         outside = int((np.abs(found.astype(np.float64)) > limit).sum())
         if outside:
-            self.talk.report.note(
+            self.conversation.report.note(
                 f"holder {name!r}: {outside} cells of a sum lie beyond what its records and its "
                 "noise allow; they were cut to that"
             )

@@ -45,24 +45,26 @@ _OTHER_CHILD = 0.25
 _DISCOUNT = 3.0
 
 
-def learn_votes(talk: Conversation, sizes: Sizes, share: Fraction) -> Learned:
+def learn_votes(conversation: Conversation, sizes: Sizes, share: Fraction) -> Learned:
     """A network that holders vote for, then its parameters from their tables."""
-    one_way, structure, rest = _shares(talk, sizes, share)
+    one_way, structure, rest = _shares(conversation, sizes, share)
     before: Held = {}
     if one_way:
-        before = tables(talk, one_way_tables(talk.plan.domain), one_way, sizes=sizes)
-    network = _structure(talk, sizes, structure, rest)
-    return learn_parameters(talk, network, sizes, rest, before=before)
+        before = tables(
+            conversation, one_way_tables(conversation.plan.domain), one_way, sizes=sizes
+        )
+    network = _structure(conversation, sizes, structure, rest)
+    return learn_parameters(conversation, network, sizes, rest, before=before)
 
 
 def _shares(
-    talk: Conversation, sizes: Sizes, share: Fraction
+    conversation: Conversation, sizes: Sizes, share: Fraction
 ) -> tuple[Fraction, Fraction, Fraction]:
     """The parts of one-way tables, votes and tables; from public numbers alone.
 
     One-way tables get more where the sum of all noise would leave them poor, as in central fits.
     """
-    plan, holders = talk.plan, len(talk.holders)
+    plan, holders = conversation.plan, len(conversation.holders)
     automatic = _STRUCTURE_BY_SCORES if plan.by_scores else _STRUCTURE
     usual = automatic if plan.form.full_budget else _STRUCTURE_PLAIN
     structure = usual if plan.structure_share is None else plan.structure_share
@@ -70,7 +72,7 @@ def _shares(
         structure = Fraction(0)
     if not plan.form.full_budget:
         return Fraction(0), share * structure, share * (1 - structure)
-    seen = sizes.total(talk.holders) / math.sqrt(holders)
+    seen = sizes.total(conversation.holders) / math.sqrt(holders)
     parts = divide(
         plan.domain,
         plan.spendable * share,
@@ -83,42 +85,48 @@ def _shares(
     return share * parts.one_way, share * parts.structure, share * parts.tables
 
 
-def _structure(talk: Conversation, sizes: Sizes, share: Fraction, rest: Fraction) -> Network:
-    plan = talk.plan
+def _structure(
+    conversation: Conversation, sizes: Sizes, share: Fraction, rest: Fraction
+) -> Network:
+    plan = conversation.plan
     if not share:
         return Network.without_edges(plan.domain.attributes)
-    rows, holders = sizes.total(talk.holders), len(talk.holders)
+    rows, holders = sizes.total(conversation.holders), len(conversation.holders)
     table_cost = table_cost_of_sums(plan, plan.spendable * rest, rows=rows, holders=holders)
     if plan.by_scores:
-        return _by_scores(talk, sizes, share, table_cost)
-    return _by_choices(talk, sizes, share, table_cost)
+        return _by_scores(conversation, sizes, share, table_cost)
+    return _by_choices(conversation, sizes, share, table_cost)
 
 
 # --- votes by choices -------------------------------------------------------------------------
 
 
 def _by_choices(
-    talk: Conversation, sizes: Sizes, share: Fraction, table_cost: TableCost
+    conversation: Conversation, sizes: Sizes, share: Fraction, table_cost: TableCost
 ) -> Network:
     """One round for each attribute but the first, which is the root."""
-    domain, rules = talk.plan.searched, talk.plan.restrictions
-    candidates = Candidates(domain, degree=_degree(talk), table_cost=table_cost, restrictions=rules)
+    domain, rules = conversation.plan.searched, conversation.plan.restrictions
+    candidates = Candidates(
+        domain, degree=_degree(conversation), table_cost=table_cost, restrictions=rules
+    )
     each = share / (len(domain) - 1)
 
     def elect(families: list[Family]) -> Family:
-        return families[_majority(talk, families, sizes=sizes, share=each, table_cost=table_cost)]
+        return families[
+            _majority(conversation, families, sizes=sizes, share=each, table_cost=table_cost)
+        ]
 
     return grow(candidates, elect)
 
 
-def _degree(talk: Conversation) -> int:
-    plan = talk.plan
+def _degree(conversation: Conversation) -> int:
+    plan = conversation.plan
     names = sum(len(plan.searched.levels(name)) for name in plan.searched)
     return plan.degree_or(affordable_degree(names, most=2))
 
 
 def _majority(
-    talk: Conversation,
+    conversation: Conversation,
     families: Sequence[Family],
     *,
     sizes: Sizes,
@@ -126,21 +134,25 @@ def _majority(
     table_cost: TableCost,
 ) -> int:
     """The number of the family that is elected."""
-    plan = talk.plan
+    plan = conversation.plan
     penalties = {
         name: _penalties(
-            talk,
+            conversation,
             families,
             sizes=sizes,
             holder=name,
             budget=plan.spendable * share,
             table_cost=table_cost,
         )
-        for name in talk.holders
+        for name in conversation.holders
     }
-    score = _score_name(talk)
+    score = _score_name(conversation)
     found = votes(
-        talk, [family.axes for family in families], penalties=penalties, share=share, score=score
+        conversation,
+        [family.axes for family in families],
+        penalties=penalties,
+        share=share,
+        score=score,
     )
     if not plan.form.weighted:
         return elected(families, [(index, 1) for index in found.values()], kindred=False)
@@ -177,7 +189,7 @@ def _kinship(one: Family, other: Family) -> float:
 
 
 def _penalties(
-    talk: Conversation,
+    conversation: Conversation,
     families: Sequence[Family],
     *,
     sizes: Sizes,
@@ -192,12 +204,12 @@ def _penalties(
     """
     if not table_cost.price:
         return np.zeros(len(families))
-    plan, rows = talk.plan, sizes.total(talk.holders)
+    plan, rows = conversation.plan, sizes.total(conversation.holders)
     shares = plan.neighbours is Neighbours.REPLACE
     unit = 1 / rows if shares else sizes.rows[holder] / rows
-    score = _score(talk, sizes.rows[holder])
+    score = _score(conversation, sizes.rows[holder])
     scale = float(choice(budget, sensitivity=score.sensitivity * plan.unit.rows).scale)  # type: ignore[union-attr]
-    bias = _DISCOUNT * scale / len(talk.holders)
+    bias = _DISCOUNT * scale / len(conversation.holders)
     found = [
         table_cost.cost(plan.domain, family) * unit + (bias if family.parents else 0.0)
         for family in families
@@ -205,8 +217,8 @@ def _penalties(
     return np.minimum(found, largest_penalty(score))
 
 
-def _score_name(talk: Conversation) -> str:
-    plan = talk.plan
+def _score_name(conversation: Conversation) -> str:
+    plan = conversation.plan
     if plan.score is not None:
         return plan.score
     if plan.neighbours is Neighbours.ADD_REMOVE:
@@ -214,16 +226,24 @@ def _score_name(talk: Conversation) -> str:
     return "R" if plan.form.sized else "MI"
 
 
-def _score(talk: Conversation, rows: int) -> Score:
-    return score_for(talk.plan.unit, rows, talk.plan.domain, name=_score_name(talk))
+def _score(conversation: Conversation, rows: int) -> Score:
+    return score_for(
+        conversation.plan.unit, rows, conversation.plan.domain, name=_score_name(conversation)
+    )
 
 
 # --- votes by scores --------------------------------------------------------------------------
 
 
-def _by_scores(talk: Conversation, sizes: Sizes, share: Fraction, table_cost: TableCost) -> Network:
+def _by_scores(
+    conversation: Conversation, sizes: Sizes, share: Fraction, table_cost: TableCost
+) -> Network:
     """Families grown from the summed scores of pairs, as in central fits."""
-    plan, domain, rules = talk.plan, talk.plan.searched, talk.plan.restrictions
+    plan, domain, rules = (
+        conversation.plan,
+        conversation.plan.searched,
+        conversation.plan.restrictions,
+    )
     pairs = [
         pair
         for first, second in itertools.combinations(domain, 2)
@@ -233,9 +253,9 @@ def _by_scores(talk: Conversation, sizes: Sizes, share: Fraction, table_cost: Ta
     ]
     values, noise = np.empty(0), 0.0
     if pairs:
-        found = ratings(talk, pairs, share, _score_name(talk))
+        found = ratings(conversation, pairs, share, _score_name(conversation))
         values, noise = _total(
-            talk, found, sizes=sizes, budget=plan.spendable * share, count=len(pairs)
+            conversation, found, sizes=sizes, budget=plan.spendable * share, count=len(pairs)
         )
     named = {frozenset(pair): float(value) for pair, value in zip(pairs, values, strict=True)}
     scores, degree = PairScores(domain, named, noise), plan.degree_or(len(domain))
@@ -243,25 +263,34 @@ def _by_scores(talk: Conversation, sizes: Sizes, share: Fraction, table_cost: Ta
 
 
 def _total(
-    talk: Conversation, found: Mapping[str, Array], *, sizes: Sizes, budget: Budget, count: int
+    conversation: Conversation,
+    found: Mapping[str, Array],
+    *,
+    sizes: Sizes,
+    budget: Budget,
+    count: int,
 ) -> tuple[Array, float]:
     """Summed scores, in rows of the union, and the standard deviation of their noise."""
     total, variance = np.zeros(count), 0.0
     for name, scores in found.items():
         rows = max(sizes.rows[name], 0)
-        unit = rows if talk.plan.neighbours is Neighbours.REPLACE else 1
-        spread = unit * _noise(budget, float(_score(talk, rows).sensitivity), talk, count)
+        unit = rows if conversation.plan.neighbours is Neighbours.REPLACE else 1
+        spread = unit * _noise(
+            budget, float(_score(conversation, rows).sensitivity), conversation, count
+        )
         within = np.clip(scores * unit, -60 * spread, rows + 60 * (spread + sizes.noise))
         if not np.array_equal(within, scores * unit):
-            talk.report.note(f"holder {name!r}: scores beyond what its rows allow; they were cut")
+            conversation.report.note(
+                f"holder {name!r}: scores beyond what its rows allow; they were cut"
+            )
         total += within
         variance += spread**2
     return total, math.sqrt(variance)
 
 
-def _noise(budget: Budget, sensitivity: float, talk: Conversation, count: int) -> float:
+def _noise(budget: Budget, sensitivity: float, conversation: Conversation, count: int) -> float:
     """The standard deviation of one score's noise when `count` are asked for together."""
-    moved = sensitivity * talk.plan.unit.rows
+    moved = sensitivity * conversation.plan.unit.rows
     amount = float(budget.amount)
     if budget.measure is Measure.PURE:
         return math.sqrt(2) * moved * count / amount

@@ -20,7 +20,7 @@ _AGAIN_SECONDS = 30.0
 _RETURN_SECONDS = 2.0
 # How far the clocks of holders may be off before a message seems too old to them.
 _CLOCKS_SECONDS = 300.0
-_FAREWELL_SECONDS = 2.0
+_CLOSING_SECONDS = 2.0
 _NONCE_BYTES: Final = 16
 _SHOWN_CHARACTERS = 300
 
@@ -35,7 +35,7 @@ class FlowerRun:
 
 
 @dataclass
-class _Question:
+class _OpenQuestion:
     """A question to one holder, and every message that asked it."""
 
     body: bytes
@@ -100,7 +100,9 @@ class FlowerChannel:
     def ask(self, requests: Mapping[str, bytes], *, deadline: float) -> Mapping[str, bytes]:
         """Return the replies that come within the deadline; holders that gave none are left out."""
         ends = time.monotonic() + deadline
-        open_ = {name: _Question(body, self._run.nodes[name]) for name, body in requests.items()}
+        open_ = {
+            name: _OpenQuestion(body, self._run.nodes[name]) for name, body in requests.items()
+        }
         replies: dict[str, bytes] = {}
         trees: dict[str, Any] = {}
         while open_ and time.monotonic() < ends:
@@ -117,7 +119,7 @@ class FlowerChannel:
             self._say(f"{name} gave no answer within {deadline:g} s")
         return replies
 
-    def _put(self, questions: Mapping[str, _Question], ends: float) -> None:
+    def _put(self, questions: Mapping[str, _OpenQuestion], ends: float) -> None:
         """Put the questions that are new, and again those that were put long ago."""
         now = time.monotonic()
         messages = []
@@ -158,7 +160,7 @@ class FlowerChannel:
                 )
             )
 
-    def _heads(self, questions: Mapping[str, _Question]) -> dict[str, Any]:
+    def _heads(self, questions: Mapping[str, _OpenQuestion]) -> dict[str, Any]:
         """Trees of the replies that have begun to arrive, by the message they reply to."""
         from flwr.common.serde import message_from_proto
         from flwr.proto.runtime_pb2 import PullAppMessagesRequest
@@ -187,7 +189,7 @@ class FlowerChannel:
                 found[replied_to] = tree
         return found
 
-    def _note(self, name: str, question: _Question, error: Any) -> None:
+    def _note(self, name: str, question: _OpenQuestion, error: Any) -> None:
         """Say once why a holder sends no answer, and whether to wait for it."""
         question.given_up = error.code in (letters.REFUSED, letters.FAULT)
         reason = error.reason if question.given_up else "is away; waiting for its return"
@@ -196,7 +198,7 @@ class FlowerChannel:
             self._say(f"{name}: {printable(reason[:_SHOWN_CHARACTERS])}")
 
     def _arrived(
-        self, questions: Mapping[str, _Question], trees: dict[str, Any]
+        self, questions: Mapping[str, _OpenQuestion], trees: dict[str, Any]
     ) -> dict[str, bytes]:
         """The replies that are whole, by holder."""
         whole = {}
@@ -242,7 +244,7 @@ class FlowerChannel:
                     if name in there
                 ]
             )
-            deadline = time.monotonic() + _FAREWELL_SECONDS
+            deadline = time.monotonic() + _CLOSING_SECONDS
             while self._online() and time.monotonic() < deadline:
                 time.sleep(0.05)
 

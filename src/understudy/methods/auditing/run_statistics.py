@@ -94,7 +94,7 @@ class _Two(Statistic):
 
 
 @dataclass(frozen=True, eq=False)
-class _Asked(Statistic):
+class _CommonLists(Statistic):
     """Which of the common lists of questions a run has; 0 is any other."""
 
     kind: str
@@ -167,7 +167,7 @@ def simple_statistics(chosen: Sides) -> Iterator[Statistic]:
     least = max(1, math.ceil(_COMMON * len(every)))
     for kind in ("asked", "priced"):
         lists = Counter(getattr(run, kind) for run in every)
-        yield _Asked(kind, [text for text, times in lists.items() if times >= least])
+        yield _CommonLists(kind, [text for text, times in lists.items() if times >= least])
     cells: dict[str, int] = {}
     times: Counter[str] = Counter()
     for run in every:

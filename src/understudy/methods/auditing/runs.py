@@ -81,6 +81,10 @@ class Audit:
     runs: int
     confidence: float
 
+    def __repr__(self) -> str:
+        found = f"at least {self.lower_bound:.3g} of the {self.claimed_epsilon:.3g} claimed"
+        return f"Audit({self.method}: {self.runs:,} runs show an epsilon of {found})"
+
     @property
     def lower_bound(self) -> float:
         """The largest ε that any attack has shown."""

@@ -283,7 +283,7 @@ def _increments(estimates: Floats) -> Floats:
 def fitted(column: BinnedColumn, found: LearnedRange) -> LearnedRange:
     """The range with a declared stand-in for strays inside it, and every marker outside.
 
-    Of the stretches between markers it keeps the one with the stand-in, else with the middle row.
+    Of the intervals between markers it keeps the one with the stand-in, else with the middle row.
     """
     middle, markers = found.middle, set(_markers(column))
     if column.outside not in ("clip", "drop", *(column.missing or ())):

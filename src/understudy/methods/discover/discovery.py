@@ -67,6 +67,9 @@ class Inferred:
     unseen: tuple[str, ...]
     rows: int = 0
 
+    def __repr__(self) -> str:
+        return f"Inferred({self.schema!r}, {self.statement.amounts})"
+
     @property
     def prospects(self) -> Prospects:
         """Return what can be expected of a fit under the schema."""

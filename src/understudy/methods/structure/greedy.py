@@ -38,7 +38,8 @@ def greedy_network(
     """
     domain = curator.domain
     candidates = Candidates(domain, degree=degree, table_cost=table_cost, restrictions=restrictions)
-    shares = iter(budget.split([1] * (len(domain) - 1)) if len(domain) > 1 else [])
+    parts = budget.split([1] * (len(domain) - 1)) if len(domain) > 1 else []
+    shares = curator.watched(parts)
 
     def choose(families: list[Family]) -> Family:
         share = next(shares)

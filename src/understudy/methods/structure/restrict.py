@@ -44,6 +44,18 @@ class Restrictions:
     predictors: Mapping[str, Attributes] | None = None
     protection: Protection = field(default_factory=Protection)
 
+    def __repr__(self) -> str:
+        counts = {
+            "required": self.required,
+            "forbidden": self.forbidden,
+            "tiers": self.tiers,
+            "predictors": self.predictors,
+            "protected": self.protection.protected,
+        }
+        said = [f"{len(held):,} {name}" for name, held in counts.items() if held]
+        target = self.protection.target
+        return f"Restrictions({', '.join([*said, *(['a target'] if target else [])])})"
+
     def __bool__(self) -> bool:
         return self != Restrictions()
 

@@ -14,7 +14,7 @@ from functools import reduce
 import numpy as np
 
 from understudy.errors import UsageError
-from understudy.facts.codec.stretches import Region
+from understudy.facts.codec.regions import Region
 from understudy.facts.column import (
     BinnedColumn,
     LearnedColumn,
@@ -98,7 +98,7 @@ def _code(name: str, column: ListedColumn, value: Value) -> int:
     raise UsageError(f"column {name!r} has no value {text!r}; known are {', '.join(column.texts)}")
 
 
-def stretch_of(name: str, column: BinnedColumn, said: Sequence[Said]) -> Region:
+def region_of(name: str, column: BinnedColumn, said: Sequence[Said]) -> Region:
     """The part of a column's line where all that is said of it holds.
 
     Args:
@@ -106,16 +106,16 @@ def stretch_of(name: str, column: BinnedColumn, said: Sequence[Said]) -> Region:
         column: its declaration.
         said: the conditions; that a cell is missing or not says nothing of the line.
     """
-    stretch = Region()
+    region = Region()
     for relation, values in said:
         places = [_place(name, column, value) for value in values]
-        stretch = stretch.narrowed(column, relation, places)
-    return stretch
+        region = region.narrowed(column, relation, places)
+    return region
 
 
 def _on_the_line(name: str, column: BinnedColumn, said: Sequence[Said]) -> Probabilities:
-    stretch = stretch_of(name, column, said)
-    shares = [stretch.share_of(column, within) for within in bins_of(column)]
+    region = region_of(name, column, said)
+    shares = [region.share_of(column, within) for within in bins_of(column)]
     # A missing cell equals nothing and has no place in an order.
     compared = any(relation in (*_POINTS, *_ORDERS) for relation, _ in said)
     rest = [] if column.missing_code is None else [float(not compared)]

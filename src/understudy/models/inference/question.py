@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from understudy.errors import UsageError
-from understudy.facts.codec.stretches import Region
+from understudy.facts.codec.regions import Region
 from understudy.facts.column import BinnedColumn, Column, GeneratedColumn, LearnedColumn
 from understudy.facts.constraints.grammar import Condition, ParseError, Token, parse_list
 from understudy.facts.domain import Attributes
 from understudy.models.inference.elimination import Evidence
-from understudy.models.inference.evidence import Said, allowed, stretch_of
+from understudy.models.inference.evidence import Said, allowed, region_of
 from understudy.system.arrays import Probabilities
 
 _SHAPE = re.compile(r"\s*P\s*\((?P<inside>.*)\)\s*", re.DOTALL)
@@ -98,7 +98,7 @@ def _within(
 ) -> dict[str, Region]:
     declared = {name: columns[name] for name in said}
     return {
-        name: stretch_of(name, column, sayings_of(said[name]))
+        name: region_of(name, column, sayings_of(said[name]))
         for name, column in declared.items()
         if isinstance(column, BinnedColumn)
     }

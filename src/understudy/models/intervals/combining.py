@@ -39,6 +39,10 @@ class CombinedEstimate:
     low: float
     high: float
 
+    def __repr__(self) -> str:
+        interval = f"95 % interval {self.low:.6g} to {self.high:.6g}"
+        return f"CombinedEstimate({self.estimate:.6g}, {interval})"
+
 
 def combine_replicates(
     estimates: Sequence[float], variances: Sequence[float], *, about: str = POPULATION

@@ -60,7 +60,7 @@ def layered(network: Network, *, widest: int) -> Layers:
     """The network in rows of at most `widest` boxes where that is possible, crossings reduced."""
     levels = _levels(network, widest)
     flat = Layers(levels, _first_rows(network, levels), network)
-    neighbours = _Neighbours.of(flat.segments)
+    neighbours = _Joined.of(flat.segments)
     more = min(_STARTS, _MOST_POINTS // sum(map(len, flat.rows)))
     starts = [flat.rows, *(_shuffled(flat.rows, seed) for seed in range(1, more))]
     best = min((_untangled(rows, neighbours) for rows in starts), key=neighbours.crossings)
@@ -127,14 +127,14 @@ def _shuffled(rows: Sequence[Sequence[Point]], seed: int) -> tuple[tuple[Point, 
 
 
 @dataclass(frozen=True)
-class _Neighbours:
+class _Joined:
     """The points that every point is joined to, in the row above and in the row below."""
 
     above: Mapping[Point, list[Point]]
     below: Mapping[Point, list[Point]]
 
     @classmethod
-    def of(cls, segments: Iterable[Segment]) -> _Neighbours:
+    def of(cls, segments: Iterable[Segment]) -> _Joined:
         above: dict[Point, list[Point]] = {}
         below: dict[Point, list[Point]] = {}
         for upper, lower in segments:
@@ -158,7 +158,7 @@ class _Neighbours:
         return crossings
 
 
-def _untangled(rows: Sequence[Sequence[Point]], neighbours: _Neighbours) -> list[Rank]:
+def _untangled(rows: Sequence[Sequence[Point]], neighbours: _Joined) -> list[Rank]:
     """The rows of least crossings met while sweeping down and up."""
     current = [list(row) for row in rows]
     _transpose(current, neighbours)
@@ -172,7 +172,7 @@ def _untangled(rows: Sequence[Sequence[Point]], neighbours: _Neighbours) -> list
     return best
 
 
-def _sweep(rows: list[Rank], neighbours: _Neighbours, *, downward: bool) -> None:
+def _sweep(rows: list[Rank], neighbours: _Joined, *, downward: bool) -> None:
     """Sort every row by the mean place of its points' neighbours in the row before."""
     joined = neighbours.above if downward else neighbours.below
     numbers = range(1, len(rows)) if downward else range(len(rows) - 2, -1, -1)
@@ -206,7 +206,7 @@ def _trunks_amid(points: Rank, joined: Mapping[Point, list[Point]]) -> Rank:
     return [*boxes[:half], *trunks, *boxes[half:]]
 
 
-def _transpose(rows: list[Rank], neighbours: _Neighbours) -> None:
+def _transpose(rows: list[Rank], neighbours: _Joined) -> None:
     """Swap neighbouring points as long as that removes crossings."""
     places = {point: index for row in rows for index, point in enumerate(row)}
     improved = True
@@ -221,7 +221,7 @@ def _transpose(rows: list[Rank], neighbours: _Neighbours) -> None:
                     improved = True
 
 
-def _gain(left: Point, right: Point, neighbours: _Neighbours, places: Mapping[Point, int]) -> int:
+def _gain(left: Point, right: Point, neighbours: _Joined, places: Mapping[Point, int]) -> int:
     """How many crossings a swap of two points takes away."""
     gain = 0
     for joined in (neighbours.above, neighbours.below):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from understudy.errors import UsageError
-from understudy.facts.codec.stretches import ANYWHERE, Region, Span
+from understudy.facts.codec.regions import ANYWHERE, Region, Span
 from understudy.facts.column import (
     BinnedColumn,
     CategoricalColumn,

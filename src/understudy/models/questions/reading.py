@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from understudy.errors import UsageError
-from understudy.facts.codec.stretches import ANYWHERE, Region
+from understudy.facts.codec.regions import ANYWHERE, Region
 from understudy.facts.column import BinnedColumn, Column
 from understudy.facts.constraints.grammar import Condition, ParseError, Token, parse_list
 from understudy.models.inference import Evidence
-from understudy.models.inference.evidence import stretch_of
+from understudy.models.inference.evidence import region_of
 from understudy.models.inference.question import (
     Question,
     about,
@@ -180,7 +180,7 @@ def _column(
     own = [condition for condition in given if condition.column.text == name]
     evidence = dict(evidence_of(given, columns))
     if own and isinstance(column, BinnedColumn):
-        region = stretch_of(name, column, sayings_of(own))
+        region = region_of(name, column, sayings_of(own))
     places = _places(asked[0], columns, region=region)
     evidence[name] = evidence[name] * places.present if name in evidence else places.present
     if not evidence[name].any():

@@ -79,12 +79,12 @@ class ClusterSource(BatchedSource):
         return self.cluster.total(_rows, self.partitions, self.codec, _added)
 
     def _count(self, sets: Sequence[Attributes]) -> list[Marginal]:
-        question = _Question(self.codec, tuple(sets))
+        question = _TablesToCount(self.codec, tuple(sets))
         return self.cluster.total(_tables, self.partitions, question, _summed)
 
 
 @dataclass(frozen=True)
-class _Question:
+class _TablesToCount:
     """The tables to be counted in every partition."""
 
     codec: Codec
@@ -108,7 +108,7 @@ def _added(parts: list[int]) -> int:
     return sum(parts)
 
 
-def _tables(partition: Partition, question: _Question) -> list[Marginal]:
+def _tables(partition: Partition, question: _TablesToCount) -> list[Marginal]:
     codec = question.codec
     _, tables = count_blocks(partition_blocks(partition, codec), codec, question.sets)
     return [Marginal(attributes, counts) for attributes, counts in tables.items()]

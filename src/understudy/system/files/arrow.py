@@ -93,7 +93,7 @@ def _announced_size(data: MappedBytes, offset: int, length: int, body: int) -> B
     return BatchSize(rows, sum(sizes))
 
 
-def _buffers(batch: _Table, body: int) -> list[tuple[int, ...]]:
+def _buffers(batch: _BufferTable, body: int) -> list[tuple[int, ...]]:
     """Where the buffers of a batch are, when they lie beside each other in its body."""
     buffers = list(batch.structs(_BATCH_BUFFERS, _BUFFER))
     sizes = [size for _, size in buffers]
@@ -141,7 +141,7 @@ def read_arrow(data: bytes, types: Types, *, rows: int) -> pa.Table:
 
 
 @dataclass(frozen=True)
-class _Table:
+class _BufferTable:
     """A table of a FlatBuffer: its fields are where a list before it says."""
 
     data: bytes
@@ -161,12 +161,12 @@ class _Table:
         at = self.slot(number)
         return 0 if at is None else self._number(kind, at)
 
-    def table(self, number: int) -> _Table | None:
+    def table(self, number: int) -> _BufferTable | None:
         """A field that is a table."""
         at = self.slot(number)
         return None if at is None else self._at(at)
 
-    def tables(self, number: int) -> Iterator[_Table]:
+    def tables(self, number: int) -> Iterator[_BufferTable]:
         """A field that is a list of tables."""
         start, length = self.extent(number)
         for i in range(length):
@@ -186,8 +186,8 @@ class _Table:
         start = at + self._number("<I", at)
         return start + 4, self._number("<I", start)
 
-    def _at(self, place: int) -> _Table:
-        return _Table(self.data, place + self._number("<I", place))
+    def _at(self, place: int) -> _BufferTable:
+        return _BufferTable(self.data, place + self._number("<I", place))
 
     def _number(self, kind: str, place: int) -> int:
         if place < 0:
@@ -213,7 +213,7 @@ def _check(data: bytes, rows: int) -> None:
         raise UnsoundArrow(f"has {found:,} rows, and at most {rows:,} are announced")
 
 
-def _footer(data: MappedBytes) -> _Table:
+def _footer(data: MappedBytes) -> _BufferTable:
     length, magic = _TAIL.unpack_from(data, max(len(data) - _TAIL.size, 0))
     start = len(data) - _TAIL.size - length
     if data[: len(_MAGIC)] != _MAGIC or magic != _MAGIC or length < 8 or start < len(_MAGIC):
@@ -221,12 +221,12 @@ def _footer(data: MappedBytes) -> _Table:
     return _root(data[start : start + length])
 
 
-def _root(data: bytes) -> _Table:
+def _root(data: bytes) -> _BufferTable:
     (place,) = struct.unpack_from("<I", data)
-    return _Table(data, place)
+    return _BufferTable(data, place)
 
 
-def _weight_of_schema(schema: _Table, most: int) -> int:
+def _weight_of_schema(schema: _BufferTable, most: int) -> int:
     """The bytes that a schema refers to, each counted as often as it is referred to."""
     weight = sum(_weight_of_texts(schema, _SCHEMA_METADATA))
     level = list(_bounded(schema.tables(_SCHEMA_FIELDS), most))
@@ -239,7 +239,7 @@ def _weight_of_schema(schema: _Table, most: int) -> int:
     return weight
 
 
-def _bounded(tables: Iterator[_Table], most: int) -> Iterator[_Table]:
+def _bounded(tables: Iterator[_BufferTable], most: int) -> Iterator[_BufferTable]:
     """Return the tables, if this many bytes can hold them."""
     for number, table in enumerate(tables):
         if number * _LEAST_TABLE > most:
@@ -247,7 +247,7 @@ def _bounded(tables: Iterator[_Table], most: int) -> Iterator[_Table]:
         yield table
 
 
-def _weight_of_field(field: _Table) -> int:
+def _weight_of_field(field: _BufferTable) -> int:
     if field.slot(_FIELD_DICTIONARY) is not None:
         raise UnsoundArrow("has dictionaries, and none are expected")
     if field.number(_FIELD_KIND, "<B") not in _KINDS:
@@ -256,13 +256,13 @@ def _weight_of_field(field: _Table) -> int:
     return _LEAST_TABLE + field.extent(_FIELD_NAME)[1] + texts
 
 
-def _weight_of_texts(table: _Table, number: int) -> Iterator[int]:
+def _weight_of_texts(table: _BufferTable, number: int) -> Iterator[int]:
     """Return the lengths of pairs of texts."""
     for pair in _bounded(table.tables(number), len(table.data)):
         yield _LEAST_TABLE + pair.extent(0)[1] + pair.extent(1)[1]
 
 
-def _message(data: MappedBytes, offset: int, length: int, body: int) -> _Table:
+def _message(data: MappedBytes, offset: int, length: int, body: int) -> _BufferTable:
     """The description of a batch, which lies within the file like its body."""
     if offset < len(_MAGIC) or length < 8 or body < 0 or offset + length + body > len(data):
         raise UnsoundArrow("ends before its rows do")

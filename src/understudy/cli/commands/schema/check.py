@@ -73,8 +73,8 @@ def _show(schema: Schema) -> None:
         codes = str(schema.attributes.get(name, "–"))
         markers = getattr(column, "missing", None)
         missing = "–" if markers is None else ", ".join(["empty", *markers])
-        outside = str(getattr(column, "outside", "–"))
-        columns.add_row(*(name, column.kind, codes, missing, outside))
+        shown = (name, column.kind, codes, missing, str(getattr(column, "outside", "–")))
+        columns.add_row(*shown)
     results().print(columns)
     if schema.constraints:
         results().print(_constraints(schema))

@@ -36,7 +36,7 @@ PATIENCE = 90
 # Run before a command: what a busy machine would leave to chance.
 HEARD_OUT = """
 from understudy.federated.wire import channel
-channel._FAREWELL_SECONDS = 60.0
+channel._CLOSING_SECONDS = 60.0
 """
 DIES_ANSWERING = """
 import os, signal
@@ -331,7 +331,7 @@ def test_a_run_beyond_the_limit_is_refused_with_a_reason(ward: Ward) -> None:
     holders = [ward.start(ward.holding(name)) for name in NAMES]
     asked = ward.finished(ward.start(ward.analysing(protocol="model")))
     assert 4 == asked.code
-    # Without a farewell they wait for the analyst's return.
+    # Without a closing message they wait for the analyst's return.
     for process in holders:
         process.send_signal(signal.SIGINT)
         assert 130 == ward.finished(process).code

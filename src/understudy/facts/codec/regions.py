@@ -83,7 +83,7 @@ class Pieces:
     """The part of every bin that a region leaves, ready to be drawn from."""
 
     column: BinnedColumn
-    stretch: Region
+    region: Region
 
     def draw(self, bins: Codes, generator: np.random.Generator) -> Ordinates:
         """A value inside each bin, all that are left of it alike."""
@@ -129,7 +129,7 @@ class Pieces:
     def _runs(self) -> list[list[Span]]:
         """The runs of every bin; one that nothing is left of is never drawn, and stays whole."""
         column = self.column
-        return [self.stretch.runs(column, within) or [within] for within in bins_of(column)]
+        return [self.region.runs(column, within) or [within] for within in bins_of(column)]
 
     @cached_property
     def _starts(self) -> npt.NDArray[np.int64]:

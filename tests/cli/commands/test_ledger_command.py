@@ -10,7 +10,7 @@ import pytest
 
 from support.commands import Desk
 
-OLD = Path(__file__).parents[1] / "data" / "ledger-0.1.0.jsonl"
+OLD = Path(__file__).parents[2] / "data" / "ledger-0.1.0.jsonl"
 
 
 def test_mixed_runs_are_shown_by_whom_they_protect(desk: Desk) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from support.statistics import NEVER, fit_of_choices
 from understudy.facts.codec import Codec
-from understudy.facts.codec.stretches import Region
+from understudy.facts.codec.regions import Region
 from understudy.facts.column import FloatColumn, IntegerColumn
 from understudy.facts.constraints.meaning import bins_of
 from understudy.facts.schema import Schema
@@ -49,13 +49,13 @@ def _decoded(column: dict[str, Any], where: str, rows: int, code: int | None = N
 @given(said=conditions, bins=st.integers(1, 40))
 def test_runs_hold_exactly_the_values_that_fit(said: list[tuple[str, int]], bins: int) -> None:
     """Of every bin, as if its values were listed."""
-    column, stretch = IntegerColumn(min=0, max=39, bins=bins), Region()
+    column, region = IntegerColumn(min=0, max=39, bins=bins), Region()
     for relation, value in said:
-        stretch = stretch.narrowed(column, relation, [value])
+        region = region.narrowed(column, relation, [value])
     for low, last in bins_of(column):
         within = range(int(low), int(last) + 1)
         fits = [n for n in within if all(COMPARE[relation](n, value) for relation, value in said)]
-        runs = stretch.runs(column, (low, last))
+        runs = region.runs(column, (low, last))
         assert fits == [n for a, b in runs for n in range(int(a), int(b) + 1)]
 
 
