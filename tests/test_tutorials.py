@@ -39,7 +39,7 @@ NOT_RUN = {
 }
 # Commands that pages print as text, so that no test runs them as they are, by page and reason.
 TYPED = {
-    "docs/audit.md": "thousands of fits each; tests/cli/commands/test_audit_command.py runs short audits",
+    "docs/audit.md": "thousands of fits; tests/cli/commands/test_audit_command.py runs short ones",
     "docs/guides/ledger.md": "needs a server; tests/test_guides.py runs them with another address",
     "docs/start/install.md": "install packages; tests/test_newcomer.py follows the wheel",
 }
