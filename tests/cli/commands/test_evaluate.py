@@ -12,7 +12,7 @@ import pytest
 
 from support.commands import SECRET, Desk, Result
 
-PRIVATE = "This page is not for release: it was computed from private rows"
+PRIVATE = "This page itself is not for release: it was computed from private rows"
 RELEASED = "Releasable: drawn under differential privacy"
 
 

@@ -23,8 +23,8 @@ from understudy.evaluation import Evaluation, evaluate
 from understudy.evaluation.prediction.learners import learners
 from understudy.evaluation.prediction.prediction import ModelPair, Prediction, Trained
 from understudy.evaluation.verdict import Colour, Decision, Light, judge
-from understudy.evaluation.verdict.criteria import CRITERIA
-from understudy.evaluation.verdict.verdict import CHOOSING, decide
+from understudy.evaluation.verdict.criteria import CRITERIA, RIGHT_GUESSES
+from understudy.evaluation.verdict.verdict import CHOOSING, decide, verdict_sentence
 from understudy.facts.unit import Neighbours, Unit
 from understudy.privacy.accounting.composition import PURE, Bound
 from understudy.privacy.statements.statement import Statement
@@ -194,6 +194,30 @@ def test_rules_turn_where_they_say() -> None:
 
 def _light(about: str, colour: Colour) -> Light:
     return Light(about=about, colour=colour, number="", sentence="", rule="")
+
+
+def test_a_light_shows_where_it_turns() -> None:
+    """The card says both bounds, and for privacy what a coin reaches by itself."""
+    found = RIGHT_GUESSES.finding(74, "said")
+    light = Light.of("privacy", [found], ["74 in 100"])
+    assert "Green up to 75 in 100, amber up to 90 in 100, red beyond." == light.scale
+    assert "coin by itself is right 50 times in 100" in light.rule
+
+
+def test_the_sentence_names_all_that_is_bad() -> None:
+    """The reason is the first light that is red; others that are red are named behind it."""
+    lights = [
+        Light(about=about, colour=colour, number="", sentence=f"Why {about}.", rule="")
+        for about, colour in (
+            ("privacy", Colour.RED),
+            ("fidelity", Colour.RED),
+            ("usefulness", Colour.GREEN),
+        )
+    ]
+    said = verdict_sentence(Decision.REFUSE, *lights)
+    assert "Do not release these rows. Privacy: Why privacy. Fidelity is bad, too." == said
+    alone = verdict_sentence(Decision.REFUSE, lights[0], lights[2], lights[2])
+    assert "Do not release these rows. Privacy: Why privacy." == alone
 
 
 def test_decisions_put_privacy_first() -> None:

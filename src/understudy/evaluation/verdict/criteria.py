@@ -76,7 +76,8 @@ class Criterion:
 RIGHT_GUESSES = Criterion(
     name="right guesses",
     about="How often someone who tossed a coin before can be right about whether one row (or "
-    "person, where persons are protected) is in the table; under replace, which of two rows is",
+    "person, where persons are protected) is in the table; under replace, which of two rows is; "
+    "the coin by itself is right 50 times in 100",
     good=75,
     limit=90,
     times=True,

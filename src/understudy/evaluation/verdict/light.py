@@ -89,6 +89,12 @@ class Light:
             findings=tuple(findings[place] for place in places),
         )
 
+    @property
+    def scale(self) -> str:
+        """From where the number is good, limited or bad; the end of the rule."""
+        words = self.rule.rpartition(": ")[2]
+        return words[:1].upper() + words[1:]
+
     def document(self) -> dict[str, Any]:
         """Return the light for JSON."""
         return {

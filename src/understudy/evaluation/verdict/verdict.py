@@ -151,5 +151,8 @@ def verdict_sentence(decision: Decision, *lights: Light) -> str:
     reasons.sort(key=lambda light: order[light.colour])
     if decision in (Decision.RELEASE, Decision.NO_PROMISE) or not reasons:
         return _SENTENCES[decision]
-    first = reasons[0]
-    return f"{_SENTENCES[decision]} {first.about.capitalize()}: {first.sentence}"
+    first, *others = reasons
+    also = [light.about for light in others if light.colour is Colour.RED]
+    more = f" {' and '.join(also).capitalize()} {'is' if len(also) == 1 else 'are'} bad, too."
+    said = f"{_SENTENCES[decision]} {first.about.capitalize()}: {first.sentence}"
+    return said + (more if also else "")
