@@ -79,7 +79,7 @@ class SheetFacts:
     merged_until: int
 
     def with_block(self, block: _Block) -> SheetFacts:
-        """The same with what a further block holds."""
+        """Add what a further block holds."""
         unstored = self.unstored or block.is_unstored
         return SheetFacts(unstored, max(self.merged_until, block.merged_until))
 
