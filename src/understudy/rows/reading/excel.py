@@ -16,7 +16,7 @@ from understudy.errors import DataError, UnderstudyError, UsageError
 from understudy.facts.codec import Codec
 from understudy.facts.file_format import FileFormat
 from understudy.rows.reading.cells import spelled, spelling
-from understudy.rows.reading.sheet_lines import Cell, Line, lines_of
+from understudy.rows.reading.sheet_lines import SheetCell, SheetLine, lines_of
 from understudy.rows.reading.workbook_check import SheetFacts, check_workbook
 from understudy.system.extras import require
 from understudy.system.files.refusals import reading
@@ -59,7 +59,7 @@ class _Sheet:
     """The names of a sheet's columns, and the lines below them."""
 
     header: list[str]
-    rows: Iterator[list[Cell]]
+    rows: Iterator[list[SheetCell]]
 
 
 @contextmanager
@@ -92,7 +92,7 @@ def _sheet(book: Any, path: Path, name: str | None) -> Any:
     return sheets[name] if name is not None else next(iter(sheets.values()))
 
 
-def _below(lines: Iterator[Line], first: int) -> Iterator[list[Cell]]:
+def _below(lines: Iterator[SheetLine], first: int) -> Iterator[list[SheetCell]]:
     """The cells of a sheet's header, none where it has no such line, and of all lines below."""
     last = first - 1
     for number, cells in lines:
@@ -121,7 +121,7 @@ def _check_sheet(path: Path, found: SheetFacts, header_line: int) -> None:
         )
 
 
-def _header(cells: list[Cell], path: Path) -> list[str]:
+def _header(cells: list[SheetCell], path: Path) -> list[str]:
     line = _line(cells, max((column for column, _ in cells), default=0))
     names = [(spelling(cell) or "").strip() for cell in line]
     while names and not names[-1]:
@@ -144,7 +144,9 @@ def _header(cells: list[Cell], path: Path) -> list[str]:
     return names
 
 
-def _blocks(lines: Iterator[list[Cell]], width: int, path: Path) -> Iterator[list[list[object]]]:
+def _blocks(
+    lines: Iterator[list[SheetCell]], width: int, path: Path
+) -> Iterator[list[list[object]]]:
     """The rows of a sheet; lines without any cell are not rows."""
     while block := list(islice(lines, _BLOCK_ROWS)):
         rows = [cells for cells in block if any(value is not None for _, value in cells)]
@@ -156,7 +158,7 @@ def _blocks(lines: Iterator[list[Cell]], width: int, path: Path) -> Iterator[lis
         yield [_line(cells, width) for cells in rows]
 
 
-def _line(cells: list[Cell], width: int) -> list[object]:
+def _line(cells: list[SheetCell], width: int) -> list[object]:
     """The values of a line, None where the file has no cell."""
     line: list[object] = [None] * width
     for column, value in cells:

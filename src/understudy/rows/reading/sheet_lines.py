@@ -15,14 +15,14 @@ _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _VALUE, _INLINE, _TEXT = _MAIN + "v", _MAIN + "is", _MAIN + "t"
 _DIGITS = "0123456789"
 
-Cell = tuple[int, object]
+SheetCell = tuple[int, object]
 """The number of a cell's column, from 1, and its value."""
-Line = tuple[int, list[Cell]]
+SheetLine = tuple[int, list[SheetCell]]
 """The number of a line, from 1, and those of its cells that the file has."""
 
 
 @contextmanager
-def lines_of(sheet: Any) -> Iterator[Iterator[Line]]:
+def lines_of(sheet: Any) -> Iterator[Iterator[SheetLine]]:
     """The lines of a sheet of a workbook that the package opened for reading, one after another."""
     from openpyxl.utils import column_index_from_string
     from openpyxl.worksheet._reader import WorkSheetParser
@@ -30,7 +30,7 @@ def lines_of(sheet: Any) -> Iterator[Iterator[Line]]:
     class Lines(WorkSheetParser):  # type: ignore[misc]
         """Reads a cell as the number of its column and its value."""
 
-        def parse_cell(self, element: Any) -> Cell:
+        def parse_cell(self, element: Any) -> SheetCell:
             place, kind = element.get("r"), element.get("t", "n")
             if place and kind == "inlineStr" and _is_plain(element):
                 value: object = element[0][0].text or ""
