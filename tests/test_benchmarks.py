@@ -6,6 +6,7 @@ import copy
 import importlib
 import itertools
 import json
+import math
 import pkgutil
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -31,6 +32,7 @@ from support.promised import need
 from support.tiers import full_but
 from support.torches import need_torch
 from understudy.methods.planning.band import EXPERIENCE
+from understudy.privacy.accounting.conversions import largest_rho
 
 RECORDS = report.records()
 
@@ -316,6 +318,17 @@ def test_benchmarks_would_not_hide_another_result(name: str) -> None:
             detail[key] = detail[key] * 2
     path = report.ROOT / "docs" / "benchmarks.md"
     assert report.texts(changed)[path] != path.read_text(encoding="utf-8")
+
+
+def test_the_page_explains_the_missed_mean_by_its_numbers() -> None:
+    """The means are those on record, and the noise is that of 30 pairs with all or half of ρ."""
+    page = (report.ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    [means] = (d for d in RECORDS["schema_inference"]["details"] if "mean V17 of frauds" in d)
+    found = sum(means["mean V17 of frauds"]) / 5
+    assert f"{means['real']:.2f} among real frauds and {found:.2f} among" in page.replace("−", "-")
+    rho = float(largest_rho(1, 1e-6))
+    whole, half = (round(math.sqrt(30 / (2 * rho * part))) for part in (1, 0.5))
+    assert f"standard deviation of {whole} rows, and {half} rows with half of it" in page
 
 
 @pytest.mark.parametrize("name", ["arena", "noise", "census", "blocks"])

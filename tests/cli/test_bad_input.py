@@ -58,6 +58,7 @@ def wrong_parquet(path: Path) -> None:
         ("x.csv", text(""), "the file is empty; it needs a header"),
         ("x.csv", text("\n\n"), "the file is empty; it needs a header"),
         ("x.csv", text(f"name,age,name\n{SECRET},1,2\n"), "two columns have the same name; rename"),
+        ("x.csv", text(f"person,person\nname,age\n{SECRET},2\n"), "by --header-line"),
         ("x.csv", text(f"name,age\n{SECRET}é,1\n".encode("latin-1")), "--encoding cp1252"),
         ("x.csv", text(f"name,agé\n{SECRET},1\n".encode("latin-1")), "--encoding cp1252"),
         (

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from understudy.errors import UsageError
 from understudy.facts.domain import Domain
-from understudy.system.jit import kernel
+from understudy.system.jit import kernel_after
 
 Codes = npt.NDArray[np.uint8 | np.uint16]
 Cells = npt.NDArray[np.uint32]
@@ -30,7 +30,12 @@ def as_coarse(codes: Codes, name: str, domain: Domain) -> Codes:
     return groups[codes]
 
 
-@kernel
+def _extend_in_vectors(cells: Cells, codes: Codes, size: int) -> None:
+    cells *= np.uint32(size)
+    cells += codes
+
+
+@kernel_after(_extend_in_vectors)
 def extend(cells: Cells, codes: Codes, size: int) -> None:
     """Mixed radix: cell ← cell · size + code."""
     for i in range(codes.size):

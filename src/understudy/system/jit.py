@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
@@ -13,6 +14,9 @@ against half a second."""
 
 MANY = 100_000
 """Rows up to which vectors of NumPy are done before a compiler has started."""
+
+START_SECONDS = 0.3
+"""What the start of a compiler takes at least."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -39,8 +43,36 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     return run
 
 
-def compiler_started() -> bool:
-    """Whether this process has a compiler already, so that another kernel need not start one."""
+def kernel_after(vectors: Callable[P, R]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Compile a loop only when vectors of NumPy have taken as long as a compiler takes to start.
+
+    A short command is done before that. Where a compiler has started for another loop, this one
+    is compiled at once. The results must be the same to the last bit, since time decides.
+
+    Args:
+        vectors: does what the loop does.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        compiled, spent = kernel(function), [0.0]
+
+        @wraps(function)
+        def run(*args: P.args, **kwargs: P.kwargs) -> R:
+            if spent[0] > START_SECONDS or has_started():
+                return compiled(*args, **kwargs)
+            began = time.perf_counter()
+            try:
+                return vectors(*args, **kwargs)
+            finally:
+                spent[0] += time.perf_counter() - began
+
+        return run
+
+    return decorate
+
+
+def has_started() -> bool:
+    """Whether a compiler has started in this process."""
     return "numba" in sys.modules
 
 

@@ -32,7 +32,7 @@ from understudy.rows.reading.packed import read_some, unpacked_bytes
 from understudy.rows.reading.proposals import SeenNotation, first_look, text_format
 from understudy.rows.reading.sqlite import sqlite_columns
 from understudy.rows.reading.statistics import statistics_columns, statistics_rows
-from understudy.rows.reading.workbook_check import announced_bytes, check_workbook, sheet_facts
+from understudy.rows.reading.workbook_check import announced_bytes, check_workbook
 from understudy.system.files.piped import PipedFile
 from understudy.system.files.suffixes import packing_of, stem_of, suffix_of
 
@@ -133,8 +133,9 @@ def test_a_workbook_is_looked_through_before_it_is_opened(tmp_path: Path) -> Non
     book.active.append(["a", "b"])
     book.active.merge_cells("A4:B5")
     book.save(path)
-    assert announced_bytes(path) == check_workbook(path)
-    facts = sheet_facts(path, "xl/worksheets/sheet1.xml")
+    found = check_workbook(path)
+    assert announced_bytes(path) == found.unpacked
+    facts = found.members["xl/worksheets/sheet1.xml"]
     assert (False, 5) == (facts.unstored, facts.merged_until)
     with pytest.raises(DataError, match="merged cells"):
         excel_header(path, FileFormat())

@@ -20,7 +20,7 @@ from understudy.models.distribution import CodedRows
 from understudy.models.network import Family
 from understudy.models.sampling.masks import Standings
 from understudy.system.arrays import Probabilities, Words
-from understudy.system.jit import FEW, kernel
+from understudy.system.jit import kernel
 
 # Chances are held in 31 bits; whatever is less likely than that is as good as impossible.
 _ONE = 2**31
@@ -181,10 +181,7 @@ def configurations(
     numbers = np.zeros(rows, np.uint32)
     for name in names:
         own = as_coarse(codes[domain.base(name)], name, domain)
-        if rows > FEW:
-            extend(numbers, own, domain[name])
-        else:
-            numbers = numbers * np.uint32(domain[name]) + own.astype(np.uint32)
+        extend(numbers, own, domain[name])
     return numbers
 
 

@@ -23,11 +23,10 @@ from understudy.models.sampling.forward import (
     drawn_last,
 )
 from understudy.system.arrays import Integers, Probabilities
-from understudy.system.jit import compiler_started, kernel
+from understudy.system.jit import has_started, kernel
 
-# Vectors of NumPy need about ten nanoseconds for each code of each row, the start of a compiler
-# half a second.
-_FEW_PASSES = 5_000_000
+# Rows and cells up to which vectors of NumPy are done before a compiler has started.
+_FEW_STEPS = 1_000_000
 
 
 @kernel
@@ -70,8 +69,7 @@ def deal(
     """Fill in the codes of one attribute, given the line of a table that holds for each row."""
     starts = generator.random(len(table))
     order = generator.permutation(given.size)
-    # Each code is a pass over the rows.
-    few = given.size * table.shape[1] + table.size <= _FEW_PASSES and not compiler_started()
+    few = given.size + table.size <= _FEW_STEPS and not has_started()
     (deal_in_vectors if few else _deal)(table, given, order, starts, codes)
 
 
@@ -84,25 +82,23 @@ def deal_in_vectors(
 ) -> None:
     """Give the same codes as the kernel, without the start of a compiler.
 
-    A row that is k-th in its configuration gets the number of running totals below k, at most the
-    last code of the configuration. Totals are added up in the kernel's order, so that they are the
-    same doubles.
+    The k-th row of a configuration gets the number of running totals below k, at most the last
+    code of the configuration: in the order of configurations each code comes as often as whole
+    numbers are between two totals. Totals are added up in the kernel's order, so that they are
+    the same doubles.
     """
-    sizes = np.bincount(rows, minlength=len(probabilities))
-    totals = sizes[:, None] * probabilities
+    sizes = np.bincount(rows, minlength=len(probabilities))[:, None]
+    totals = sizes * probabilities
     totals[:, 0] += starts
     np.cumsum(totals, axis=1, out=totals)
+    ends = np.minimum(np.floor(totals), sizes).astype(np.int64)
+    ends[:, -1:] = sizes
     places = np.arange(probabilities.shape[1])
     last = np.where(probabilities > 0, places, 0).max(axis=1)
-    dealt = rows[order]
-    sorted_rows = np.argsort(dealt, kind="stable")
-    first = np.cumsum(sizes) - sizes
-    number = np.empty(rows.size, np.int64)
-    number[sorted_rows] = np.arange(1, rows.size + 1) - first[dealt[sorted_rows]]
-    found = np.zeros(rows.size, np.int64)
-    for place in places[:-1]:
-        found += totals[dealt, place] < number
-    codes[order] = np.minimum(found, last[dealt])
+    dealt = np.repeat(np.minimum(places, last[:, None]), np.diff(ends, axis=1, prepend=0).ravel())
+    narrow = len(probabilities) <= 2**16
+    given = rows.astype(np.uint16 if narrow else np.uint32)[order]
+    codes[order[np.argsort(given, kind="stable")]] = dealt
 
 
 def deal_codes(law: Sequential, rows: int, generator: np.random.Generator) -> CodedRows:

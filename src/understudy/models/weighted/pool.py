@@ -14,7 +14,7 @@ from understudy.facts.domain import Attributes, Domain
 from understudy.facts.hierarchy import Groups
 from understudy.models.distribution import CodedRows
 from understudy.system.arrays import Floats
-from understudy.system.jit import kernel
+from understudy.system.jit import kernel_after
 
 RowCells = npt.NDArray[np.uint16 | np.uint32]
 """For every row of a pool, the number of its cell in a table."""
@@ -168,35 +168,84 @@ def joined(parts: Sequence[CodedRows]) -> CodedRows:
     return {a: np.concatenate([part[a] for part in parts]) for a in parts[0]}
 
 
-@kernel
+class InVectors:
+    """The loops below in vectors of NumPy: the same results, to the last bit."""
+
+    @staticmethod
+    def extend(places: RowCells, codes: Codes, size: int) -> None:
+        """Mixed radix: place ← place · size + code."""
+        # As in the loop, a size of one too many bits is cut: it multiplies nothing but zeros.
+        places *= np.asarray(size).astype(places.dtype)
+        places += codes
+
+    @staticmethod
+    def extend_coarse(places: RowCells, codes: Codes, groups: Groups, size: int) -> None:
+        """Extend places by the group of every code."""
+        places *= np.asarray(size).astype(places.dtype)
+        places += groups.astype(places.dtype)[codes]
+
+    @staticmethod
+    def add_weights(places: RowCells, weights: Floats, masses: Floats) -> None:
+        """Add the weight of every row to its cell."""
+        masses += np.bincount(places, weights, masses.size)
+
+    @staticmethod
+    def multiply_weights(places: RowCells, weights: Floats, factors: Floats) -> None:
+        """Multiply the weight of every row by the factor of its cell."""
+        weights *= factors[places]
+
+    @staticmethod
+    def multiply_and_add(
+        before: RowCells, factors: Floats, places: RowCells, weights: Floats, masses: Floats
+    ) -> None:
+        """Multiply weights by the factors of one table and add them to the cells of the next."""
+        InVectors.multiply_weights(before, weights, factors)
+        cells, fourths = masses.size, places.size - places.size % 4
+        if 4 * cells > places.size:
+            fourths = 0
+        if fourths:
+            first, second, third, fourth = (
+                np.bincount(places[lane:fourths:4], weights[lane:fourths:4], cells)
+                for lane in range(4)
+            )
+            masses += first + second + third + fourth
+        np.add.at(masses, places[fourths:], weights[fourths:])
+
+    @staticmethod
+    def add_values(places: RowCells, values: Floats, sums: Floats) -> None:
+        """Add to every row's sum the value of its cell."""
+        sums += values[places]
+
+
+@kernel_after(InVectors.extend)
 def _extend(places: RowCells, codes: Codes, size: int) -> None:
     """Mixed radix: place ← place · size + code."""
     for i in range(codes.size):
         places[i] = places[i] * size + codes[i]
 
 
-@kernel
+@kernel_after(InVectors.extend_coarse)
 def _extend_coarse(places: RowCells, codes: Codes, groups: Groups, size: int) -> None:
     """Extend places by the group of every code, so that no column of groups is made."""
     for i in range(codes.size):
         places[i] = places[i] * size + groups[codes[i]]
 
 
-@kernel
+@kernel_after(InVectors.add_weights)
 def add_weights(places: RowCells, weights: Floats, masses: Floats) -> None:
     """Add the weight of every row to its cell."""
     for i in range(places.size):
         masses[places[i]] += weights[i]
 
 
-@kernel
+@kernel_after(InVectors.multiply_weights)
 def multiply_weights(places: RowCells, weights: Floats, factors: Floats) -> None:
     """Multiply the weight of every row by the factor of its cell."""
     for i in range(places.size):
         weights[i] *= factors[places[i]]
 
 
-@kernel
+@kernel_after(InVectors.multiply_and_add)
 def multiply_and_add(
     before: RowCells, factors: Floats, places: RowCells, weights: Floats, masses: Floats
 ) -> None:
@@ -228,7 +277,7 @@ def multiply_and_add(
         masses[places[i]] += weight
 
 
-@kernel
+@kernel_after(InVectors.add_values)
 def add_values(places: RowCells, values: Floats, sums: Floats) -> None:
     """Add to every row's sum the value of its cell."""
     for i in range(places.size):

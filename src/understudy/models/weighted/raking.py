@@ -32,7 +32,7 @@ from understudy.models.weighted.pool import (
     multiply_weights,
 )
 from understudy.system.arrays import Floats
-from understudy.system.jit import kernel
+from understudy.system.jit import kernel_after
 
 # Log ratios of a row, over all tables together, are improbable beyond this; of single attributes
 # every ratio is possible.
@@ -177,7 +177,7 @@ class _Bringing:
         if self._freedom is None:
             self.aim = replace(self.aim, spread=_spread(self.aim, masses, self._drawn))
             self._freedom = self._freedom_of(self.aim)
-        _solve(masses, self._counts, self._freedom, self.aim.logarithms, self._factors)
+        solve(masses, self._counts, self._freedom, self.aim.logarithms, self._factors)
         turn.multiply(places, self._factors)
 
     def _freedom_of(self, aim: Aim) -> Floats:
@@ -197,8 +197,35 @@ def _spread(aim: Aim, masses: Floats, chance: float) -> float:
     return max(beyond / rows, least)
 
 
-@kernel
-def _solve(
+def solve_in_vectors(
+    masses: Floats, counts: Floats, freedom: Floats, logarithms: Floats, factors: Floats
+) -> None:
+    """Find the same log factors, all cells step by step together."""
+    variance, prior, sampling = freedom[0], 1.0 / (freedom[2] * freedom[2]), freedom[3]
+    poisson, before = 1.0 / freedom[1], logarithms.copy()
+    noise = 1.0 / np.maximum(variance + sampling * masses, 1e-9)
+    left = np.arange(masses.size)
+    for _ in range(25):
+        x = logarithms[left]
+        mass = masses[left] * _exponentials(x - before[left])
+        count, exact = counts[left], noise[left]
+        slope = mass * (mass - count) * exact + (mass * poisson + prior) * x
+        bend = mass * np.maximum(mass, 0.5 * count) * exact + mass * poisson + prior
+        step = np.minimum(np.maximum(slope / bend, -1.0), 1.0)
+        logarithms[left] = x - step
+        left = left[~(np.abs(step) < 1e-4)]
+        if not left.size:
+            break
+    factors[:] = _exponentials(logarithms - before)
+
+
+def _exponentials(numbers: Floats) -> Floats:
+    """Exponentials as a compiled loop has them; those of NumPy differ in their last bits."""
+    return np.array([math.exp(number) for number in numbers.tolist()])
+
+
+@kernel_after(solve_in_vectors)
+def solve(
     masses: Floats, counts: Floats, freedom: Floats, logarithms: Floats, factors: Floats
 ) -> None:
     """Find the log factors of all cells; the Hessian is taken as what it is at the least."""

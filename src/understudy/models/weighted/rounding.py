@@ -26,6 +26,8 @@ _PASSES, _TRIES = 4, 8
 # Tables that are compared, and their cells: as many as are looked up quickly.
 _MOST_TABLES, _MOST_CELLS = 200, 2**20
 _CANDIDATES_PER_ROW = 4
+# Rows up to which exchanges are done before a compiler has started.
+MOST_IN_VECTORS = 2_000
 
 CodeMatrix = npt.NDArray[np.uint8 | np.uint16]
 """The codes of every row, one beside the other."""
@@ -83,10 +85,10 @@ def _exchange(
     room[equals] = 1 if most is None else np.maximum(np.rint(most), 1)
     room -= np.bincount(equals[chosen], minlength=room.size)
     offered = generator.permutation(pool.resampled(_CANDIDATES_PER_ROW * len(pool), generator))
-    start = 0
+    start, go_through = 0, exchange_in_vectors if chosen.size <= MOST_IN_VECTORS else exchange
     for _ in range(_PASSES):
         order = generator.permutation(chosen.size)
-        start = _pass(chosen, order, (equals, room), codes, layout, offered, excess, start)
+        start = go_through(chosen, order, (equals, room), codes, layout, offered, excess, start)
 
 
 def _against(
@@ -107,7 +109,7 @@ def _against(
 
 
 @kernel
-def _pass(
+def exchange(
     chosen: Integers,
     order: Integers,
     limits: tuple[Integers, Integers],
@@ -154,3 +156,43 @@ def _pass(
             room[equals[taken]] -= 1
             chosen[number] = taken
     return start
+
+
+def exchange_in_vectors(
+    chosen: Integers,
+    order: Integers,
+    limits: tuple[Integers, Integers],
+    codes: CodeMatrix,
+    layout: PairCells,
+    offered: Integers,
+    excess: Singles,
+    start: int,
+) -> int:
+    """Make the same exchanges, all tables and tries of a row together.
+
+    Gains are added up table by table, as the kernel does, so that they are the same doubles.
+    """
+    equals, room = limits
+    one, two, size, first = layout.T[:, :, None]
+
+    def cells(rows: Integers) -> npt.NDArray[np.int64]:
+        held = codes[rows].T
+        return np.asarray(held[one[:, 0]] * size.astype(np.int64) + held[two[:, 0]] + first)
+
+    tries = (start + np.arange(order.size * _TRIES)) % offered.size
+    others = offered[tries].reshape(-1, _TRIES)
+    for number, candidates in zip(order, others, strict=True):
+        row = chosen[number]
+        mine, its = cells(np.array([row])), cells(candidates)
+        gained = (excess[mine] - excess[its]).astype(np.float64) - 1.0
+        gains = np.where(mine == its, 0.0, gained).cumsum(axis=0)[-1]
+        gains[room[equals[candidates]] <= 0] = 0.0
+        best = int(gains.argmax())
+        if gains[best] > 0:
+            taken = candidates[best]
+            excess[mine[:, 0]] -= 1.0
+            excess[its[:, best]] += 1.0
+            room[equals[row]] += 1
+            room[equals[taken]] -= 1
+            chosen[number] = taken
+    return int((start + tries.size) % offered.size)

@@ -26,7 +26,11 @@ def spelled(values: Sequence[object]) -> pa.Array:
     """
     kinds = set(map(type, values)) - {type(None)}
     if kinds <= {str}:
-        return pa.array(list(map(_unicode, values)) if kinds else values, pa.string())
+        try:
+            return pa.array(values, pa.string())
+        except UnicodeEncodeError:
+            # A text holds half a character.
+            pass
     return pa.array([spelling(value) for value in values], pa.string())
 
 
@@ -36,7 +40,7 @@ def spelling(value: object) -> str | None:
         case None:
             return None
         case str():
-            return _unicode(value)
+            return value if value.isprintable() else value.encode(errors="replace").decode()
         case float() if value != value:
             return None
         case datetime() if value.timetz().isoformat() == "00:00:00":
@@ -47,10 +51,3 @@ def spelling(value: object) -> str | None:
             return _UNREADABLE
         case _:
             return text_of(value)
-
-
-def _unicode(value: object) -> str | None:
-    """The text, unless it holds half a character."""
-    if not isinstance(value, str):
-        return None
-    return value if value.isprintable() else value.encode(errors="replace").decode()

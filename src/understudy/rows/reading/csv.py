@@ -55,7 +55,10 @@ class TextFile:
                 "line that --header-line says"
             )
         if len(set(header)) < len(header):
-            raise DataError(f"{self.name}: two columns have the same name; rename one of them")
+            raise DataError(
+                f"{self.name}: two columns have the same name; rename one of them, or say by "
+                "--header-line where the names are"
+            )
         return header
 
     def other_separator(self) -> str | None:

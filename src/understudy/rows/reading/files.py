@@ -79,12 +79,16 @@ def read_rows(
         names = _checked_header(text, codec, ignore_extra=ignore_extra)
         with reading(text.name):
             return read_text(text, codec, one_column=len(names) == 1)
-    check_names(column_names(place, given=given, table=table), codec, ignore_extra=ignore_extra)
+
+    def check(names: list[str]) -> None:
+        check_names(names, codec, ignore_extra=ignore_extra)
+
+    if suffix == EXCEL:
+        return read_excel(place, codec, given, check=check)
+    check(column_names(place, given=given, table=table))
     if suffix in ARROW:
         return read_feather(place, codec)
-    if suffix in SQLITE:
-        return read_sqlite(place, codec, table)
-    return read_excel(place, codec, given) if suffix == EXCEL else read_statistics(place, codec)
+    return read_sqlite(place, codec, table) if suffix in SQLITE else read_statistics(place, codec)
 
 
 def column_names(

@@ -21,6 +21,7 @@ from understudy.system.files.refusals import reading
 from understudy.system.files.suffixes import suffix_of
 
 _READERS = {".sav": "read_sav", ".dta": "read_dta", ".sas7bdat": "read_sas7bdat"}
+_AS_THEY_ARE = (pa.float64(), pa.int64(), pa.string())
 # A cell as Python holds it in a list, and as Arrow holds it after that.
 BYTES_PER_CELL = 80
 
@@ -88,11 +89,11 @@ def _reading_by(package: Any, path: Path) -> Iterator[None]:
 
 
 def _cells(values: list[Any]) -> pa.Array:
-    """Numbers stay numbers: the file has one type for each of its columns."""
-    kinds = set(map(type, values)) - {type(None)}
-    if kinds <= {float} or kinds <= {int}:
-        try:
-            return pa.array(values, pa.float64() if kinds <= {float} else pa.int64())
-        except (pa.ArrowException, OverflowError):
-            pass
-    return spelled(values)
+    """Numbers and texts as they are: the file has one type for each of its columns."""
+    try:
+        found = pa.array(values)
+    except (pa.ArrowException, OverflowError, UnicodeEncodeError):
+        return spelled(values)
+    if pa.types.is_null(found.type):
+        return found.cast(pa.float64())
+    return found if found.type in _AS_THEY_ARE else spelled(values)

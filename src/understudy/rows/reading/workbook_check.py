@@ -2,14 +2,15 @@
 
 A workbook is a zip archive of XML. Its members are read through once in blocks: they must be as
 large as they announce, must not unpack to far more than tables do, and must not declare entities,
-which would let a few bytes stand for gigabytes.
+which would let a few bytes stand for gigabytes. What a sheet holds beside values is found on the
+way.
 """
 
 from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,34 @@ _MERGED = re.compile(
 
 
 @dataclass(frozen=True)
+class _Block:
+    """Some bytes of a member that were not seen before, and those with the end of the last ones."""
+
+    fresh: bytes
+    whole: bytes
+
+    @property
+    def is_unusual(self) -> bool:
+        """Whether the bytes declare entities, or are not text in UTF-8."""
+        declares = b"<!" in self.whole and _DECLARATIONS.search(self.whole)
+        return bool(declares) or self.whole.startswith(_NOT_UTF8)
+
+    @property
+    def is_unstored(self) -> bool:
+        """Whether a formula has no stored result."""
+        if b"<f" not in self.whole and b":f" not in self.whole:
+            return False
+        return any(b't="str"' not in cell[1] for cell in _NO_RESULT.finditer(self.whole))
+
+    @property
+    def merged_until(self) -> int:
+        """The last line that has merged cells; 0 where none has."""
+        if b"mergeCell" not in self.whole:
+            return 0
+        return max((int(found[1]) for found in _MERGED.finditer(self.whole)), default=0)
+
+
+@dataclass(frozen=True)
 class SheetFacts:
     """The parts of a sheet that are not values.
 
@@ -49,44 +78,45 @@ class SheetFacts:
     unstored: bool
     merged_until: int
 
+    def with_block(self, block: _Block) -> SheetFacts:
+        """Add what a further block holds."""
+        unstored = self.unstored or block.is_unstored
+        return SheetFacts(unstored, max(self.merged_until, block.merged_until))
 
-def check_workbook(path: Path) -> int:
-    """Refuse a workbook that is not what it seems; return how many bytes it unpacks to."""
-    unpacked = 0
+
+@dataclass(frozen=True)
+class WorkbookFacts:
+    """What a look through a workbook found.
+
+    Attributes:
+        unpacked: how many bytes it unpacks to.
+        members: for each of its members, what would be there if it were a sheet.
+    """
+
+    unpacked: int
+    members: Mapping[str, SheetFacts]
+
+
+def check_workbook(path: Path) -> WorkbookFacts:
+    """Refuse a workbook that is not what it seems; return what was found on the way."""
+    unpacked, found = 0, dict[str, SheetFacts]()
     with _archive(path) as archive:
         for member in _members(archive, path):
+            facts = SheetFacts(unstored=False, merged_until=0)
             for block in _blocks(archive, member):
                 unpacked += len(block.fresh)
                 check_ratio(path, path.stat().st_size, unpacked)
-                if _DECLARATIONS.search(block.whole) or block.whole.startswith(_NOT_UTF8):
+                if block.is_unusual:
                     raise DataError(_unusual(path))
-    return unpacked
+                facts = facts.with_block(block)
+            found[member.filename] = facts
+    return WorkbookFacts(unpacked, found)
 
 
 def announced_bytes(path: Path) -> int:
     """How many bytes the members of a workbook say that they unpack to."""
     with _archive(path) as archive:
         return sum(member.file_size for member in archive.infolist())
-
-
-def sheet_facts(path: Path, member: str) -> SheetFacts:
-    """Look through the XML of a sheet for formulas without results, and for merged cells."""
-    unstored, merged = False, 0
-    with _archive(path) as archive:
-        for block in _blocks(archive, archive.getinfo(member)):
-            cells = _NO_RESULT.finditer(block.whole)
-            unstored = unstored or any(b't="str"' not in cell[1] for cell in cells)
-            ends = [int(found[1]) for found in _MERGED.finditer(block.whole)]
-            merged = max(merged, *ends) if ends else merged
-    return SheetFacts(unstored, merged)
-
-
-@dataclass(frozen=True)
-class _Block:
-    """Some bytes of a member that were not seen before, and those with the end of the last ones."""
-
-    fresh: bytes
-    whole: bytes
 
 
 def _blocks(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[_Block]:
