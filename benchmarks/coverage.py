@@ -234,7 +234,7 @@ def _conditions(
 
 
 def _half(size: int) -> Floats:
-    """The first half of the codes."""
+    """Return the first half of the codes."""
     return (np.arange(size) < max(size // 2, 1)).astype(float)
 
 

@@ -76,7 +76,7 @@ def run(board: Scoreboard) -> None:
 
 
 def _origin(rows: int, columns: int) -> dict[str, Any]:
-    """What the record says of a size: when, where and by which versions it was measured."""
+    """Say of a size when, where and by which versions it was measured."""
     return {
         "size": _named(rows, columns),
         "date": datetime.now(UTC).date().isoformat(),

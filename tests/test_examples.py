@@ -23,11 +23,14 @@ NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
 MOST_BYTES = 20_000
 
 
-def _masked(cells: list[Any]) -> list[list[str]]:
-    """Return what every cell of code printed, without what noise and draws decide."""
-    outputs = [printed(cell) for cell in cells if cell["cell_type"] == "code"]
+def _masked(cells: list[Any]) -> list[str]:
+    """Return what every cell of code printed, without what noise and draws decide.
+
+    A kernel may send what a cell prints in one part or in several.
+    """
+    outputs = ["".join(printed(cell)) for cell in cells if cell["cell_type"] == "code"]
     varied = r"\d+(?:\.\d+)?(?:e-?\d+)?|True|False"
-    return [[re.sub(varied, "#", text).strip() for text in texts] for texts in outputs]
+    return [re.sub(varied, "#", text).strip() for text in outputs]
 
 
 def _cells(notebook: Path) -> list[dict[str, Any]]:

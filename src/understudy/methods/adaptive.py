@@ -123,7 +123,7 @@ class AdaptiveMarginals(Synthesizer):
         return self._with_pool(_LEAST_POOL_ROWS)
 
     def _with_pool(self, rows: int) -> Self:
-        """The same method with at most so many made-up rows."""
+        """The same method with at most `rows` made-up rows."""
         twin = copy.copy(self)
         twin.pool_rows = min(self.pool_rows, rows)
         return twin

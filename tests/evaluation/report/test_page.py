@@ -110,7 +110,7 @@ def test_no_part_of_the_way_where_there_is_no_way() -> None:
     """References that are all but one have nothing between them, and the page says so."""
     lines = _tile_lines(0.02, 0.02, 0.021)
     assert not any("way" in line for line in lines)
-    assert "floor and ceiling are too near each other for rows to tell where it is" in lines
+    assert "floor and ceiling are too near each other for rows to show where it is" in lines
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The server of a lake's table, as the libraries of Delta and Iceberg want to be told."""
+"""The server of a lake's table, in the options of the libraries of Delta and Iceberg."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def _way(mean: Result) -> Iterator[str]:
     if low is None or high is None or value is None:
         return
     if high <= _APART * low:
-        yield "floor and ceiling are too near each other for rows to tell where it is"
+        yield "floor and ceiling are too near each other for rows to show where it is"
         return
     part = (value - low) / (high - low)
     if part <= 0:

@@ -100,7 +100,7 @@ def _budget(
 
 
 def _guesses(statement: Statement) -> str:
-    """What twice as much ε would promise, by the rule of the light of privacy."""
+    """Say the promise of twice as much ε, by the rule of the light of privacy."""
     bound = statement.bound
     assert bound.epsilon is not None
     twice = guesses_about(replace(statement, bound=replace(bound, epsilon=2 * bound.epsilon)))

@@ -64,7 +64,7 @@ class LakeStore:
 
     @property
     def delta_options(self) -> dict[str, str]:
-        """The same as deltalake calls it; who names a server without TLS means it."""
+        """Options by the names of deltalake; a server without TLS is used where one is named."""
         options = {"AWS_ENDPOINT_URL": self._server, "AWS_REGION": self.region}
         if self._server.startswith("http://"):
             options["AWS_ALLOW_HTTP"] = "true"
@@ -72,7 +72,7 @@ class LakeStore:
 
     @property
     def iceberg_options(self) -> dict[str, str]:
-        """The same as pyiceberg calls it.
+        """Options by the names of pyiceberg.
 
         Without a region it would ask Amazon for that of a bucket of this name.
         """

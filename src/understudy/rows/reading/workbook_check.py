@@ -86,7 +86,7 @@ class SheetFacts:
 
 @dataclass(frozen=True)
 class WorkbookFacts:
-    """What a look through a workbook found.
+    """The parts of a workbook that one look through it found.
 
     Attributes:
         unpacked: how many bytes it unpacks to.

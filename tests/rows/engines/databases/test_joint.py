@@ -55,7 +55,7 @@ def test_a_query_gives_out_the_sets_alone() -> None:
 
 
 def test_rows_that_are_alike_count_as_often_as_they_are() -> None:
-    """By a column that says how often, in both kinds of query; no rows are none."""
+    """By a column that says how often, in both kinds of query; without rows the sum is 0."""
     backend = ibis.duckdb.connect()
     rows = ibis.memtable({"a": [0, 0, 1], "b": [0, 1, 1], "times": [5, 2, 3]})
     backend.create_table("encoded", rows.to_pyarrow())
