@@ -12,6 +12,7 @@ import pytest
 
 from support.federated import ONE, RUN, Recording, Tampering, asked
 from support.moment_images import SIZE, stripes, strokes
+from support.torches import need_torch
 from understudy.errors import HolderError, UsageError
 from understudy.facts.unit import Neighbours, Unit
 from understudy.federated import Collaboration, Holder, LocalChannel, Policy
@@ -31,9 +32,14 @@ from understudy.federated.protocols.summing import HolderSums
 from understudy.federated.simulation import AgreeToAll
 from understudy.federated.sums import SumProtocol
 from understudy.gan import moments, waves
+from understudy.gan.convolutions import ImageMaker, Shape
 from understudy.gan.image_size import ImageSize
+from understudy.gan.image_start import centred_question
 from understudy.gan.images import ImageSource, LabelledImages, label_schema, labelled_images
+from understudy.gan.layer_features import FeatureGaps
+from understudy.gan.lessons import GeneratorLessons, Teaching
 from understudy.gan.moment_asking import received, sent
+from understudy.gan.moment_model import ImageMoments
 from understudy.gan.moment_release import (
     CentreQuestion,
     Clusters,
@@ -41,6 +47,7 @@ from understudy.gan.moment_release import (
     MomentQuestion,
     PooledQuestion,
 )
+from understudy.gan.moment_teacher import MomentTeacher
 from understudy.gan.waves import ImageVectors, Waves
 from understudy.jobs.image_federation import ImageSums
 from understudy.privacy.accounting.events import Charge
@@ -124,6 +131,30 @@ def test_holders_learn_the_lines_of_all_images(relation: Neighbours) -> None:
     assert abs(model.rows - 600) < 60
     assert "image" == model.statement.document()["unit"]
     assert 50 == model.statement.bound.epsilon
+
+
+@pytest.mark.slow
+def test_a_generator_is_taught_by_what_holders_released() -> None:
+    """Lessons from the holders' sums alone: each class of its images has its bright line."""
+    torch = need_torch()
+    channel = _channel(seed=5)
+    law = learn_together(channel, _plan()).distribution
+    assert isinstance(law, ImageMoments)
+    maker = ImageMaker(Shape(SIZE.height, SIZE.width, SIZE.classes), 7, (8, 6, 4))
+    question = centred_question(law)
+    lessons = GeneratorLessons(
+        generator=maker,
+        teacher=MomentTeacher(law, 7),
+        features=question.features,
+        gaps=FeatureGaps(np.zeros(question.shape), question.length),
+        teaching=Teaching(steps=300),
+    )
+    labels = torch.arange(90) % SIZE.classes
+    latents = torch.randn(90, 7, generator=torch.Generator().manual_seed(5))
+    made = maker.make(lessons.play().averaged, latents, labels, None).detach().numpy()
+    for label in range(SIZE.classes):
+        mean = made[labels.numpy() == label].mean(axis=(0, 1))
+        assert label == mean.mean(axis=1).argmax()
 
 
 def test_sums_are_those_of_all_images() -> None:
