@@ -92,6 +92,8 @@ def _outdated_sentence(rows: list[PaperRow]) -> str:
     """How many verdicts rest on measurements that are out of date, and on which."""
     resting = sum(bool(outdated_studies(row)) for row in rows)
     studies = ", ".join(_outdated(name) for name, (count, _) in outdated_cells().items() if count)
+    if not studies:
+        return "No verdict rests on measurements made before a method or study changed."
     return (
         f"{resting} of these verdicts rest on measurements made before a method or study changed, "
         f"and are marked: {studies}."

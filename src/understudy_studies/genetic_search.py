@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -150,6 +150,20 @@ class GeneticNetworks(Study):
                 )
             )
         return StudyTable((*columns, *more), lines)
+
+    def further(self, results: Results) -> Mapping[str, StudyTable]:
+        """Return the confusion matrices of the frauds, which the paper prints too."""
+        columns = ("table", "rows from", "parents", "ε", *FIVE.values())
+        lines = [
+            (
+                *(cell.setting[name] for name in ("table", "search", "degree", "epsilon")),
+                *(" ".join(map(str, cell.numbers["confusion"][name])) for name in FIVE),
+            )
+            for cell in results
+            if cell.numbers["confusion"]
+        ]
+        title = "Test rows by their class and the one that was named: TN FP FN TP of frauds"
+        return {title: StudyTable(columns, lines)} if lines else {}
 
     def panels(self, results: Results) -> Sequence[Panel]:
         """For each table utility and seconds, over degree."""

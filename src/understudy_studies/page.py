@@ -53,6 +53,7 @@ def page_of(name: str, document: dict[str, Any]) -> str:
         f"![{study.title}]({name}.svg)",
         study.words,
         _table(document["summary"]),
+        *_further(name, document),
         *(f"![{file}]({file})" for file in pictures(name, document)),
         f"All numbers, with parameters and versions, are in [{name}.json]({name}.json).",
     ]
@@ -61,6 +62,12 @@ def page_of(name: str, document: dict[str, Any]) -> str:
 
 def _findings(name: str, document: dict[str, Any]) -> Sequence[JudgedClaim]:
     return find(name).findings(Results(tuple(cells_of(document))))
+
+
+def _further(name: str, document: dict[str, Any]) -> list[str]:
+    """The title and the lines of every further table."""
+    tables = find(name).further(Results(tuple(cells_of(document))))
+    return [part for title, table in tables.items() for part in (title, _table(table.document()))]
 
 
 def _judged(claims: Sequence[JudgedClaim]) -> str:

@@ -39,6 +39,7 @@ from understudy_studies.tables import (
 
 REAL = "real rows"
 _TRAINED: dict[str, type[DPGAN | NoiseGAN]] = {"dpgan": DPGAN, "noise-gan": NoiseGAN}
+_WITHOUT_LESSONS = {"dpgan": "dpgan without lessons"}
 _NETWORKS = ("nist", "privbayes", "independent")
 _METHODS = (*_NETWORKS, *_TRAINED)
 _TARGETS = {"adult": "income", "small": "c3"}
@@ -70,13 +71,9 @@ class PrivateRows(Study):
     files = ADULT
 
     def made_by(self, setting: Setting) -> Sequence[str]:
-        """Return the method of synthetic rows."""
-        return [] if setting["method"] == REAL else [str(setting["method"])]
-
-    def laws(self, setting: Setting) -> dict[str, int]:
-        """Without a start `dpgan` has the law that it had before it got one."""
-        found = super().laws(setting)
-        return found | ({"dpgan": 1} if "dpgan" in found else {})
+        """Return the method of synthetic rows, whose law is another without lessons."""
+        method = str(setting["method"])
+        return [] if method == REAL else [_WITHOUT_LESSONS.get(method, method)]
 
     def check(self, size: Size, shelf: DataFolder) -> None:
         """Refuse a run without PyTorch, or without the packages that hold the classifiers."""

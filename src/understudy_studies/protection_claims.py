@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,7 +59,7 @@ def protection_claims(results: Results, table: str) -> list[JudgedClaim]:
             f"{attack[0]:.1f}, {attack[1]:.1f} and {attack[2]:.1f} %; zero rule {zero:.1f}; at "
             f"most {_REACH_ATTACK:g} points above it are taken for it; the best attacker of "
             f"protected rows is {_best(results.where(network=PROTECTED).cells[0]):+.1f} points "
-            "off it",
+            f"off it{_unexplained(dict(zip(kinds, attack, strict=True)), table)}",
             attack[1] > zero and attack[2] - zero <= _REACH_ATTACK,
             otherwise="protected rows leave attackers more than 2 points above it",
         ),
@@ -71,6 +71,13 @@ def protection_claims(results: Results, table: str) -> list[JudgedClaim]:
             otherwise="it costs more",
         ),
     ]
+
+
+def _unexplained(attack: Mapping[str, float], table: str) -> str:
+    """Say which attackers are further off the paper's than what is near enough."""
+    off = {kind: value - _PRINTED[table, kind].attack for kind, value in attack.items()}
+    far = [f"{v:+.1f} points ({kind})" for kind, v in off.items() if abs(v) > _REACH_ATTACK]
+    return f"; off the paper's, which is unexplained: {', '.join(far)}" if far else ""
 
 
 def _percent(values: Sequence[float]) -> Spread:

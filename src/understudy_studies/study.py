@@ -122,6 +122,11 @@ class Study(ABC):
     def summary(self, results: Results) -> StudyTable:
         """Return the numbers with their spreads."""
 
+    def further(self, results: Results) -> Mapping[str, StudyTable]:
+        """Return more tables for the page, each by what it shows, after the summary."""
+        del results
+        return {}
+
     @abstractmethod
     def panels(self, results: Results) -> Sequence[Panel | HeatMap]:
         """Return the numbers as charts."""

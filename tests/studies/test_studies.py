@@ -915,6 +915,24 @@ def test_confusions_and_f2_are_those_of_the_definition() -> None:
     assert 0.0 == searched_utility.f2([5, 0, 2, 0])
 
 
+def test_confusions_are_on_the_page_of_a_rare_class() -> None:
+    """A further table has a line for each cell whose class is rare, and the page shows it."""
+    setting: dict[str, Any] = {"search": "greedy", "degree": 1, "epsilon": "none"}
+    counts = {name: [9, place, 1, 0] for place, name in enumerate(sba.FIVE)}
+    cells = (
+        _cell({"table": "credit card", **setting}, {"confusion": counts}),
+        _cell({"table": "cmc", **setting}, {"confusion": {}}),
+    )
+    [(title, table)] = genetic_search.STUDY.further(Results(cells)).items()
+    assert "TN FP FN TP" in title
+    [line] = table.document()
+    assert ("credit card", "9 0 1 0", "9 4 1 0") == (line["table"], line["NB"], line["LR"])
+    assert {} == genetic_search.STUDY.further(Results(cells[1:]))
+    page = (PAGES / "sba-search.md").read_text(encoding="utf-8")
+    assert title in page
+    assert "| credit card | real rows | 0 | none | 55467 1375 20 99 |" in page
+
+
 def test_the_search_has_every_printed_degree_and_judges_none_without_numbers() -> None:
     """Each table's degrees are in the plan, and a record of no table has nothing to judge."""
     plan = genetic_search.STUDY.settings(Size.FULL)

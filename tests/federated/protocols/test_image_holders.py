@@ -12,6 +12,8 @@ import pytest
 
 from support.federated import ONE, RUN, Recording, Tampering, asked
 from support.moment_images import SIZE, stripes, strokes
+from support.shared import shared_file
+from support.torches import need_torch
 from understudy.errors import HolderError, UsageError
 from understudy.facts.unit import Neighbours, Unit
 from understudy.federated import Collaboration, Holder, LocalChannel, Policy
@@ -31,9 +33,14 @@ from understudy.federated.protocols.summing import HolderSums
 from understudy.federated.simulation import AgreeToAll
 from understudy.federated.sums import SumProtocol
 from understudy.gan import moments, waves
+from understudy.gan.convolutions import ImageMaker, Shape
 from understudy.gan.image_size import ImageSize
+from understudy.gan.image_start import centred_question
 from understudy.gan.images import ImageSource, LabelledImages, label_schema, labelled_images
+from understudy.gan.layer_features import FeatureGaps
+from understudy.gan.lessons import GeneratorLessons, Teaching
 from understudy.gan.moment_asking import received, sent
+from understudy.gan.moment_model import ImageMoments
 from understudy.gan.moment_release import (
     CentreQuestion,
     Clusters,
@@ -41,6 +48,8 @@ from understudy.gan.moment_release import (
     MomentQuestion,
     PooledQuestion,
 )
+from understudy.gan.moment_teacher import MomentTeacher
+from understudy.gan.student import Student
 from understudy.gan.waves import ImageVectors, Waves
 from understudy.jobs.image_federation import ImageSums
 from understudy.privacy.accounting.events import Charge
@@ -48,6 +57,7 @@ from understudy.privacy.curator import Instruments
 from understudy.privacy.replay import LeakFound, Recorder, Replay
 from understudy.privacy.spending.ledger import Ledger
 from understudy.testing import SeededNoise
+from understudy_studies.digits import load_mnist
 
 RELATIONS = (Neighbours.ADD_REMOVE, Neighbours.REPLACE)
 NAMES = ("north", "south", "west")
@@ -124,6 +134,50 @@ def test_holders_learn_the_lines_of_all_images(relation: Neighbours) -> None:
     assert abs(model.rows - 600) < 60
     assert "image" == model.statement.document()["unit"]
     assert 50 == model.statement.bound.epsilon
+
+
+@pytest.mark.slow
+def test_a_generator_is_taught_by_what_holders_released() -> None:
+    """Lessons from the holders' sums alone: each class of its images has its bright line."""
+    torch = need_torch()
+    channel = _channel(seed=5)
+    law = learn_together(channel, _plan()).distribution
+    assert isinstance(law, ImageMoments)
+    maker = ImageMaker(Shape(SIZE.height, SIZE.width, SIZE.classes), 7, (8, 6, 4))
+    question = centred_question(law)
+    lessons = GeneratorLessons(
+        generator=maker,
+        teacher=MomentTeacher(law, 7),
+        features=question.features,
+        gaps=FeatureGaps(np.zeros(question.shape), question.length),
+        teaching=Teaching(steps=300),
+    )
+    labels = torch.arange(90) % SIZE.classes
+    latents = torch.randn(90, 7, generator=torch.Generator().manual_seed(5))
+    made = maker.make(lessons.play().averaged, latents, labels, None).detach().numpy()
+    for label in range(SIZE.classes):
+        mean = made[labels.numpy() == label].mean(axis=(0, 1))
+        assert label == mean.mean(axis=1).argmax()
+
+
+@pytest.mark.full
+def test_three_holders_teach_nearly_as_well_as_one() -> None:
+    """A student of made digits finds 91.6 % of real ones' classes, and 92.0 % of one holder's."""
+    need_torch()
+    found = load_mnist(shared_file("data", "mnist.npz"))
+    size, relation = ImageSize(28, 28, classes=10), Neighbours.ADD_REMOVE
+    accuracy = {}
+    for count in (1, 3):
+        holders = {}
+        for i in range(count):
+            part = LabelledImages(found.train.pixels[i::count], found.train.labels[i::count])
+            noise = Instruments(noise=SeededNoise(40 + i))
+            holders[f"h{i}"] = _holder(part, relation, name=f"h{i}", size=size, instruments=noise)
+        plan = _plan(relation, size=size, epsilon=1, deadline=1e9)
+        model = learn_together(LocalChannel(holders), plan)
+        made = labelled_images([model.sample(20_000, seed=1)])
+        accuracy[count] = Student.taught(made, found.shape, epochs=2).accuracy(found.test)
+    assert accuracy == pytest.approx({1: 0.920, 3: 0.916}, abs=0.005)
 
 
 def test_sums_are_those_of_all_images() -> None:
