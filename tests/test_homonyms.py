@@ -155,7 +155,7 @@ def test_one_module_is_not_its_own_homonym() -> None:
     ],
 )
 def test_planted_positional_arguments_are_found(text: str, seen: list[str]) -> None:
-    """Five positional arguments are too many, also as a tuple; named ones and `*rest` do not count."""
+    """Five positional arguments are too many, also in a tuple; named ones do not count."""
     assert seen == list(positional(_module("a.py", text)))
 
 
