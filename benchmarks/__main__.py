@@ -50,6 +50,9 @@ BENCHMARKS = (
     "federated",
     "network",
     "gan",
+    "gan_rows",
+    "images",
+    "numeric_moments",
 )
 
 
