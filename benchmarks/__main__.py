@@ -51,6 +51,9 @@ BENCHMARKS = (
     "federated",
     "network",
     "gan",
+    "gan_rows",
+    "images",
+    "numeric_moments",
 )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from benchmarks.arena import curves, page
 from benchmarks.arena.default import default_table
 from benchmarks.arena.records import Records
+from benchmarks.image_tables import numeric_table, other_images_table, rows_table
 from benchmarks.page_tables import (
     blind_table,
     constraints_sentence,
@@ -45,7 +46,10 @@ _TITLES = {
 _METHODS = ("nist", "privbayes", "independent")
 _EPSILONS = ("0.1", "1", "10")
 # Their numbers stand in tables of their own.
-_ELSEWHERE = ("peers", "growth", "utility", "cross_entropy", "plan_populations")
+_ELSEWHERE = (
+    *("peers", "growth", "utility", "cross_entropy", "plan_populations"),
+    *("gan_rows", "images", "numeric_moments"),
+)
 
 
 def records(folder: Path = RESULTS) -> dict[str, Record]:
@@ -224,6 +228,11 @@ DOCUMENTS: dict[str, dict[str, Make]] = {
     "docs/releases/version_0_2_0.md": {"gain": _of_arena(curves.gain_sentence)},
     "docs/guides/constraints.md": {"measured": constraints_sentence},
     "docs/guides/federated.md": {"measured": federated_table},
+    "docs/guides/images.md": {
+        "other images": other_images_table,
+        "rows": rows_table,
+        "numbers": numeric_table,
+    },
     "docs/reference/evaluation.md": {"referees": referees_table},
     "docs/promise.md": {"relations": relations_table},
     "docs/guides/questions.md": {"coverage": coverage_table},

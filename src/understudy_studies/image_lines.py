@@ -13,6 +13,7 @@ REAL = "real images"
 NONE = "none"
 METHODS = ("dpgan", "noise-gan")
 MOMENTS = "moments"
+GENERATORS = (*METHODS, MOMENTS)
 EPSILONS = ("0.5", "1", "5", "10", "20", NONE)
 
 # Accuracies that the thesis prints, by method and ε.
@@ -36,15 +37,16 @@ FIGURES = {
     for j, epsilon in enumerate(EPSILONS)
 }
 
+COLUMNS = (
+    *("method", "ε", "runs", "accuracy", "lowest", "highest"),
+    *("relabelled: not covered by ε", "thesis", "diversity", "fewest %", "most %", "collapsed"),
+    *("figure", "lessons", "steps", "images", "made", "seconds", "seconds of drawing"),
+)
 
-def generated(results: Results) -> list[Cell]:
-    """Cells of generators, by method and by ε."""
-    return [cell for method in METHODS for cell in by_epsilon(results.where(method=method))]
 
-
-def runs_of_moments(results: Results) -> list[list[Cell]]:
-    """The runs of moments that differ in their noise alone, by ε."""
-    ordered = by_epsilon(results.where(method=MOMENTS))
+def runs_of(results: Results, method: str) -> list[list[Cell]]:
+    """The runs of a method that differ in their random numbers alone, by ε."""
+    ordered = by_epsilon(results.where(method=method))
     return [
         [cell for cell in ordered if cell.setting["epsilon"] == epsilon]
         for epsilon in dict.fromkeys(cell.setting["epsilon"] for cell in ordered)
@@ -52,28 +54,37 @@ def runs_of_moments(results: Results) -> list[list[Cell]]:
 
 
 def about_runs(runs: Sequence[Cell]) -> str:
-    """Say the mean accuracy of runs that differ in noise alone, and its range."""
+    """Say the mean accuracy of runs that differ in random numbers alone, and its range."""
     epsilon = str(runs[0].setting["epsilon"])
     where = "without noise" if epsilon == NONE else f"at ε = {epsilon}"
     accuracies = [cell.numbers["accuracy"] for cell in runs]
     extremes = f"{percent(min(accuracies))} to {percent(max(accuracies))}"
-    return f"{percent(float(np.mean(accuracies)))} % {where} ({len(runs)} runs, {extremes})"
+    how = [f"{len(runs)} runs, {extremes}" if len(runs) > 1 else "1 run"]
+    steps = runs[0].numbers.get("steps")
+    how += [f"{steps:,} steps"] if steps else []
+    return f"{percent(float(np.mean(accuracies)))} % {where} ({', '.join(how)})"
 
 
 def line_of_runs(runs: Sequence[Cell]) -> tuple[object, ...]:
     """One line for all runs at an ε, with the means of their numbers."""
 
-    def mean(name: str) -> float:
-        return float(np.mean([cell.numbers[name] for cell in runs]))
+    def mean(name: str) -> float | None:
+        found = [cell.numbers[name] for cell in runs if name in cell.numbers]
+        return float(np.mean(found)) if found else None
 
-    setting = runs[0].setting
+    setting, numbers = runs[0].setting, runs[0].numbers
+    method, epsilon = str(setting["method"]), str(setting["epsilon"])
+    accuracies = [cell.numbers["accuracy"] for cell in runs]
+    extremes = (min(accuracies), max(accuracies)) if len(runs) > 1 else (None, None)
+    head = (method, epsilon, len(runs), mean("accuracy"), *extremes)
     seen = np.sum([cell.numbers["histogram"] for cell in runs], axis=0)
     shares = 100 * seen / seen.sum()
     collapsed = "yes" if any(cell.numbers["collapsed"] for cell in runs) else "no"
-    head = (f"{MOMENTS}, mean of {len(runs)}", setting["epsilon"], mean("accuracy"), None, None)
-    varied = (mean("diversity"), float(shares.min()), float(shares.max()), collapsed, None)
-    sizes = (None, None, runs[0].numbers["images"], setting["made"], mean("seconds"))
-    return (*head, *varied, *sizes)
+    varied = (mean("diversity"), float(shares.min()), float(shares.max()), collapsed)
+    printed = (mean("relabelled"), PRINTED.get((method, epsilon)))
+    steps = (FIGURES.get((method, epsilon)), setting.get("lessons"), numbers.get("steps"))
+    sizes = (numbers["images"], setting["made"], mean("seconds"), mean("drawing"))
+    return (*head, *printed, *varied, *steps, *sizes)
 
 
 def by_epsilon(results: Results) -> list[Cell]:
@@ -81,17 +92,11 @@ def by_epsilon(results: Results) -> list[Cell]:
     return sorted(results, key=lambda cell: EPSILONS.index(str(cell.setting["epsilon"])))
 
 
-def figure_of(cell: Cell) -> int:
-    """Return the number of the thesis's figure that a cell stands for."""
-    return FIGURES[str(cell.setting["method"]), str(cell.setting["epsilon"])]
-
-
-def about_cell(cell: Cell) -> str:
-    """Say the accuracy of one cell."""
-    epsilon = str(cell.setting["epsilon"])
-    where = "without noise" if epsilon == NONE else f"at ε = {epsilon}"
-    steps = f" ({cell.numbers['steps']:,} steps)" if cell.numbers["steps"] else ""
-    return f"{percent(cell.numbers['accuracy'])} % {where}{steps}"
+def name_of_sheet(cell: Cell) -> str:
+    """Name the file of a cell's samples, by the thesis's figure where it has one."""
+    method, epsilon = str(cell.setting["method"]), str(cell.setting["epsilon"])
+    figure = FIGURES.get((method, epsilon))
+    return f"{method}-{epsilon}" if figure is None else f"figure-{figure}-{method}-{epsilon}"
 
 
 def percent(share: float) -> str:
@@ -99,43 +104,28 @@ def percent(share: float) -> str:
     return f"{100 * round(share, 3):.1f}"
 
 
-def line_of(cell: Cell) -> tuple[object, ...]:
-    """Return the line of one cell in the table."""
-    setting, numbers = cell.setting, cell.numbers
-    method, epsilon = str(setting["method"]), str(setting["epsilon"])
-    head = (method, epsilon, numbers["accuracy"], numbers.get("relabelled"))
-    printed = PRINTED.get((method, epsilon))
-    if method == REAL:
-        return (*head, printed, *[None] * 7, numbers["images"], None, None)
-    shares = [100 * count / sum(numbers["histogram"]) for count in numbers["histogram"]]
-    varied = (numbers["diversity"], min(shares), max(shares))
-    collapsed = "yes" if numbers["collapsed"] else "no"
-    sizes = (setting["lessons"], numbers["steps"], numbers["images"], setting["made"])
-    return (*head, printed, *varied, collapsed, figure_of(cell), *sizes, numbers["seconds"])
+def line_of_real(cell: Cell) -> tuple[object, ...]:
+    """Return the line of the student of real images."""
+    accuracy, printed = cell.numbers["accuracy"], PRINTED[REAL, NONE]
+    found = {"method": REAL, "ε": NONE, "runs": 1, "accuracy": accuracy, "thesis": printed}
+    found["images"] = cell.numbers["images"]
+    return tuple(found.get(column) for column in COLUMNS)
 
 
 def accuracy_panel(results: Results, name: str, key: str) -> Panel:
-    """Chart one accuracy over ε, a line for each method."""
-    noisy = [cell for cell in generated(results) if cell.setting["epsilon"] != NONE]
-    ends = [float(cell.setting["epsilon"]) for cell in noisy]
-    lines = []
-    for method in METHODS:
-        cells = [cell for cell in noisy if cell.setting["method"] == method]
-        across = [float(cell.setting["epsilon"]) for cell in cells]
-        if cells:
-            lines.append(Line(method, across, [cell.numbers[key] for cell in cells]))
-    if key == "accuracy":
-        lines += _line_of_moments(results)
+    """Chart one accuracy over ε, a line of means for each method."""
+    lines = [line for method in GENERATORS for line in _line_of_means(results, method, key)]
+    ends = [end for line in lines for end in line.across]
     real = results.where(method=REAL).numbers("accuracy")
     if real and ends:
         lines.append(Line(REAL, [min(ends), max(ends)], real * 2))
     return Panel(name, "ε", "accuracy", lines, log_across=True, between=(0.0, 1.0))
 
 
-def _line_of_moments(results: Results) -> list[Line]:
+def _line_of_means(results: Results, method: str, key: str) -> list[Line]:
     means = {
-        float(runs[0].setting["epsilon"]): float(np.mean([c.numbers["accuracy"] for c in runs]))
-        for runs in runs_of_moments(results)
-        if runs[0].setting["epsilon"] != NONE
+        float(runs[0].setting["epsilon"]): float(np.mean([cell.numbers[key] for cell in runs]))
+        for runs in runs_of(results, method)
+        if runs[0].setting["epsilon"] != NONE and key in runs[0].numbers
     }
-    return [Line(MOMENTS, [*means], [*means.values()])] if means else []
+    return [Line(method, [*means], [*means.values()])] if means else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,7 @@ def page_of(name: str, document: dict[str, Any]) -> str:
         f"{study.source}. Measured {document['date']} with `{document['command']}`"
         f" ({_size(document)}).",
         *_outdated(name, document),
+        *_incomplete(document),
         *_of_another_plan(name, document),
         _judged(_findings(name, document)),
         f"**The paper says:** {study.claim}",
@@ -94,7 +96,8 @@ def _outdated(name: str, document: dict[str, Any]) -> list[str]:
 def _of_another_plan(name: str, document: dict[str, Any]) -> list[str]:
     """A sentence on settings that a run would measure and that are not in the record."""
     planned, missing, other = against_plan(name, document)
-    if not missing and not other:
+    listed = {_key(setting) for setting in document.get("missing", ())}
+    if missing == len(listed) and not other:
         return []
     return [
         f"**Not of the present plan:** {missing:,} of the {planned:,} settings that the command "
@@ -102,6 +105,26 @@ def _of_another_plan(name: str, document: dict[str, Any]) -> list[str]:
         f"longer has. What is said below of settings is said of the plan; this record has ε = "
         f"{', '.join(_epsilons(document))}."
     ]
+
+
+def _incomplete(document: dict[str, Any]) -> list[str]:
+    """A sentence on the settings that a record lists as missing, where there are any."""
+    missing = document.get("missing", [])
+    if not missing:
+        return []
+    found = Counter(_about(setting) for setting in missing)
+    listed = ", ".join(f"{name} ({n} runs)" if n > 1 else name for name, n in found.items())
+    return [
+        f"**Not complete:** {len(missing):,} of the {document['planned']:,} settings that the "
+        f"command measures have not been measured yet: {listed}."
+    ]
+
+
+def _about(setting: Setting) -> str:
+    """The method of a setting and its ε."""
+    epsilon = setting.get("epsilon")
+    where = "without noise" if epsilon == "none" else f"at ε = {epsilon}"
+    return f"{setting.get('method')} {where}"
 
 
 def _epsilons(document: dict[str, Any]) -> list[str]:

@@ -27,32 +27,29 @@ from understudy.models.pictures.charts import Panel
 from understudy.privacy.budget import Budget
 from understudy.privacy.curator import Instruments
 from understudy.system.extras import require
+from understudy.system.progress import ProgressCallback, unwatched
 from understudy.testing import SeededNoise
 from understudy_studies.cells import CellValues, Results, Setting, SettingValue, Size
 from understudy_studies.digits import BARS, MNIST, Digits, digits
 from understudy_studies.image_lines import (
-    FIGURES,
+    COLUMNS,
+    GENERATORS,
     METHODS,
     MOMENTS,
     NONE,
     REAL,
-    about_cell,
     about_runs,
     accuracy_panel,
-    by_epsilon,
-    figure_of,
-    generated,
-    line_of,
+    line_of_real,
     line_of_runs,
+    name_of_sheet,
     percent,
-    runs_of_moments,
+    runs_of,
 )
 from understudy_studies.study import JudgedClaim, Reproduction, Study, StudyTable
 from understudy_studies.tables import DataFolder
 
 _DELTA = "1e-5"
-# Networks that were not measured since their law changed: a run measures what is taken off here.
-LATER = tuple(key for key in FIGURES if key not in {("noise-gan", "1")})
 _OF_EACH_CLASS = 6
 
 
@@ -72,7 +69,7 @@ class PrivateImages(Study):
         f"Here all methods keep to ε at δ = {_DELTA}, for images added or removed, learn from "
         "60,000 images and make 60,000.\n\n"
         "- `moments` trains nothing: it releases the noisy mean and covariance of each class and "
-        "draws from Gaussians. Its lines are means of runs that differ in noise alone.\n"
+        "draws from Gaussians. Its runs differ in noise alone, and without noise there is one.\n"
         "- `noise-gan` releases the same moments and, for a tenth of the budget, the sum over each "
         "class of features behind two fixed convolutions; the noise is on sums, once. The "
         "thesis's generator is then taught by draws of the moments, in steps called *lessons*, "
@@ -81,7 +78,7 @@ class PrivateImages(Study):
         "With the other half a critic is trained on the images, whose gradients are clipped, "
         "noised and accounted for, and the generator follows it.\n"
         "- Both have the thesis's networks, of 12,544, 128, 64 and 1, and of 64 and 128 filters.\n"
-        "- *Accuracy* is that of the thesis's student, taught by generated images and the labels "
+        "- An accuracy is that of the thesis's student, taught by generated images and the labels "
         "they were made for, on the 10,000 real test images.\n"
         "- *Relabelled* is the thesis's own protocol, in which a student of the real images names "
         "the generated ones: **labels not private, not covered by ε**.\n"
@@ -89,10 +86,11 @@ class PrivateImages(Study):
         "images. *Fewest* and *most* are how often a student of real images sees the rarest and "
         "the commonest class in a hundred. What is below a half, or leaves a class out, has "
         "*collapsed*.\n"
-        "- *Steps* are those of the critic, each of which was paid for. *Seconds* are of one core, "
-        "training alone.\n"
-        "- Each line of a network is one run. The others of the thesis's table were not measured "
-        "since these methods changed, and are left out.\n\n"
+        "- *Steps* are those of the critic, each of which was paid for. *Seconds* are of one core: "
+        "of training, and of drawing all images, which cells of before do not have.\n"
+        "- *Accuracy* is the mean of a line's runs, beside the lowest and the highest of them. "
+        "Networks have three runs at ε = 1, 10 and without noise and one elsewhere, which differ "
+        "in noise and first weights.\n\n"
         "How settings were chosen, which no ε covers:\n\n"
         "- Those of `moments` on 10,000 of the training images, by fits on the other 50,000 that "
         "had noise; no test image had a part in that.\n"
@@ -110,8 +108,9 @@ class PrivateImages(Study):
         "- DPDM, a diffusion model, 95.3 at ε = 1 and 98.1 at ε = 10, on eight GPUs.\n"
         "- A classifier that is itself trained by DP-SGD, 88.2 at ε = 1 and 96.4 at ε = 10."
     )
-    reduced = "few critic steps, whose number is in each line, and one run of each network"
+    reduced = "networks are trained for minutes, by steps whose number is in each line"
     files = MNIST
+    partial = True
 
     def check(self, size: Size, shelf: DataFolder) -> None:
         """Refuse a run without PyTorch."""
@@ -120,28 +119,40 @@ class PrivateImages(Study):
             require("torch", extra="gan")
 
     def made_by(self, setting: Setting) -> Sequence[str]:
-        """Return the network whose law the numbers of a setting depend on."""
+        """Return the methods whose law the numbers of a setting depend on."""
         method = str(setting["method"])
-        return [f"{method} of images"] if method in METHODS else []
+        moments = [] if method == REAL else [f"{MOMENTS} of images"]
+        return [*moments, f"{method} of images"] if method in METHODS else moments
 
     def settings(self, size: Size) -> list[Setting]:
-        """The student of real images, networks, and then moments, each of them several times."""
+        """The student of real images, networks, moments, and then the networks' further runs.
+
+        Seeds are places in this list, so that a new setting belongs at its end.
+        """
         cells = size.pick(smoke=_SMOKE, quick=_QUICK, full=_FULL)
-        plan = [
-            {"method": method, "epsilon": epsilon, **_training(size, method)}
-            for method, epsilon in cells
-        ]
+        plan = [_by_network(size, method, epsilon) for method, epsilon in cells]
         plan += [
             {"method": MOMENTS, "epsilon": epsilon, **_by_moments(size), "run": run}
             for epsilon in size.pick(smoke=("10",), quick=("1", "10"), full=_FROM_MOMENTS)
-            for run in range(size.pick(smoke=1, quick=1, full=_RUNS))
+            # Without noise every run of moments is the same.
+            for run in range(size.pick(smoke=1, quick=1, full=1 if epsilon == NONE else _RUNS))
         ]
-        numbered = [{**setting, "seed": seed} for seed, setting in enumerate(plan)]
-        later = LATER if size is Size.FULL else ()
-        return [s for s in numbered if (s["method"], s["epsilon"]) not in later]
+        plan += [
+            {**_by_network(size, method, epsilon), "run": run}
+            for run in range(1, size.pick(smoke=1, quick=1, full=_RUNS))
+            for epsilon in _REPEATED
+            for method in METHODS
+        ]
+        return [{**setting, "seed": seed} for seed, setting in enumerate(plan)]
 
     def measure(self, setting: Setting, shelf: DataFolder) -> CellValues:
         """Measure a student's accuracy, the variety of the images, and their cost."""
+        return self.measure_watched(setting, shelf, unwatched)
+
+    def measure_watched(
+        self, setting: Setting, shelf: DataFolder, watch: ProgressCallback
+    ) -> CellValues:
+        """Measure a setting, and call the watch after every step of a network."""
         with one_thread():
             held = digits(str(setting["data"]), int(setting["images"]), shelf)
             passes = int(setting["passes"])
@@ -149,24 +160,25 @@ class PrivateImages(Study):
             if setting["method"] == REAL:
                 return {"accuracy": accuracy, "images": held.train.rows}
             started = time.process_time()
-            model = _learned(held, setting)
+            model = _learned(held, setting, watch)
             seconds = time.process_time() - started
             made = labelled_images([model.sample(int(setting["made"]), seed=1)])
+            drawing = time.process_time() - started - seconds
             if setting["method"] == MOMENTS:
-                return _of_moments(held, model=model, made=made, teacher=teacher, passes=passes) | {
-                    "seconds": round(seconds, 1)
-                }
-            found = worth(made, held.test, teacher, epochs=passes)
+                found = _of_moments(held, model=model, made=made, teacher=teacher, passes=passes)
+                return found | {"seconds": round(seconds, 1), "drawing": round(drawing, 1)}
+            taught = worth(made, held.test, teacher, epochs=passes)
             varied = variety(made, held.test, teacher)
             return {
-                "accuracy": found.accuracy,
-                "relabelled": found.relabelled,
+                "accuracy": taught.accuracy,
+                "relabelled": taught.relabelled,
                 "histogram": list(varied.histogram),
                 "diversity": varied.diversity,
                 "collapsed": varied.collapsed,
                 "images": held.train.rows,
                 "steps": _steps(model),
                 "seconds": round(seconds, 1),
+                "drawing": round(drawing, 1),
                 "sheet": _sheet(model),
             }
 
@@ -174,15 +186,11 @@ class PrivateImages(Study):
         """Compare the accuracies of students of real and of generated images."""
         real = results.where(method=REAL).numbers("accuracy")
         parts = [f"A student of real images finds {percent(real[0])} % of classes."] if real else []
-        for method in METHODS:
-            cells = results.where(method=method)
-            if cells.cells:
-                said = ", ".join(about_cell(cell) for cell in by_epsilon(cells))
-                parts.append(f"Taught by {method}: {said}.")
-        repeated = ", ".join(about_runs(runs) for runs in runs_of_moments(results))
-        parts += [f"Taught by {MOMENTS}, on average: {repeated}."] if repeated else []
+        for method in GENERATORS:
+            said = ", ".join(about_runs(runs) for runs in runs_of(results, method))
+            parts += [f"Taught by {method}: {said}."] if said else []
         collapsed = sum(bool(cell.numbers.get("collapsed")) for cell in results)
-        generators = len(generated(results)) + len(results.where(method=MOMENTS).cells)
+        generators = sum(len(results.where(method=method).cells) for method in GENERATORS)
         parts.append(f"{collapsed} of {generators} generators collapsed.")
         return " ".join(parts)
 
@@ -195,14 +203,10 @@ class PrivateImages(Study):
 
     def summary(self, results: Results) -> StudyTable:
         """A line for each method and ε, with the size of everything in it."""
-        columns = (
-            *("method", "ε", "accuracy", "relabelled: not covered by ε", "thesis"),
-            *("diversity", "fewest %", "most %", "collapsed", "figure"),
-            *("lessons", "steps", "images", "made", "seconds"),
-        )
-        ordered = [*results.where(method=REAL), *generated(results)]
-        repeated = [line_of_runs(runs) for runs in runs_of_moments(results)]
-        return StudyTable(columns, [*(line_of(cell) for cell in ordered), *repeated])
+        lines = [line_of_real(cell) for cell in results.where(method=REAL)]
+        for method in GENERATORS:
+            lines += [line_of_runs(runs) for runs in runs_of(results, method)]
+        return StudyTable(COLUMNS, lines)
 
     def panels(self, results: Results) -> Sequence[Panel]:
         """Accuracy by own labels and relabelled, over ε."""
@@ -216,13 +220,8 @@ class PrivateImages(Study):
 
     def pictures(self, results: Results) -> Mapping[str, bytes]:
         """A sheet of samples for each generator, named by its figure in the thesis."""
-        figures = {
-            f"figure-{figure_of(cell)}-{cell.setting['method']}-{cell.setting['epsilon']}": cell
-            for cell in generated(results)
-        }
-        for first, *_ in runs_of_moments(results):
-            figures[f"{MOMENTS}-{first.setting['epsilon']}"] = first
-        return {name: base64.b64decode(cell.numbers["sheet"]) for name, cell in figures.items()}
+        firsts = [runs[0] for method in GENERATORS for runs in runs_of(results, method)]
+        return {name_of_sheet(cell): base64.b64decode(cell.numbers["sheet"]) for cell in firsts}
 
 
 def _settings(**sizes: SettingValue) -> dict[str, SettingValue]:
@@ -245,7 +244,11 @@ _MEDIUM = _settings(data="mnist", images=60_000, made=5_000, passes=2)
 _SMALL = _settings(data=BARS, images=300, made=100, passes=1)
 
 
-def _training(size: Size, method: str) -> dict[str, SettingValue]:
+def _by_network(size: Size, method: str, epsilon: str) -> dict[str, SettingValue]:
+    return {"method": method, "epsilon": epsilon, **_training(size, method, epsilon)}
+
+
+def _training(size: Size, method: str, epsilon: str) -> dict[str, SettingValue]:
     """How long a network is trained: steps, not seconds, so that slow machines do the same."""
     same = size.pick(smoke=_SMALL, quick=_MEDIUM, full=_LARGE)
     if method == REAL:
@@ -253,13 +256,16 @@ def _training(size: Size, method: str) -> dict[str, SettingValue]:
     tiny = {"filters": "8 6 4", "critic_filters": "4 6"}
     networks = size.pick(smoke=tiny, quick=_QUARTER, full=_WHOLE)
     lessons = {"lessons": size.pick(smoke=2, quick=100, full=_LESSONS)}
-    steps = size.pick(smoke=_BRIEFEST, quick=_BRIEF, full=_BY_GRADIENTS)
+    full = _WITHOUT_NOISE if epsilon == NONE else _BY_GRADIENTS
+    steps = size.pick(smoke=_BRIEFEST, quick=_BRIEF, full=full)
     return {**same, **networks, **lessons, **(steps if method == "dpgan" else {})}
 
 
 _LESSONS = 600
 # Passes over 60,000 images at 28 steps each.
-_BY_GRADIENTS = _settings(batch=2048, epochs=2)
+_BY_GRADIENTS = _settings(batch=2048, epochs=2, rounds=10, generator_rate=1e-4)
+_WITHOUT_NOISE = _settings(batch=128, epochs=2, rounds=1, critic_rate=1e-3, clip=100)
+_GIVEN = ("lessons", "epochs", "batch", "rounds", "clip", "critic_rate", "generator_rate")
 _BRIEF = _settings(batch=512, epochs=0.2)
 _BRIEFEST = _settings(batch=50, epochs=1)
 
@@ -276,6 +282,8 @@ def _by_moments(size: Size) -> dict[str, SettingValue]:
 # The budgets of the project's targets first.
 _FROM_MOMENTS = ("1", "10", "0.5", "5", "20", NONE)
 _RUNS = 3
+# Where networks are measured three times; elsewhere once.
+_REPEATED = (NONE, "1", "10")
 
 
 def _of_moments(
@@ -302,10 +310,10 @@ def _teacher(data: str, images: int, passes: int, shelf: DataFolder) -> tuple[St
     return student, student.accuracy(held.test)
 
 
-def _learned(held: Digits, setting: Setting) -> Model:
+def _learned(held: Digits, setting: Setting, watch: ProgressCallback) -> Model:
     """A model of the images, by moments or by a network."""
     if setting["method"] != MOMENTS:
-        return _fitted(held, setting)
+        return _fitted(held, setting, watch)
     epsilon, shape = str(setting["epsilon"]), held.shape
     return MomentMethod(
         size=ImageSize(shape.height, shape.width, shape.classes),
@@ -315,17 +323,12 @@ def _learned(held: Digits, setting: Setting) -> Model:
     ).fit(held.train, ledger=None)
 
 
-def _fitted(held: Digits, setting: Setting) -> Model:
+def _fitted(held: Digits, setting: Setting, watch: ProgressCallback) -> Model:
     epsilon, seed = str(setting["epsilon"]), int(setting["seed"])
     first, second, third = (int(count) for count in str(setting["filters"]).split())
     lower, upper = (int(count) for count in str(setting["critic_filters"]).split())
-    settings = replace(
-        IMAGE_SETTINGS,
-        lessons=int(setting["lessons"]),
-        epochs=float(setting.get("epochs", IMAGE_SETTINGS.epochs)),
-        batch=int(setting.get("batch", IMAGE_SETTINGS.batch)),
-        seed=seed,
-    )
+    given = {name: setting[name] for name in _GIVEN if name in setting}
+    settings = replace(IMAGE_SETTINGS, **given, seed=seed)  # type: ignore[arg-type]
     return ImageGAN(
         shape=held.shape,
         epsilon=Budget.unlimited() if epsilon == NONE else epsilon,
@@ -335,6 +338,7 @@ def _fitted(held: Digits, setting: Setting) -> Model:
         filters=(first, second, third),
         critic_filters=(lower, upper),
         instruments=Instruments(noise=SeededNoise(seed)),
+        progress=lambda done, total, epsilon: watch(done, total),
     ).fit(held.train, ledger=None)
 
 

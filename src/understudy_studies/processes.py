@@ -11,22 +11,43 @@ import sys
 import time
 import traceback
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from types import FrameType
 
 from understudy.errors import CapacityError
+from understudy.system.progress import ProgressCallback, unwatched
 from understudy.system.version import __version__
 from understudy_studies import find
 from understudy_studies.cells import Cell, Setting
 from understudy_studies.tables import DataFolder
 
 _PATIENCE = 5.0
+# Seconds between two reports of a cell that takes long.
+_BETWEEN_REPORTS = 1.0
+
+StepReport = Callable[[Setting, int, int | None], None]
+"""Called with a setting that is being measured, the steps done, and the steps in all."""
 
 Crew = dict[Connection, BaseProcess]
+
+
+@dataclass(frozen=True)
+class Step:
+    """How far a process is with its cell."""
+
+    setting: Setting
+    done: int
+    total: int | None
+
+
+def unreported(setting: Setting, done: int, total: int | None) -> None:
+    """Ignore the steps of a cell."""
 
 
 class CellFailed(RuntimeError):
@@ -34,22 +55,34 @@ class CellFailed(RuntimeError):
 
 
 def measured(
-    name: str, settings: Sequence[Setting], shelf: DataFolder, *, processes: int
+    name: str,
+    settings: Sequence[Setting],
+    shelf: DataFolder,
+    *,
+    processes: int,
+    report: StepReport = unreported,
 ) -> Iterator[Cell]:
-    """The cells of some settings of a study, in the order in which they are done."""
+    """The cells of some settings of a study, in the order in which they are done.
+
+    Args:
+        report: called now and then with the steps of a cell that takes long.
+    """
     count = min(processes, len(settings))
     if count <= 1:
-        yield from (measure(name, setting, shelf) for setting in settings)
+        for setting in settings:
+            yield measure(name, setting, shelf, watch=partial(report, setting))
         return
     with _crew(name, shelf, count) as crew:
-        yield from _answers(crew, deque(settings))
+        yield from _answers(crew, deque(settings), report)
 
 
-def measure(name: str, setting: Setting, shelf: DataFolder) -> Cell:
+def measure(
+    name: str, setting: Setting, shelf: DataFolder, *, watch: ProgressCallback = unwatched
+) -> Cell:
     """One cell, timed."""
     started = time.perf_counter()
     study = find(name)
-    numbers = study.measure(setting, shelf)
+    numbers = study.measure_watched(setting, shelf, watch)
     seconds = time.perf_counter() - started
     return Cell(setting, numbers, seconds, version=__version__, laws=study.laws(setting))
 
@@ -75,7 +108,7 @@ def _crew(name: str, shelf: DataFolder, count: int) -> Iterator[Crew]:
             process.join(_PATIENCE)
 
 
-def _answers(crew: Crew, waiting: deque[Setting]) -> Iterator[Cell]:
+def _answers(crew: Crew, waiting: deque[Setting], report: StepReport) -> Iterator[Cell]:
     busy = set()
     for connection in list(crew)[: len(waiting)]:
         connection.send(waiting.popleft())
@@ -84,6 +117,9 @@ def _answers(crew: Crew, waiting: deque[Setting]) -> Iterator[Cell]:
         for ready in wait(list(busy)):
             assert isinstance(ready, Connection)
             cell = _received(ready, crew[ready])
+            if isinstance(cell, Step):
+                report(cell.setting, cell.done, cell.total)
+                continue
             busy.remove(ready)
             if waiting:
                 ready.send(waiting.popleft())
@@ -91,7 +127,7 @@ def _answers(crew: Crew, waiting: deque[Setting]) -> Iterator[Cell]:
             yield cell
 
 
-def _received(connection: Connection, process: BaseProcess) -> Cell:
+def _received(connection: Connection, process: BaseProcess) -> Cell | Step:
     try:
         answer = connection.recv()
     except EOFError:
@@ -100,7 +136,7 @@ def _received(connection: Connection, process: BaseProcess) -> Cell:
             f"a process of the study ended with {process.exitcode}, perhaps for want of memory; "
             "run it again with --processes 1, and it continues from here"
         ) from None
-    if isinstance(answer, Cell):
+    if isinstance(answer, Cell | Step):
         return answer
     raise CellFailed(answer)
 
@@ -115,10 +151,32 @@ def _serve(connection: Connection, name: str, shelf: DataFolder) -> None:
         except EOFError:
             return
         try:
-            answer: Cell | str = measure(name, setting, shelf)
+            watch = StepSender(connection, setting)
+            answer: Cell | str = measure(name, setting, shelf, watch=watch)
         except Exception:
             answer = traceback.format_exc()
         connection.send(answer)
+
+
+class StepSender:
+    """Sends the steps of a cell to the first process, once a second at most."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        setting: Setting,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._connection, self._setting, self._clock = connection, setting, clock
+        self._sent = clock()
+
+    def __call__(self, done: int, total: int | None) -> None:
+        """Send a step, unless the last one was sent just now."""
+        now = self._clock()
+        if now - self._sent >= _BETWEEN_REPORTS:
+            self._sent = now
+            self._connection.send(Step(self._setting, done, total))
 
 
 def _end(number: int, frame: FrameType | None) -> None:

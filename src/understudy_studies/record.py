@@ -16,7 +16,7 @@ from understudy.models.pictures.charts import chart_sheet
 from understudy.system.files.writing import atomic, check_writable, writing
 from understudy.system.version import __version__
 from understudy_studies import find
-from understudy_studies.cells import Cell, Results, Size
+from understudy_studies.cells import Cell, Results, Setting, Size
 
 FORMAT = "understudy-study"
 _CALCULATING = ("numpy", "scipy", "numba", "pyarrow", "scikit-learn", "xgboost-cpu", "torch")
@@ -59,9 +59,16 @@ class StudyFolder:
         """Write what is there so far."""
         self._write(self._head(cells, planned) | _tail(cells))
 
-    def finish(self, cells: Sequence[Cell]) -> dict[str, Any]:
-        """Write the whole record and its chart; the record."""
-        head = self._head(cells, len(cells)) | self._measured(cells)
+    def finish(self, cells: Sequence[Cell], *, lacking: Sequence[Setting] = ()) -> dict[str, Any]:
+        """Write the record of a run that came to its end, and its chart; the record.
+
+        Args:
+            cells: what was measured.
+            lacking: settings that were left for another run; the record lists them.
+        """
+        head = self._head(cells, len(cells) + len(lacking)) | self._measured(cells)
+        if lacking:
+            head["missing"] = [dict(setting) for setting in lacking]
         document = head | derived(self.name, cells) | _tail(cells)
         self._write(document)
         with atomic(self.picture) as file:
@@ -74,7 +81,7 @@ class StudyFolder:
         if not self.path.exists():
             return {}
         document = read(self.path, self.name)
-        if _tail(cells)["cells"] != document["cells"]:
+        if not all(cell in document["cells"] for cell in _tail(cells)["cells"]):
             return {}
         return {name: document[name] for name in ("date", "versions")}
 
@@ -124,9 +131,9 @@ def read(path: Path, name: str) -> dict[str, Any]:
 
 
 def finished(path: Path, name: str) -> dict[str, Any]:
-    """A record of which no cell is missing."""
+    """A record of which no cell is missing, or which lists the settings that are."""
     document = read(path, name)
-    if not document.get("complete"):
+    if not document.get("complete") and "missing" not in document:
         done = f"{len(document['cells'])} of {document.get('planned')}"
         raise DataError(f"{path}: {done} cells are done; run the study again to continue")
     return document | derived(name, cells_of(document))

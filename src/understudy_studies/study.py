@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from understudy.models.pictures.charts import Panel
 from understudy.models.pictures.heat import HeatMap
+from understudy.system.progress import ProgressCallback
 from understudy_studies.cells import CellValues, Results, Setting, Size
 from understudy_studies.laws import law_of
 from understudy_studies.tables import DataFolder
@@ -80,6 +81,8 @@ class Study(ABC):
         law: raised when the numbers of a setting come to have another distribution, because the
             study measures something else.
         methods: whose own laws the numbers depend on; `laws` names them for each setting.
+        partial: whether some of its cells are enough for a sentence, a table and a page, which
+            then say how many are missing.
     """
 
     title: ClassVar[str]
@@ -91,6 +94,7 @@ class Study(ABC):
     files: ClassVar[tuple[str, ...]] = ()
     law: ClassVar[int] = 1
     methods: ClassVar[tuple[str, ...]] = ()
+    partial: ClassVar[bool] = False
 
     def laws(self, setting: Setting) -> dict[str, int]:
         """The numbers of all laws that a setting's cell was measured under, the study's first."""
@@ -113,6 +117,13 @@ class Study(ABC):
     @abstractmethod
     def measure(self, setting: Setting, shelf: DataFolder) -> CellValues:
         """The numbers of one setting, for JSON; the same ones every time."""
+
+    def measure_watched(
+        self, setting: Setting, shelf: DataFolder, watch: ProgressCallback
+    ) -> CellValues:
+        """Measure a setting; a study whose settings take long calls the watch on the way."""
+        del watch
+        return self.measure(setting, shelf)
 
     @abstractmethod
     def sentence(self, results: Results) -> str:

@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from dataclasses import replace
 
+import pytest
+
 from pages import papers
 from pages.papers import (
     VERDICTS,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import product
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,8 @@ from understudy_studies import (
     private_networks,
     processes,
     protected_networks,
+    record,
+    running,
     sba,
     searched_averages,
     searched_utility,
@@ -65,7 +68,7 @@ from understudy_studies.histogram_power import correlated
 from understudy_studies.network_figures import network_numbers
 from understudy_studies.page import against_plan, page_of, write_page
 from understudy_studies.printed import as_printed
-from understudy_studies.processes import CellFailed, measure, measured
+from understudy_studies.processes import CellFailed, Step, StepSender, measure, measured
 from understudy_studies.raw_tables import RawTape
 from understudy_studies.record import (
     StudyFolder,
@@ -245,7 +248,7 @@ def test_damaged_records_are_refused(
 def test_a_record_keeps_its_date_until_a_cell_is_measured(
     whole_record: str, tmp_path: Path
 ) -> None:
-    """The same cells have the date and versions of their measurement; another cell has today's."""
+    """The same cells have the date and versions of their measurement, and another has today's."""
     document = json.loads(whole_record) | {"date": "2000-01-01", "versions": {"understudy": "0"}}
     record = StudyFolder(NAME, Size.SMOKE, tmp_path)
     record.path.write_text(json.dumps(document), encoding="utf-8")
@@ -253,6 +256,8 @@ def test_a_record_keeps_its_date_until_a_cell_is_measured(
     assert ("2000-01-01", {"understudy": "0"}) == tuple(
         record.finish(cells)[name] for name in ("date", "versions")
     )
+    # A cell that is taken off the record was not measured since, either.
+    assert "2000-01-01" == record.finish(cells[1:])["date"]
     first = Cell(cells[0].setting, cells[0].numbers, 2.0, "other")
     assert record.finish([first, *cells[1:]])["date"] > "2000-01-01"
 
@@ -262,6 +267,65 @@ def test_an_unfinished_study_has_no_page(tmp_path: Path) -> None:
     StudyFolder(NAME, Size.SMOKE, tmp_path).keep([], planned=4)
     with pytest.raises(DataError, match="0 of 4 cells"):
         finished(tmp_path / f"{NAME}.json", NAME)
+
+
+def test_a_part_of_a_plan_is_measured_and_the_rest_is_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run of some settings ends with a record and a page that say what is missing."""
+    monkeypatch.setattr(type(find(NAME)), "partial", True)
+    plan = find(NAME).settings(Size.SMOKE)
+    cells = [Cell(s, {"mean": 0.5}, 1.0, "0", {"study": 1}) for s in plan]
+    monkeypatch.setattr(
+        running, "measured", lambda name, settings, *rest, **more: cells[1 : 1 + len(settings)]
+    )
+    monkeypatch.setattr(record, "derived", lambda name, cells: {"sentence": "", "summary": []})
+    monkeypatch.setattr(record, "picture", lambda name, document: "")
+    folder = StudyFolder(NAME, Size.SMOKE, tmp_path)
+    folder.keep(cells[:1], planned=4)
+    found = run(NAME, Size.SMOKE, tmp_path, shelf=NOWHERE, most=2)
+    assert (False, 4, 3) == (found["complete"], found["planned"], len(found["cells"]))
+    assert [dict(plan[3])] == found["missing"]
+    assert found == json.loads(folder.path.read_text(encoding="utf-8"))
+    assert found["missing"] == finished(folder.path, NAME)["missing"]
+    whole = run(NAME, Size.SMOKE, tmp_path, shelf=NOWHERE, most=0)
+    assert found["missing"] == whole["missing"]
+
+
+def test_studies_that_need_all_their_cells_measure_no_part(tmp_path: Path) -> None:
+    """Refused before anything is measured."""
+    with pytest.raises(UsageError, match="--most"):
+        run(NAME, Size.SMOKE, tmp_path / "out", shelf=NOWHERE, most=1)
+    assert not (tmp_path / "out").exists()
+
+
+def test_steps_of_a_cell_are_shown_with_the_time_left() -> None:
+    """Beside the number of cells: method, ε, steps, and minutes by the steps since the first."""
+    shown: list[tuple[object, ...]] = []
+    times = iter([0.0, 60.0])
+    labels = running.StepLabels(lambda *step: shown.append(step), 2, clock=lambda: next(times))
+    setting: Setting = {"method": "dpgan", "epsilon": "10", "seed": 0}
+    labels.report(setting, 10, 40)
+    labels.report(setting, 20, 40)
+    labels.finish()
+    expected = [
+        *((0, 2), (0, 2, "dpgan, ε = 10, step 10 of 40")),
+        (0, 2, "dpgan, ε = 10, step 20 of 40, about 2 min left in this setting"),
+        (1, 2),
+    ]
+    assert expected == shown
+
+
+def test_steps_reach_the_first_process() -> None:
+    """A process that measures a cell sends how far it is, once a second at most."""
+    ours, theirs = get_context("spawn").Pipe()
+    setting: Setting = {"epsilon": "1", "seed": 0}
+    times = iter([0.0, 0.5, 1.5])
+    watch = StepSender(theirs, setting, clock=lambda: next(times))
+    watch(1, 9)
+    assert not ours.poll()
+    watch(2, 9)
+    assert Step(setting, 2, 9) == ours.recv()
 
 
 def test_unknown_studies_are_refused() -> None:
@@ -1325,6 +1389,23 @@ def test_records_of_an_earlier_law_say_so(name: str) -> None:
     assert bool(outdated) == (name in OUT_OF_DATE)
 
 
+# Studies whose record lists settings that are still to be measured; this list may only shrink.
+INCOMPLETE = ("gan-mnist",)
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_records_list_the_settings_that_are_missing(name: str) -> None:
+    """What the plan has and the record has not is in the record by name, and the page counts it."""
+    document, study = finished(PAGES / f"{name}.json", name), find(name)
+    assert (name in INCOMPLETE) == (not document["complete"]) == ("missing" in document)
+    if name in INCOMPLETE:
+        held = [Cell.of(cell).setting for cell in document["cells"]]
+        plan = study.settings(Size(document["size"]))
+        assert [s for s in plan if s not in held] == document["missing"]
+        page = (PAGES / f"{name}.md").read_text(encoding="utf-8")
+        assert f"**Not complete:** {len(document['missing'])} of the {len(plan)} settings" in page
+
+
 # Studies whose record was made before their plan changed; this list may only shrink.
 OF_ANOTHER_PLAN = ("tuc2-federated",)
 
@@ -1337,8 +1418,9 @@ def test_records_have_the_settings_of_the_present_plan(name: str) -> None:
     assert len(document["cells"]) == planned - missing + other
     page = (PAGES / f"{name}.md").read_text(encoding="utf-8")
     said = f"**Not of the present plan:** {missing:,} of the {planned:,} settings"
-    assert bool(missing or other) == (said in page)
-    assert bool(missing or other) == (name in OF_ANOTHER_PLAN)
+    changed = missing != len(document.get("missing", ())) or other > 0
+    assert changed == (said in page)
+    assert changed == (name in OF_ANOTHER_PLAN)
 
 
 def test_what_is_said_of_released_tables_follows_the_record() -> None:

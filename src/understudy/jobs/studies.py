@@ -21,6 +21,7 @@ class StudyRequest(JobRequest):
         folder: where NAME.json and NAME.svg go.
         data: the folder of the public tables.
         processes: how many settings run at the same time.
+        most: measure only so many of the missing settings; the record lists what is left.
     """
 
     name: str
@@ -28,6 +29,7 @@ class StudyRequest(JobRequest):
     folder: Path = Path("studies")
     data: Path | None = None
     processes: int = 2
+    most: int | None = None
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,7 @@ def run_study(request: StudyRequest, *, progress: JobProgress = SILENT) -> Study
             request.folder,
             shelf=DataFolder.found(request.data),
             processes=request.processes,
+            most=request.most,
             watch=update,
         )
     record = StudyFolder(request.name, size, request.folder)

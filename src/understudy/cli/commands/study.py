@@ -68,6 +68,17 @@ class StudyOptions(JobRequest):
             help="Run this many settings at the same time.",
         ),
     ] = 2
+    most: Annotated[
+        int | None,
+        typer.Option(
+            "--most",
+            min=0,
+            metavar="NUMBER",
+            rich_help_panel=METHOD,
+            help="Measure at most this many of the missing settings; the record and its page say "
+            "which are left.",
+        ),
+    ] = None
     page: Annotated[
         Path | None,
         typer.Option(
@@ -93,6 +104,7 @@ class StudyOptions(JobRequest):
             folder=self.folder,
             data=self.data,
             processes=self.processes,
+            most=self.most,
         )
 
 
