@@ -41,11 +41,11 @@ _TAU, _TAU_ALONE = 2.5, 20.0
 _HEAVIEST = 20.0
 # No table is trusted less than this, whatever it shows.
 _LEAST_SPREAD, _LEAST_SPREAD_ALONE = 0.5, 50.0
-# A pool that is worth less than this part of its rows stands for too few of them. Tables of several
-# attributes are then doubted, this many times more in each attempt, until it is worth that again;
-# and more where factors are kept, which have to hold for other rows than those of the pool.
-_COLLAPSED, _WORTH_AGAIN = 0.1, 0.2
-_MORE_DOUBT, _ATTEMPTS = 4.0, 6
+# A pool that is worth less than this part of its rows has been moved to too few of them. Tables of
+# several attributes are then doubted, this many times more in each attempt, until it is worth half
+# of that; or twice that where factors are kept, which have to hold for other rows too.
+_COLLAPSED, _WORTH_DRAWN, _WORTH_KEPT = 0.1, 0.05, 0.2
+_MORE_DOUBT, _ATTEMPTS, _MORE_SWEEPS = 4.0, 6, 2
 # Places of all tables are kept while they fit, and found again in every sweep where they do not.
 _MOST_KEPT = 2**28
 
@@ -98,13 +98,18 @@ def spread_out(
     found = raked(pool, aims, sweeps=sweeps, doubt=doubt)
     if found[0].effective >= _COLLAPSED * len(pool):
         return found
-    wanted = min((_WORTH_AGAIN if doubt else _COLLAPSED) * len(pool), pool.effective)
+    worth = _WORTH_KEPT if doubt else _WORTH_DRAWN
+    wanted = min(worth * len(pool), pool.effective)
     # Single attributes come last, so that their tables are met exactly.
     order = sorted(range(len(aims)), key=lambda number: -len(aims[number].attributes))
     for attempt in range(1, _ATTEMPTS + 1):
         several = max(doubt, 1.0) * _MORE_DOUBT**attempt
         weighted, others = raked(
-            pool, [aims[n] for n in order], sweeps=sweeps, doubt=doubt, several=several
+            pool,
+            [aims[n] for n in order],
+            sweeps=_MORE_SWEEPS * sweeps,
+            doubt=doubt,
+            several=several,
         )
         if weighted.effective >= wanted:
             break
