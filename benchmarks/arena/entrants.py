@@ -2,6 +2,8 @@
 
 To add a method of ours, add a line to `OURS`; one that is not registered yet is left out. A change
 of a method's code that changes its rows raises its revision here: its records are out of date then.
+A change that leaves the rows of most tables as they were, to the last bit, raises the revision of
+the others alone.
 """
 
 from __future__ import annotations
@@ -106,18 +108,21 @@ class OurMethod(Process):
         options: arguments besides schema and ε.
         with_target: whether it is given the attribute that will be predicted.
         revision: a number that is raised when its code changes the rows it makes.
+        revisions: the same of single tables, where others have the rows that they had.
     """
 
     method: str
     options: Settings = field(default_factory=dict)
     with_target: bool = False
     revision: int = 1
+    revisions: Mapping[str, int] = field(default_factory=dict)
 
     epsilons: ClassVar[tuple[str, ...]] = OUR_EPSILONS
 
     def settings(self, table: ArenaTable) -> Settings:
         """Its options, and the revision of its code."""
-        return {**self._arguments(table), "revision": self.revision}
+        revision = self.revisions.get(table.name, self.revision)
+        return {**self._arguments(table), "revision": revision}
 
     def check(self, *, may_make: bool) -> None:
         """Refuse a method that is not registered."""
