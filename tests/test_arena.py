@@ -367,6 +367,15 @@ def test_single_tables_have_revisions() -> None:
     assert {"revision": 3} == method.settings(replace(small, name="credit"))
 
 
+def test_the_page_says_which_rows_are_made_otherwise_now() -> None:
+    """A number of older code is marked beside its method, and one of the code of now is not."""
+    now = entrants.ENTRANTS["nist"]
+    assert isinstance(now, entrants.OurMethod)
+    for revision, mark in ((now.revision - 1, " (older code)"), (now.revision, "")):
+        record = {**_record("nist", "1", 0.1), "facts": {"settings": {"revision": revision}}}
+        assert f"| 1 | `nist`{mark} | 0.100 | 1 |" in page.results_tables([record])
+
+
 def test_the_page_names_reduced_settings_and_counts_what_did_not_finish() -> None:
     """Settings are beside the number, and a stopped fit is a line of the table."""
     made = page.results_tables(FOUND)
