@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.arena import curves, page
+from benchmarks.arena.asked import asked_table
 from benchmarks.arena.default import default_table
 from benchmarks.arena.records import Records
 from benchmarks.image_tables import numeric_table, other_images_table, rows_table
@@ -217,6 +218,7 @@ DOCUMENTS: dict[str, dict[str, Make]] = {
     "docs/arena.md": {
         "summary": _of_arena(page.summary_table),
         "default": _of_arena(default_table),
+        "asked": _of_arena(asked_table),
         "finished": _of_arena(page.counts_table),
         "results": _of_arena(page.results_tables),
         "parities": _of_arena(page.parity_table),

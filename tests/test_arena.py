@@ -16,6 +16,7 @@ import pytest
 from benchmarks import report
 from benchmarks.__main__ import main
 from benchmarks.arena import (
+    asked,
     cells,
     default,
     entrants,
@@ -344,6 +345,35 @@ def test_the_default_may_be_behind_by_chance_and_a_little() -> None:
     table = default.default_table([*_runs("adaptive", 0.104, 0.104), *rivals])
     assert "| `cmc` | **1.04 (`independent`)** |" in table
     assert "the best in 0 of 1, and in 0" in table
+
+
+def test_what_was_asked_is_beside_what_was_measured() -> None:
+    """Distances are at most what was asked and predictions at least; what was not run is named."""
+    close = [{**r, "table": "nltcs"} for r in _runs("adaptive", 0.01, 0.0102)]
+    wrong = {**_record("adaptive-target", "1", 0.1, "adult"), "AUROC": 0.9, "accuracy": 0.9}
+    lines = asked.asked_table([*close, wrong]).splitlines()
+    [nltcs] = [line for line in lines if line.startswith("| NLTCS | 1 |")]
+    assert "| ≤ 0.01 | 0.0101 ± 0.0001 | missed |" in nltcs
+    assert any("| AUROC | ≥ 0.912 | 0.9000 ± 0.0000 | missed; tried" in line for line in lines)
+    assert any("| accuracy | ≥ 0.857 | 0.9000 ± 0.0000 |  |" in line for line in lines)
+    assert len(asked.ASKED) - 3 == sum("not run" in line for line in lines)
+
+
+def test_single_tables_have_revisions() -> None:
+    """A record is out of date where the rows of its table are made otherwise now."""
+    method = entrants.OurMethod("x", "x", "nist", revision=2, revisions={"credit": 3})
+    small = _small_table()
+    assert {"revision": 2} == method.settings(small)
+    assert {"revision": 3} == method.settings(replace(small, name="credit"))
+
+
+def test_the_page_says_which_rows_are_made_otherwise_now() -> None:
+    """A number of older code is marked beside its method, and one of the code of now is not."""
+    now = entrants.ENTRANTS["nist"]
+    assert isinstance(now, entrants.OurMethod)
+    for revision, mark in ((now.revision - 1, " (older code)"), (now.revision, "")):
+        record = {**_record("nist", "1", 0.1), "facts": {"settings": {"revision": revision}}}
+        assert f"| 1 | `nist`{mark} | 0.100 | 1 |" in page.results_tables([record])
 
 
 def test_the_page_names_reduced_settings_and_counts_what_did_not_finish() -> None:

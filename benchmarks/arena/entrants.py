@@ -2,6 +2,8 @@
 
 To add a method of ours, add a line to `OURS`; one that is not registered yet is left out. A change
 of a method's code that changes its rows raises its revision here: its records are out of date then.
+A change that leaves the rows of most tables as they were, to the last bit, raises the revision of
+the others alone.
 """
 
 from __future__ import annotations
@@ -106,18 +108,24 @@ class OurMethod(Process):
         options: arguments besides schema and ε.
         with_target: whether it is given the attribute that will be predicted.
         revision: a number that is raised when its code changes the rows it makes.
+        revisions: the same of single tables, where others have the rows that they had.
     """
 
     method: str
     options: Settings = field(default_factory=dict)
     with_target: bool = False
     revision: int = 1
+    revisions: Mapping[str, int] = field(default_factory=dict)
 
     epsilons: ClassVar[tuple[str, ...]] = OUR_EPSILONS
 
     def settings(self, table: ArenaTable) -> Settings:
         """Its options, and the revision of its code."""
-        return {**self._arguments(table), "revision": self.revision}
+        return {**self._arguments(table), "revision": self.revision_on(table.name)}
+
+    def revision_on(self, table: str) -> int:
+        """The revision of the code that makes the rows of a table."""
+        return self.revisions.get(table, self.revision)
 
     def check(self, *, may_make: bool) -> None:
         """Refuse a method that is not registered."""
@@ -206,7 +214,17 @@ CONTROLS = (
     Control("shuffled", "ceiling: exact columns, independent", shuffled),
 )
 OURS = (
-    OurMethod("adaptive", "`adaptive`", "adaptive", {"delta": DELTA}, revision=2),
+    # Pairs no longer wait in the last round, and collapsed weights are raked with doubt. Fits to
+    # adult, nltcs, br2000, cmc, poker, generated, diabetes and heart at ε = 100 met neither; one to
+    # xor chose other tables. Other tables were not tried.
+    OurMethod(
+        "adaptive",
+        "`adaptive`",
+        "adaptive",
+        {"delta": DELTA},
+        revision=2,
+        revisions={"credit": 3, "xor": 3},
+    ),
     OurMethod(
         "adaptive-target",
         "`adaptive`, given the target",
@@ -214,6 +232,7 @@ OURS = (
         {"delta": DELTA},
         with_target=True,
         revision=3,
+        revisions={"credit": 4, "xor": 4},
     ),
     OurMethod("nist", "`nist`", "nist", {"delta": DELTA}, revision=2),
     OurMethod("privbayes", "`privbayes`, δ = 0", "privbayes"),

@@ -7,7 +7,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks.arena.entrants import CONTROLS, ENTRANTS, OURS, PEER_EPSILONS, PEERS, PeerMethod
+from benchmarks.arena.entrants import (
+    CONTROLS,
+    ENTRANTS,
+    OURS,
+    PEER_EPSILONS,
+    PEERS,
+    OurMethod,
+    PeerMethod,
+)
 from benchmarks.arena.processes import DID_NOT_FINISH, FAILED, FINISHED
 from benchmarks.arena.records import Record
 from benchmarks.arena.tables import ENTRIES, XOR_GROUPS
@@ -148,20 +156,23 @@ def _line(results: Results, place: tuple[str, str, str], shown: Sequence[str]) -
     result = results.get(place)
     if result is None:
         return []
-    _, name, epsilon = place
+    table, name, epsilon = place
     cells = [_cell(result.mean(measure), _COLUMNS[measure]) for measure in shown]
     if not result.finished:
         why = str(result.runs[0]["why"]).replace("more than", "stopped at the limit of")
         cells[0] = f"{result.status}: {why}"
     cells.append(str(len(result.runs)))
     about = "" if epsilon == "none" else epsilon
-    title = f"{ENTRANTS[name].title}{_named(result.runs[0]['facts'], name)}"
+    title = f"{ENTRANTS[name].title}{_named(result.runs[0]['facts'], name, table)}"
     return [f"| {about} | {title} | {' | '.join(cells)} |"]
 
 
-def _named(facts: dict[str, Any], name: str) -> str:
-    """The reduced settings of another tool, beside its name."""
+def _named(facts: dict[str, Any], name: str, table: str) -> str:
+    """The reduced settings of another tool, or that ours makes other rows now, beside its name."""
     entrant = ENTRANTS[name]
+    if isinstance(entrant, OurMethod):
+        now = entrant.revision_on(table)
+        return " (older code)" if facts["settings"].get("revision", now) != now else ""
     if not isinstance(entrant, PeerMethod):
         return ""
     said = [f"{key} {value}" for key, value in facts["settings"].items()]

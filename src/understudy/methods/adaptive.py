@@ -281,7 +281,7 @@ class AdaptiveMarginals(Synthesizer):
                 domain, most_cells=_MOST_LARGER_CELLS, allowed=self._rules.allows
             )
         beside = sum(domain.cells(table) ** (2 / 3) for table in unasked)
-        choice = Choice(mean_noise(left, unit), 2 / 3, beside=beside)
+        choice = Choice(mean_noise(left, unit), 2 / 3, beside=beside, may_wait=not planned.is_last)
         return [*unasked, *choice.among(candidates, domain)], left
 
     def _unasked(self, found: Estimation, planned: Round) -> list[Attributes]:

@@ -167,12 +167,14 @@ def test_triples_are_listed_by_the_pairs_that_were_measured() -> None:
     assert 21 + 4 == len(listed) < len(every)
 
 
-def _chain(ends: float, *, most: int, largest: float = 1000.0) -> list[Attributes]:
+def _chain(
+    ends: float, *, most: int, largest: float = 1000.0, may_wait: bool = True
+) -> list[Attributes]:
     """Choose among three pairs, of which two tie the ends of the third."""
     domain, pairs = Domain(dict.fromkeys("abc", 2)), [("a", "b"), ("b", "c"), ("a", "c")]
     errors = np.array([500.0, 400.0, ends])
     candidates = CandidateTables.of(pairs, errors, domain, most=np.full(3, largest))
-    return Choice(1.0, 2 / 3, most=most).among(candidates, domain)
+    return Choice(1.0, 2 / 3, most=most, may_wait=may_wait).among(candidates, domain)
 
 
 def test_a_pair_that_chosen_pairs_may_explain_waits() -> None:
@@ -182,6 +184,11 @@ def test_a_pair_that_chosen_pairs_may_explain_waits() -> None:
     assert [("a", "b"), ("a", "c")] == _chain(410.0, most=3)
     assert [*chain, ("a", "c")] == _chain(390.0, most=4)
     assert [*chain, ("a", "c")] == _chain(390.0, most=3, largest=0.0)
+
+
+def test_no_pair_waits_for_a_round_that_never_comes() -> None:
+    """In the last round, errors are left although the model has the links that were measured."""
+    assert [("a", "b"), ("b", "c"), ("a", "c")] == _chain(390.0, most=3, may_wait=False)
 
 
 def test_a_pool_of_few_rows_is_not_an_error() -> None:

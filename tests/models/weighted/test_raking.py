@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from understudy.facts.domain import Domain
 from understudy.models.distribution import CodedRows
 from understudy.models.weighted.pool import Pool
-from understudy.models.weighted.raking import Aim, log_weights, raked, weighed
+from understudy.models.weighted.raking import Aim, log_weights, raked, spread_out, weighed
 from understudy.system.arrays import Floats
 
 DOMAIN = Domain({"a": 3, "b": 2, "c": 4})
@@ -145,3 +146,46 @@ def test_factors_are_multiplied_once_between_tables() -> None:
     for aim in aims:
         alone, _ = raked(alone, [aim], sweeps=1)
     assert both.weights == pytest.approx(alone.weights)
+
+
+def _dense(columns: int, rows: int) -> tuple[Pool, list[Aim]]:
+    """Rows of even columns, and exact tables of columns that are all large or small together."""
+    random, names = np.random.default_rng(6), [f"c{i}" for i in range(columns)]
+    domain = Domain(dict.fromkeys(names, 5))
+    spread = np.exp(random.normal(0, 1.5, (20_000, 1))) * random.normal(size=(20_000, columns))
+    found = np.searchsorted(np.quantile(spread, [0.2, 0.4, 0.6, 0.8]), spread).astype(np.uint8)
+    real = Pool.of(domain, {name: found[:, i] for i, name in enumerate(names)}, 20_000.0)
+    tables = [*((name,) for name in names), *itertools.combinations(names, 2)]
+    aims = [Aim.of(names, real.project(names), 1.0) for names in tables]
+    codes: CodedRows = {n: random.integers(0, 5, rows, dtype=np.uint8) for n in names}
+    return Pool.of(domain, codes, 20_000.0), aims
+
+
+def _farthest(pool: Pool, aims: list[Aim]) -> float:
+    """The largest L1 distance of a table of the pool from its counts, in parts of the rows."""
+    distances = [np.abs(pool.project(aim.attributes) - aim.counts).sum() for aim in aims]
+    return float(max(distances)) / pool.total
+
+
+@pytest.mark.parametrize(("doubt", "least"), [(0.0, 0.05), (1.0, 0.2)])
+def test_many_tables_leave_a_pool_its_rows(doubt: float, least: float) -> None:
+    """Weights that would move to a few rows stay spread out, and single columns are exact."""
+    pool, aims = _dense(16, 4_000)
+    collapsed, _ = raked(pool, aims, sweeps=10, doubt=doubt)
+    found, factors = spread_out(pool, aims, sweeps=10, doubt=doubt)
+    assert collapsed.effective < 0.1 * len(pool)
+    assert found.effective >= least * len(pool)
+    assert [aim.attributes for aim in aims] == [aim.attributes for aim in factors]
+    assert log_weights(pool, factors) - np.log(found.weights) == pytest.approx(
+        float(log_weights(pool, factors)[0] - np.log(found.weights[0])), abs=1e-6
+    )
+    assert _farthest(collapsed, aims[:16]) > 0.1
+    assert _farthest(found, aims[:16]) < 0.01
+
+
+def test_a_pool_that_can_stand_for_its_tables_is_raked_as_ever() -> None:
+    """To the last bit."""
+    pool, aims = _dense(3, 4_000)
+    once, again = (how(pool, aims, sweeps=10)[0] for how in (raked, spread_out))
+    assert once.effective > 0.1 * len(pool)
+    assert once.weights.tobytes() == again.weights.tobytes()

@@ -18,7 +18,7 @@ from understudy.models.estimation.consistency import best_total
 from understudy.models.log_linear import LogLinear
 from understudy.models.sampling.without_replacement import deal_codes
 from understudy.models.weighted.pool import Pool
-from understudy.models.weighted.raking import Aim, raked, weighed
+from understudy.models.weighted.raking import Aim, spread_out, weighed
 from understudy.models.weighted.reweighting import log_mean_weight
 from understudy.privacy.noisy_marginal import NoisyMarginal
 
@@ -78,7 +78,7 @@ class Estimation:
         aims = aims_of(marginals, domain, nogoods)
         completions = Completions(schema.constraints)
         tree = BayesNet(domain, fitted_tree(aims, domain, total), completions)
-        pool, aims = raked(drawn_pool(tree, total, rows=pool_rows), aims, sweeps=_SWEEPS)
+        pool, aims = spread_out(drawn_pool(tree, total, rows=pool_rows), aims, sweeps=_SWEEPS)
         return cls(
             domain=domain,
             completions=completions,
@@ -112,7 +112,7 @@ class Estimation:
             base = BayesNet(self.domain, conditionals, self.completions)
             start = [replace(aim, logarithms=np.zeros(aim.counts.shape)) for aim in aims]
             drawn = drawn_pool(base, self.total, rows=len(self.pool), seed=_SEED + number)
-            pool, aims = raked(drawn, start, sweeps=_LAST_SWEEPS, doubt=1.0)
+            pool, aims = spread_out(drawn, start, sweeps=_LAST_SWEEPS, doubt=1.0)
         found = LogLinear(
             replace(base, completions=Completions(())), tuple(aims), self.total, last=last
         )

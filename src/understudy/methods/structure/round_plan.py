@@ -47,6 +47,7 @@ class Round:
         sizes: how many attributes a table may have.
         picks: how many private choices there are; 0 where noisy errors choose.
         most_noise: errors with more noise than this part of the rows are not asked for.
+        is_last: whether no round follows, so that a table that waits is never measured.
     """
 
     choosing: Budget
@@ -54,6 +55,7 @@ class Round:
     sizes: tuple[int, ...]
     picks: int = 0
     most_noise: float = math.inf
+    is_last: bool = True
 
     @classmethod
     def of(
@@ -64,10 +66,11 @@ class Round:
         *,
         picks: int = 0,
         most_noise: float = math.inf,
+        is_last: bool = True,
     ) -> Round:
         """Take what choosing costs from the budget of a round."""
         left = Budget(budget.measure, budget.amount - choosing.amount)
-        return cls(choosing, left, sizes, picks=picks, most_noise=most_noise)
+        return cls(choosing, left, sizes, picks=picks, most_noise=most_noise, is_last=is_last)
 
     def may_ask(self, tables: int, rows: float, unit: Unit) -> bool:
         """Whether the errors of some tables would be more than noise."""
@@ -167,7 +170,8 @@ def _by_errors(whole: Budget, left: Budget) -> tuple[Round, ...]:
     for number, (part, (_, sizes)) in enumerate(zip(parts, _ROUNDS, strict=True)):
         most, most_noise = whole * _ERRORS_OF_ALL[number], _MOST_NOISE[number]
         errors = min(part * _ERRORS_OF_ROUND, most, key=lambda each: each.amount)
-        found.append(Round.of(part, errors, sizes, most_noise=most_noise))
+        last = number == len(_ROUNDS) - 1
+        found.append(Round.of(part, errors, sizes, most_noise=most_noise, is_last=last))
     return tuple(found)
 
 

@@ -294,22 +294,25 @@ class Choice:
         power: of a table's cells in the cost: ⅔ for Gaussian noise, ½ for Laplace noise.
         most: how many tables are taken.
         beside: of tables that share the budget anyway, the sum of cells to that power.
+        may_wait: whether a round follows, in which a table that is not taken now may be.
     """
 
     noise: float
     power: float
     most: int = 400
     beside: float = 0.0
+    may_wait: bool = True
 
     def among(self, candidates: CandidateTables, domain: Domain) -> list[Attributes]:
         """Return the tables to measure, best first.
 
         Where more tables pay than may be taken, pairs that a path of chosen ones may explain wait
-        for the next round, which sees what is left of their errors.
+        for the next round, which sees what is left of their errors. Without a next round they
+        compete with all others: errors are then those of a model that has the paths already.
         """
         held = _held(candidates.tables, domain)
         chosen = self._greedy(candidates, held, None)
-        if len(chosen) == self.most:
+        if self.may_wait and len(chosen) == self.most:
             chosen = self._greedy(candidates, held, ChosenPaths.of(held, candidates.most))
         return [candidates.tables[number] for number in chosen]
 

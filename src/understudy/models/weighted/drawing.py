@@ -20,7 +20,7 @@ from understudy.models.sampling.ways import Weighting
 from understudy.models.sampling.weighting import Proposal
 from understudy.models.sampling.without_replacement import deal_codes, deal_last
 from understudy.models.weighted.pool import Pool, joined, rows_of
-from understudy.models.weighted.raking import Aim, raked, weighed
+from understudy.models.weighted.raking import Aim, spread_out, weighed
 from understudy.models.weighted.rounding import rounded
 from understudy.system.arrays import Floats
 
@@ -98,7 +98,7 @@ class PoolDrawing:
         held = {name: drawn[name] for name in self.weighed}
         pool = Pool(self.weighed, held, np.full(rows, max(self.total, 1.0) / max(rows, 1)))
         pool = weighed(pool, self.aims)
-        pool = raked(pool, self.aims, sweeps=_SWEEPS)[0] if self.calibrated else pool
+        pool = spread_out(pool, self.aims, sweeps=_SWEEPS)[0] if self.calibrated else pool
         if rows and not 0 < pool.total < math.inf:
             raise UsageError(
                 "the factors of the model leave its rows without weights; fit the model again"

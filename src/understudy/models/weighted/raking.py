@@ -41,6 +41,11 @@ _TAU, _TAU_ALONE = 2.5, 20.0
 _HEAVIEST = 20.0
 # No table is trusted less than this, whatever it shows.
 _LEAST_SPREAD, _LEAST_SPREAD_ALONE = 0.5, 50.0
+# A pool that is worth less than this part of its rows has been moved to too few of them. Tables of
+# several attributes are then doubted, this many times more in each attempt, until it is worth half
+# of that; or twice that where factors are kept, which have to hold for other rows too.
+_COLLAPSED, _WORTH_DRAWN, _WORTH_KEPT = 0.1, 0.05, 0.2
+_MORE_DOUBT, _ATTEMPTS, _MORE_SWEEPS = 4.0, 6, 2
 # Places of all tables are kept while they fit, and found again in every sweep where they do not.
 _MOST_KEPT = 2**28
 
@@ -72,12 +77,52 @@ class Aim:
         return cls(attributes, counts, variance, spread=spread, logarithms=np.zeros(counts.shape))
 
 
+def spread_out(
+    pool: Pool, aims: Sequence[Aim], *, sweeps: int, doubt: float = 0.0
+) -> tuple[Pool, list[Aim]]:
+    """Bring the weights of a pool near to tables, as far as its rows can stand for them.
+
+    Many tables together may ask of every row to be rare in some of them. Nearly all weight then
+    moves to a few rows, whose accidents are larger than what the tables put right. Where that
+    happens, tables of several attributes are trusted less; those of one never are.
+
+    Args:
+        pool: as for `raked`.
+        aims: as for `raked`.
+        sweeps: as for `raked`.
+        doubt: as for `raked`.
+
+    Returns:
+        As `raked`; exactly the same where no weights have collapsed.
+    """
+    found = raked(pool, aims, sweeps=sweeps, doubt=doubt)
+    if found[0].effective >= _COLLAPSED * len(pool):
+        return found
+    worth = _WORTH_KEPT if doubt else _WORTH_DRAWN
+    wanted = min(worth * len(pool), pool.effective)
+    # Single attributes come last, so that their tables are met exactly.
+    order = sorted(range(len(aims)), key=lambda number: -len(aims[number].attributes))
+    for attempt in range(1, _ATTEMPTS + 1):
+        several = max(doubt, 1.0) * _MORE_DOUBT**attempt
+        weighted, others = raked(
+            pool,
+            [aims[n] for n in order],
+            sweeps=_MORE_SWEEPS * sweeps,
+            doubt=doubt,
+            several=several,
+        )
+        if weighted.effective >= wanted:
+            break
+    return weighted, [others[order.index(number)] for number in range(len(aims))]
+
+
 def raked(
     pool: Pool,
     aims: Sequence[Aim],
     *,
     sweeps: int,
     doubt: float = 0.0,
+    several: float | None = None,
     loose: bool = False,
     kept: Sequence[RowCells] | None = None,
 ) -> tuple[Pool, list[Aim]]:
@@ -90,6 +135,7 @@ def raked(
         doubt: how much of the pool's own sampling variance is added to the noise of a table. With
             1 the factors do not follow what is accidental in this pool; with 0 its weights come as
             near to the tables as they can.
+        several: the doubt about tables of several attributes, where it is another.
         loose: whether every log ratio is possible, as where a pool holds every combination.
         kept: what `kept_places` found for these aims, where the same ones are met many times.
 
@@ -104,7 +150,10 @@ def raked(
     # A pool that holds every combination was not drawn; one of more rows than the table has varies
     # by less than the table itself.
     drawn = 0.0 if loose else max(chance - 1, 0.0)
-    brought = [_Bringing(aim, tau, chances=(drawn, doubt * chance)) for aim in found]
+    brought = [
+        _Bringing(aim, tau, chances=(drawn, _doubt_about(aim, doubt, several) * chance))
+        for aim in found
+    ]
     for _ in range(sweeps):
         turn = _Turn(weights)
         for number, each in enumerate(brought):
@@ -116,6 +165,11 @@ def raked(
         for each in brought
     ]
     return pool.with_weights(weights), shaped
+
+
+def _doubt_about(aim: Aim, doubt: float, several: float | None) -> float:
+    """Return the doubt about one table: about those of several attributes it may be another."""
+    return doubt if several is None or len(aim.attributes) == 1 else several
 
 
 def kept_places(pool: Pool, aims: Sequence[Aim]) -> list[RowCells]:
