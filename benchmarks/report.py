@@ -194,7 +194,8 @@ def bits_sentence(found: dict[str, Record]) -> str:
     alone = bits["seven attributes", "no privacy, independent", None]
     return (
         f"On held-out rows of a network of {ENTROPY} bits, `nist` needs {nist:.2f} bits at ε = 1 "
-        f"and independent columns {alone:.2f} (`{found['cross_entropy']['command']}`)."
+        f"and independent columns {alone:.2f} (`{found['cross_entropy']['command']}`).\n"
+        f"{_when(found['cross_entropy'])}"
     )
 
 

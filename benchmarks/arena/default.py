@@ -89,7 +89,7 @@ def default_table(found: Sequence[Record]) -> str:
             *rows,
             "",
             f"`{DEFAULT}` is the best in {best} of {len(held)}, and in {kept} it is the best or "
-            f"within {_ALLOWED:.0%} and two standard errors of it.",
+            f"within {_ALLOWED:.0%} plus two standard errors of it.",
         ]
     )
 

@@ -73,8 +73,9 @@ class PanPrivateError(Study):
         return (
             f"Over {len(off):,} settings, measured mean squared errors are {np.mean(off):.2f} "
             f"standard errors from the exact variances on average and {max(off):.1f} at most. "
-            f"Dwork's error is {_between(gains[PRINTED])} times that of optimal bits with the "
-            f"noise as printed and {_between(gains[CORRECTED])} times with the corrected noise. "
+            f"By these variances Dwork's error is {_between(gains[PRINTED])} times that of optimal "
+            f"bits with the noise as printed and {_between(gains[CORRECTED])} times with the "
+            "corrected noise. "
             f"Bits beat entries of 256 levels in {_all_but(worse[PRINTED], results)} with the "
             f"printed noise and in {_all_but(worse[CORRECTED], results)} with the corrected one. "
             f"{_streams(results)} {_bounds(results, broken)}"
@@ -97,14 +98,15 @@ class PanPrivateError(Study):
             _against_dwork(results),
             JudgedClaim.judged(
                 "Estimators of bits are better than those of real numbers",
-                f"Bits beat entries of 256 levels in {_all_but(worse, results)} with the noise as "
-                "printed",
+                f"By the exact variances, bits beat entries of 256 levels in "
+                f"{_all_but(worse, results)} with the noise as printed",
                 not worse,
                 otherwise="not in every setting",
             ),
             JudgedClaim.judged(
                 "Uniform and zipfian streams hardly differ",
-                f"Errors are in a ratio of {min(ratios):.2f} to {max(ratios):.2f}",
+                f"By the exact variances, errors are in a ratio of {min(ratios):.2f} to "
+                f"{max(ratios):.2f}",
                 min(ratios) > 0.9 and max(ratios) < 1.1,
                 otherwise="they differ by a tenth or more",
             ),
@@ -216,7 +218,8 @@ def _against_dwork(results: Results) -> JudgedClaim:
     }
     gains = [_gain(cell, PRINTED) for cell in results]
     shown = (
-        f"Dwork's error is {_between(gains)} times that of optimal bits; all others are better in "
+        f"By the exact variances, Dwork's error is {_between(gains)} times that of optimal bits; "
+        f"all others are better in "
         f"{_all_but(worse[PRINTED], results)} with the printed noise, and in "
         f"{_all_but(worse[CORRECTED], results)} with the corrected one"
     )
@@ -244,7 +247,10 @@ def _all_but(worse: Sequence[Cell], results: Results) -> str:
 def _streams(results: Results) -> str:
     """How much the errors of the two streams differ, by theory."""
     ratios = _stream_ratios(results)
-    return f"Errors of the two streams are in a ratio of {min(ratios):.2f} to {max(ratios):.2f}."
+    return (
+        "By the exact variances, errors of the two streams are in a ratio of "
+        f"{min(ratios):.2f} to {max(ratios):.2f}."
+    )
 
 
 def _stream_ratios(results: Results) -> list[float]:

@@ -119,7 +119,7 @@ def test_tables_of_many_weak_relations_are_learned_where_noise_is_small() -> Non
     schema = Schema.parse(
         {"columns": {name: {"kind": "integer", "min": 0, "max": 5} for name in names}}
     )
-    real = {name: codes[:, i] for i, name in enumerate(names)}
+    real: CodedRows = {name: codes[:, i] for i, name in enumerate(names)}
     source = MemorySource(Table(Domain.of(schema), real, 20_000))
     given: dict[str, Any] = {"epsilon": 100, "delta": 1e-9}
     found = []

@@ -29,6 +29,7 @@ from typing import IO, TYPE_CHECKING, Any
 from understudy.errors import UnderstudyError
 from understudy.facts.schema import Schema
 from understudy.rows.counting import CountSource
+from understudy.rows.engines.databases.counted_only import CountedOnly
 from understudy.rows.engines.databases.source import DatabaseSource
 from understudy.rows.engines.memory import MemorySource
 from understudy.system.files.locking import lock
@@ -74,7 +75,9 @@ class Sighting:
         found = []
         if isinstance(self.data, str | os.PathLike):
             found += _of_bytes(Path(self.data))
-        if self.schema is not None and isinstance(self.source, MemorySource | DatabaseSource):
+        if self.schema is not None and isinstance(
+            self.source, MemorySource | DatabaseSource | CountedOnly
+        ):
             found += _of_rows(self.source, self.schema)
         return found
 

@@ -70,6 +70,25 @@ def test_all_questions_see_the_same_rows(spark_connect_server: str, tmp_path: Pa
         assert "Spark: rows are encoded once" in source.reading
 
 
+def test_a_session_that_was_there_before_stays_the_active_one(
+    spark_connect_server: str, tmp_path: Path
+) -> None:
+    """Rows are counted in a session of ours, whichever session the caller works with."""
+    from pyspark.sql.connect.session import SparkSession
+
+    place = tmp_path / "people.parquet"
+    pq.write_table(ROWS, place)
+    other = SparkSession.builder.remote(spark_connect_server).create()
+    before = SparkSession.active()
+    try:
+        with open_source(spark_connect_server, SCHEMA, Access(table=str(place))) as source:
+            check_equal(source, SCHEMA, ROWS)
+        assert before is SparkSession.active()
+        assert not before.is_stopped
+    finally:
+        other.stop()
+
+
 def test_the_guide_has_the_command(spark_connect_server: str, tmp_path: Path) -> None:
     """`understudy synth sc://…` as the page shows it, for a table of the server's catalog.
 

@@ -203,3 +203,24 @@ def test_a_method_that_needs_single_rows_is_refused_unpaid(tmp_path: Path) -> No
     with pytest.raises(UsageError, match="only counts"):
         method.fit(path, access=TABLE, ledger=ledger, dataset="x", preflight=Preflight())
     assert {} == ledger.accounts()
+
+
+@pytest.mark.parametrize("last", [33, "unknown"])
+def test_one_cell_does_not_decide_which_methods_are_refused(tmp_path: Path, last: object) -> None:
+    """A cell of another type has its table read out; single rows stay out of reach all the same."""
+    address, ledger = f"sqlite:///{tmp_path / 'x.db'}", Ledger(tmp_path / "l.jsonl")
+    with closing(sqlite3.connect(tmp_path / "x.db")) as connection, connection:
+        connection.execute("CREATE TABLE people (age INTEGER, sex TEXT)")
+        cells = [(20 + i % 50, "fm"[i % 2]) for i in range(199)]
+        connection.executemany("INSERT INTO people VALUES (?, ?)", [*cells, (last, "f")])
+    columns = {
+        "age": {"kind": "integer", "min": 0, "max": 99, "outside": "drop"},
+        "sex": {"kind": "categorical", "values": ["f", "m"]},
+    }
+    schema = Schema.parse({"columns": columns})
+    with pytest.raises(UsageError, match="only counts"):
+        Histogram(schema, epsilon=1).fit(address, access=TABLE, ledger=ledger, dataset="x")
+    assert {} == ledger.accounts()
+    with open_source(address, schema, TABLE) as source:
+        kept = 200 - isinstance(last, str)
+        assert [kept, 200 - kept] == fitting_rows(source).tolist()

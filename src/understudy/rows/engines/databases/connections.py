@@ -155,8 +155,8 @@ def _mysql(address: str) -> Iterator[Any]:
     import ibis
 
     driver = _mysql_driver()
-    parts = urlsplit(address)
     try:
+        parts = urlsplit(address)
         connection = driver.connect(
             host=parts.hostname or "127.0.0.1",
             port=parts.port or 3306,

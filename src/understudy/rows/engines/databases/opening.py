@@ -17,6 +17,7 @@ from understudy.facts.codec.categories import ListedCodec, tally_texts
 from understudy.rows.counting import CountSource, KeyCounts
 from understudy.rows.engines.chunked import ChunkedSource
 from understudy.rows.engines.databases.connections import opened
+from understudy.rows.engines.databases.counted_only import CountedOnly
 from understudy.rows.engines.databases.database import Database, asking
 from understudy.rows.engines.databases.dialects import OneReading
 from understudy.rows.engines.databases.encoding import (
@@ -157,7 +158,7 @@ def _behind(
     asked = days_spelled(database, rows.select(list(codec.read_types)), codec)
     typed = asked if database.dialect.binds_types else firmly_typed(database, asked, codec)
     if typed is None or _must_be_parsed(typed, codec):
-        yield _read_out(database, asked, codec, room)
+        yield CountedOnly(_read_out(database, asked, codec, room))
         return
     encoded = all_codes(typed, codec, database.dialect)
     together = _kept_together(database, codec)

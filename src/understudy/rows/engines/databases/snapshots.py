@@ -15,6 +15,7 @@ from uuid import uuid4
 from understudy.errors import DataError, UsageError
 from understudy.rows.engines.databases.database import Database, asking
 from understudy.rows.engines.databases.dialects import OneReading
+from understudy.rows.engines.databases.spark_sessions import active
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -176,6 +177,8 @@ def _checkpoint(database: Database, name: str, rows: ir.Table) -> ir.Table:
     A cached table would be made again from what its source holds by then.
     """
     made: Any = database.backend.raw_sql(database.written(rows))
-    made.localCheckpoint(eager=True).createOrReplaceTempView(name)
+    with active(made.sparkSession):
+        kept = made.localCheckpoint(eager=True)
+    kept.createOrReplaceTempView(name)
     table: ir.Table = database.backend.table(name)
     return table

@@ -6,6 +6,7 @@ import subprocess
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from threading import local
 from typing import Any
 
 from understudy.errors import DataError, UsageError
@@ -62,6 +63,25 @@ def without_advice() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
+
+
+@contextmanager
+def active(session: Any) -> Iterator[None]:
+    """Make a session of Spark Connect the active one of this thread for a while.
+
+    What a server keeps for a session comes back as the active session's. That is another one where
+    the caller had its own before.
+    """
+    held = getattr(type(session), "_active_session", None)
+    if not isinstance(held, local):
+        yield
+        return
+    before = getattr(held, "session", None)
+    held.session = session
+    try:
+        yield
+    finally:
+        held.session = before
 
 
 @contextmanager
