@@ -136,10 +136,23 @@ def test_failures_do_not_quote_cells(spark_session: Any, tmp_path: Path) -> None
     with spark_log() as log, pytest.raises(DataError, match="rejects the query") as caught:
         Independent(SCHEMA, epsilon=1).fit(table, ledger=ledger, dataset="d")
     assert "xyzzy" not in str(caught.value) + log.getvalue()
-    with spark_log() as log, pytest.raises(Exception, match="xyzzy"):
+    with pytest.raises(Exception, match="xyzzy"):
         table.to_pyarrow()
-    assert "xyzzy" in log.getvalue()
     assert {} == ledger.accounts()
+
+
+def test_spark_s_own_log_is_heard_outside_of_a_run_alone() -> None:
+    """PySpark logs failed queries, with their cells, depending on settings of its session."""
+    from pyspark.logger import PySparkLogger
+
+    from understudy.rows.engines.databases.spark_sessions import quiet_spark
+
+    with spark_log() as log:
+        with quiet_spark():
+            PySparkLogger.getLogger("SQLQueryContextLogger").error("a failed query")
+        assert "" == log.getvalue()
+        PySparkLogger.getLogger("SQLQueryContextLogger").error("a failed query")
+        assert "a failed query" in log.getvalue()
 
 
 def test_a_fit_in_rounds_asks_in_batches(
