@@ -1,4 +1,4 @@
-"""What the methods were asked to reach on single tables, beside what is on record."""
+"""The targets of methods on single tables, beside what is on record."""
 
 from __future__ import annotations
 

@@ -80,12 +80,12 @@ def table_of(heads: Sequence[str]) -> Table:
 
 
 def print_result(result: JobResult, *, as_json: bool) -> None:
-    """Print what a job wrote: for machines on stdout, for people on stderr."""
+    """Print what a job wrote: for machines on stdout, and what people must know on stderr."""
+    console = messages()
     if as_json:
         print_json(result.document | {"seconds": result.seconds})
-        return
-    console = messages()
-    console.print(f"{result.headline} → {result.output}", style="bold")
+    else:
+        console.print(f"{result.headline} → {result.output}", style="bold")
     for sentence in result.sentences:
         console.print(sentence)
     for remark in result.remarks:

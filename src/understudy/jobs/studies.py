@@ -21,7 +21,7 @@ class StudyRequest(JobRequest):
         folder: where NAME.json and NAME.svg go.
         data: the folder of the public tables.
         processes: how many settings run at the same time.
-        most: measure only so many of the missing settings; the record lists what is left.
+        most: measure at most this number of the missing settings; the record lists what is left.
     """
 
     name: str

@@ -281,6 +281,21 @@ def test_a_pure_run_is_held_to_what_was_left(ledger: Ledger) -> None:
         grant.announce(lambda budget: [whole])
 
 
+def test_a_pure_run_that_is_stopped_says_what_it_has_spent(ledger: Ledger) -> None:
+    """What was charged before counts, and the message names it; with nothing spent it is silent."""
+    limited(ledger, "4", "1e-5")
+    small, large = (
+        Charge("counts", LaplaceEvent(Fraction(scale), Fraction(1))) for scale in (4, 1)
+    )
+    with ledger.grant("a", Budget.pure(2)) as grant:
+        grant.charge([small])
+        with pytest.raises(BudgetExceeded, match=r"epsilon = 0\.25 was spent before, and counts"):
+            grant.charge([large])
+    with pytest.raises(BudgetExceeded) as caught, ledger.grant("a", Budget.pure(2)) as grant:
+        grant.charge([large])
+    assert "spent before" not in str(caught.value)
+
+
 def test_no_pure_run_begins_where_nothing_is_left(ledger: Ledger) -> None:
     """The limit is used up: refused at once."""
     limited(ledger, "1", "1e-6")

@@ -216,11 +216,13 @@ class Grant:
         costs = [concentrated(charge.event) for charge in [*self.charges, *charges]]
         asked = sum((one for one in costs if one is not None), Concentrated())
         if not asked.within(self._most):
+            spent = (self._first + self._paid).amount
+            counted = f"; epsilon = {at_most_text(spent)} was spent before, and counts"
             raise BudgetExceeded(
                 f"the next answers bring this run to rho = {at_most_text(asked.rho, digits=4)}, "
                 f"and rho = {at_least_text(self._most.rho, digits=4)} is left of the dataset's "
-                "limit; give the run a delta, which costs less rho, or raise the limit with "
-                "`ledger limit`",
+                f"limit{counted if spent else ''}; give the run a delta, which costs less rho, or "
+                "raise the limit with `ledger limit`",
                 requested=asked,
                 remaining=self._most,
             )
