@@ -44,7 +44,7 @@ class ImageSet:
 
     Attributes:
         about: its name in the table.
-        make: makes the images, at most the number that is given to learn from.
+        make: gives the images, at most the number asked for.
         images: learned from.
         made: generated.
         at_least: the accuracy that is asked for, if any.

@@ -33,7 +33,7 @@ def run(
         folder: where its files are, or will be.
         shelf: the public tables.
         processes: how many cells are measured at a time; a smoke run takes one after another.
-        most: measure at most this number of the missing cells, and say in the record which are left.
+        most: the largest number of missing cells to measure; the record says which are left.
         watch: called with how many of the cells that were missing are done, and with the steps
             of a cell that takes long.
 
