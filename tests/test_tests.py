@@ -231,9 +231,11 @@ def _returns_at_once(test: ast.FunctionDef) -> bool:
 
 
 # Attacks of other packages; our own, which they judge too, stay. And an attack on critics, which
-# takes hundreds of fits; gan/test_image_replay.py finds the same fault by a replay.
+# takes hundreds of fits; gan/test_image_replay.py finds the same fault by a replay. And how well
+# images of three holders teach, which says nothing of privacy.
 WHOLLY_FULL = {
     "evaluation/test_referees.py: test_anonymeter_takes_our_rows_and_knows_a_copy",
+    "federated/protocols/test_image_holders.py: test_three_holders_teach_nearly_as_well_as_one",
     "gan/test_image_canary.py: test_a_missing_clipping_is_heard",
 }
 

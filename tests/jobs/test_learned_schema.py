@@ -78,11 +78,20 @@ def test_one_command_states_the_whole_budget(patients: Path, neighbours: str) ->
 
 
 def test_whoever_is_not_listed_is_named_with_the_value_that_stands_for_it(patients: Path) -> None:
-    """The terminal, the schema's comment and the statement's file say that a value is replaced."""
-    output = patients.parent / "out.csv"
-    result = synthesize(_request(patients), output)
-    first = {"sex": Schema.load(place_of(output)).columns["sex"].document()["outside"]}
-    assert first == json.loads((patients.parent / "out.csv.privacy.json").read_text())["unlisted"]
+    """The terminal, the schema's comment and the statement's file say that a value is replaced.
+
+    In one run of fourteen noise shows others, or none that is most frequent: then there is no such
+    value, and the test looks at the next run.
+    """
+    for attempt in range(12):
+        output = patients.parent / f"out{attempt}.csv"
+        result = synthesize(_request(patients), output)
+        first = {"sex": Schema.load(place_of(output)).columns["sex"].document()["outside"]}
+        beside = json.loads((patients.parent / f"{output.name}.privacy.json").read_text())
+        assert ("unlisted" in beside) == (first["sex"] in ("female", "male"))
+        if "unlisted" in beside:
+            break
+    assert first == beside["unlisted"]
     said = f"the most frequent where it was learned: {first['sex']} of sex"
     assert [said in remark for remark in result.remarks].count(True) == 1
     comment = place_of(output).read_text().partition("\n\n")[0].replace("\n# ", " ")

@@ -139,11 +139,11 @@ def test_a_study_goes_on_where_it_was_stopped(
     asked: list[Setting] = []
     true_measure = processes.measure
 
-    def counting(name: str, setting: Setting, shelf: DataFolder) -> Cell:
+    def counting(name: str, setting: Setting, shelf: DataFolder, **watched: Any) -> Cell:
         if len(asked) == 1:
             raise KeyboardInterrupt
         asked.append(setting)
-        return true_measure(name, setting, shelf)
+        return true_measure(name, setting, shelf, **watched)
 
     monkeypatch.setattr(processes, "measure", counting)
     with pytest.raises(KeyboardInterrupt):

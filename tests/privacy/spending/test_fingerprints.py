@@ -181,7 +181,7 @@ def test_a_terminal_is_told_and_nothing_else_changes(
     desk = desk_in(tmp_path, capsys)
     copy = desk.folder / "copy.csv"
     copy.write_text(desk.data.read_text())
-    place = ("--schema", desk.schema, "-e", 1, "-o", desk.output, "--force")
+    place = ("--schema", desk.schema, "-e", 1, "-o", desk.output, "--force", "--unchecked")
     where = (*place, "--method", "independent")
     command = ("-m", "understudy.cli.main", "synth")
     code, _, told = _at_a_terminal(desk, *command, desk.data, *where)

@@ -1,8 +1,7 @@
 """Rounds: which tables are worth measuring next, by noisy errors of the model so far.
 
 The error of a table is the L1 distance of its counts from those that the model expects. One row
-more or less moves it by at most one, whatever the model is, as long as the model was made from
-releases alone. Proof: docs/proofs/model_errors.md.
+moves it by at most one if the model was made only of releases. Proof: docs/proofs/model_errors.md.
 """
 
 from __future__ import annotations
@@ -23,8 +22,7 @@ from understudy.models.weighted.pool import Pool
 from understudy.rows.counting import Marginal, Score
 from understudy.system.arrays import Floats, Integers, Singles
 
-# Estimation removes most of the noise of cells that are nearly empty: of the error that noise
-# alone would make, this part is expected to remain.
+# Of the error that noise would make by itself, estimation of nearly empty cells leaves this part.
 REMAINING = 0.35
 # A table that shares two attributes with a chosen one explains much of the same error.
 _OVERLAP = 0.5
@@ -307,8 +305,7 @@ class Choice:
         """Return the tables to measure, best first.
 
         Where more tables pay than may be taken, pairs that a path of chosen ones may explain wait
-        for the next round, which sees what is left of their errors. Without a next round they
-        compete with all others: errors are then those of a model that has the paths already.
+        for the next round, which sees what is left of their errors, if there is one.
         """
         held = _held(candidates.tables, domain)
         chosen = self._greedy(candidates, held, None)

@@ -25,6 +25,7 @@ from understudy.methods import Histogram
 from understudy.privacy.preflight import Preflight
 from understudy.privacy.spending.ledger import Ledger
 from understudy.rows.counting import fitting_rows
+from understudy.rows.engines.databases.counted_only import CountedOnly
 from understudy.rows.engines.databases.source import DatabaseSource
 from understudy.rows.sources import Access, open_source
 
@@ -223,4 +224,5 @@ def test_one_cell_does_not_decide_which_methods_are_refused(tmp_path: Path, last
     assert {} == ledger.accounts()
     with open_source(address, schema, TABLE) as source:
         kept = 200 - isinstance(last, str)
+        assert isinstance(last, str) == isinstance(source, CountedOnly)
         assert [kept, 200 - kept] == fitting_rows(source).tolist()
