@@ -208,7 +208,8 @@ def _bad_values(found: Evaluation) -> list[Use]:
         return []
     grave = {column for column, _, share in lost if LOST_VALUE.colour(share) is not Colour.GREEN}
     texts = (f"{column} = {label}" for column, label, _ in lost)
-    words = f"the single values {named(texts)}: no synthetic row has them"
+    what, them = ("value", "it") if len(lost) == 1 else ("values", "them")
+    words = f"the {what} {named(texts)}: no synthetic row has {them}"
     return [Use(words, columns=frozenset(grave), colour=LOST_VALUE.colour(lost[0][2]))]
 
 
