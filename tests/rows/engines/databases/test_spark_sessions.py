@@ -43,7 +43,7 @@ def test_a_log_for_machines_has_no_line_of_java(
     pq.write_table(ROWS, tmp_path / "people.parquet")
     (tmp_path / "people.json").write_text(json.dumps(SCHEMA.document()))
     given = ["--table", "people.parquet", "-s", "people.json", "-e", "1", "-o", "out.csv", "--json"]
-    given += ["--method", "independent", "--ledger", "ledger"]
+    given += ["--method", "independent", "--ledger", "ledger", "--unchecked"]
     lines, out = logged_apart("synth", "spark://local[1]", *given, folder=tmp_path)
     check_quiet(lines)
     assert "independent" == json.loads(out)["method"]
