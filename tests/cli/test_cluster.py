@@ -44,12 +44,18 @@ def test_a_folder_of_partitions_is_one_table(desk: Desk, folder: Path) -> None:
     assert {"patients": 2.0} == desk.spent
 
 
+def _foreign(said: str) -> list[str]:
+    """The lines on stderr that are not our own remarks."""
+    ours = ("Whatever is computed", "method ", "the privacy statement", "fit ", "ledger: ")
+    return [line for line in said.splitlines() if line and not line.startswith(ours)]
+
+
 @pytest.mark.slow
 def test_a_cluster_counts_a_folder(desk: Desk, folder: Path, cluster: Cluster) -> None:
     """The same command with the address of a scheduler."""
     arguments = ["--cluster", cluster.address, "--method", "independent", "--json"]
     result = desk.synth(*arguments, data=folder)
-    assert (0, "") == (result.code, result.err.strip())
+    assert (0, []) == (result.code, _foreign(result.err))
     assert {"patients": 1.0} == desk.spent
 
 
@@ -86,10 +92,10 @@ def test_a_skeleton_comes_from_the_first_partition(desk: Desk, folder: Path) -> 
 def test_a_local_cluster_is_started_and_ended(desk: Desk, folder: Path) -> None:
     """The rows come, nothing but our own words is said, and no process is left."""
     arguments = ["synth", folder, "-s", desk.schema, "-e", 1, "-o", desk.output, "--json"]
-    process = desk.start(*arguments, "--method", "independent", "--cluster", "local")
+    process = desk.start(*arguments, "--unchecked", "-m", "independent", "--cluster", "local")
     children = _with_children(process, 2)
     out, err = process.communicate(timeout=120)
-    assert (0, "") == (process.returncode, err.strip())
+    assert (0, []) == (process.returncode, _foreign(err))
     assert json.loads(out)["rows"] > 0
     assert [] == [child for child in children if _is_alive(child)]
     assert not [name for name in desk.files if name.startswith("understudy-")]
