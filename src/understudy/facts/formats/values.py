@@ -14,6 +14,9 @@ from typing import Any
 from understudy.errors import SchemaError
 from understudy.facts.column import Scalar
 
+_YEARS = ("%Y", "%y", "%G", "%c", "%x")
+"""Without one of these a pattern names no day; Python would add the year 1900."""
+
 
 def first(body: Mapping[str, Any], *names: str) -> Any:
     """Return the value of the first of some names that exists; None if none does."""
@@ -75,7 +78,7 @@ def _moment(value: object, pattern: str | None) -> datetime:
     try:
         moment = datetime.fromisoformat(value)
     except ValueError:
-        if pattern is None:
+        if pattern is None or not any(year in pattern for year in _YEARS):
             raise
         moment = datetime.strptime(value, pattern)
     moment = moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
